@@ -1,0 +1,6 @@
+-- One row is one organization.
+-- Grain: (org_id).
+CREATE TABLE organizations (
+  org_id      VARCHAR NOT NULL,
+  created_at  TIMESTAMP(3) NOT NULL
+)

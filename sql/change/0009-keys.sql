@@ -1,0 +1,14 @@
+-- One row is one API key. The key itself is shown once and not stored.
+-- Grain: (key_id).
+CREATE TABLE keys (
+  key_id       VARCHAR NOT NULL,      -- key_ + ULID
+  org_id       VARCHAR NOT NULL,
+  role         VARCHAR NOT NULL,      -- owner, manager, member, guest, ingest
+  user_id      VARCHAR,               -- the person or service that it stands for
+  user_email   VARCHAR,
+  key_hash     VARCHAR NOT NULL,      -- SHA-256 of the key, hexadecimal
+  fingerprint  VARCHAR NOT NULL,      -- the first characters of key_hash, for lists and logs
+  created_at   TIMESTAMP(3) NOT NULL,
+  expires_at   TIMESTAMP(3),
+  revoked_at   TIMESTAMP(3)
+)

@@ -1,0 +1,74 @@
+-- One row is one model that one user used on one day, with its tokens and the standard credits that they cost.
+-- Grain: (org_id, day, user_id, model_id).
+-- Looks back: 0 days.
+WITH
+usage AS (
+  SELECT
+    org_id,
+    day,
+    user_id,
+    model_id,
+    count(*) AS calls,
+    sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens
+  FROM model_usage
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day,
+    user_id,
+    model_id
+),
+-- The rates of a model on a day: those of the longest listed id that its name begins with (its own id is the longest
+-- of all, the default's empty id the shortest), in the newest entry that is valid by then.
+model_day AS (
+  SELECT DISTINCT
+    day,
+    model_id
+  FROM usage
+),
+model_rates AS (
+  SELECT
+    model_day.day AS day,
+    model_day.model_id AS model_id,
+    rates.model_id AS rates_id,
+    rates.model_tier AS model_tier,
+    rates.multiplier AS multiplier,
+    rates.cache_read_rate AS cache_read_rate,
+    rates.cache_write_rate AS cache_write_rate
+  FROM model_day
+  JOIN rates
+    ON left(model_day.model_id, length(rates.model_id)) = rates.model_id
+    AND rates.valid_from <= model_day.day
+  QUALIFY row_number() OVER (
+    PARTITION BY model_day.day, model_day.model_id
+    ORDER BY length(rates.model_id) DESC, rates.valid_from DESC
+  ) = 1
+)
+SELECT
+  CAST(usage.org_id AS VARCHAR) AS org_id,
+  CAST(usage.day AS DATE) AS day,
+  CAST(usage.user_id AS VARCHAR) AS user_id,
+  CAST(usage.model_id AS VARCHAR) AS model_id,
+  CAST(coalesce(model_rates.model_tier, 'standard') AS VARCHAR) AS model_tier,
+  CAST(CASE WHEN coalesce(model_rates.rates_id, '') = '' THEN 0 ELSE 1 END AS BIGINT) AS is_on_rate_card,
+  CAST(usage.calls AS BIGINT) AS calls,
+  CAST(usage.input_tokens AS BIGINT) AS input_tokens,
+  CAST(usage.output_tokens AS BIGINT) AS output_tokens,
+  CAST(usage.cache_read_tokens AS BIGINT) AS cache_read_tokens,
+  CAST(usage.cache_write_tokens AS BIGINT) AS cache_write_tokens,
+  -- Rounded half up here, at the finest grain, so that every breakdown adds up exactly.
+  CAST(floor(
+    coalesce(model_rates.multiplier, 1.0) * (
+      CAST(usage.input_tokens AS DOUBLE)
+      + CAST(usage.output_tokens AS DOUBLE)
+      + CAST(usage.cache_write_tokens AS DOUBLE) * coalesce(model_rates.cache_write_rate, 1.0)
+      + CAST(usage.cache_read_tokens AS DOUBLE) * coalesce(model_rates.cache_read_rate, 0.1)
+    ) + 0.5
+  ) AS BIGINT) AS billable_tokens
+FROM usage
+LEFT JOIN model_rates
+  ON model_rates.day = usage.day
+  AND model_rates.model_id = usage.model_id

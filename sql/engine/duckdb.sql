@@ -1,0 +1,50 @@
+-- The functions that the two engines spell differently, for DuckDB. The same names are in clickhouse.sql.
+
+-- Quotient of two counts; 0 where there is nothing to divide by.
+CREATE OR REPLACE MACRO ratio(n, d) AS CASE WHEN d = 0 THEN 0.0 ELSE CAST(n AS DOUBLE) / CAST(d AS DOUBLE) END;
+
+-- Exact percentiles, by linear interpolation between closest ranks (R-7).
+CREATE OR REPLACE MACRO p50(x) AS quantile_cont(x, 0.5);
+CREATE OR REPLACE MACRO p90(x) AS quantile_cont(x, 0.9);
+
+-- A name without the white space around it.
+CREATE OR REPLACE MACRO stripped(name) AS trim(name, chr(32) || chr(9) || chr(10) || chr(11) || chr(12) || chr(13));
+
+-- Whether a tool's name is one that an agent can have called. Others are left-overs of parsing.
+CREATE OR REPLACE MACRO is_tool_name(name) AS regexp_matches(stripped(name), '^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$');
+
+-- The name that a tool has within its MCP server, from either spelling of a full name; else ''.
+CREATE OR REPLACE MACRO mcp_tool_of(name) AS
+  coalesce(nullif(regexp_extract(name, '^mcp__(.+?)__(.+)$', 2), ''), regexp_extract(name, '^(.+?)___(.+)$', 2));
+
+-- The MCP server that a tool's full name holds; else ''.
+CREATE OR REPLACE MACRO mcp_server_of(name) AS
+  coalesce(nullif(regexp_extract(name, '^mcp__(.+?)__(.+)$', 1), ''), regexp_extract(name, '^(.+?)___(.+)$', 1));
+
+-- The server key: servers whose names differ only by letter case are one. NULL when the call is not an MCP call.
+CREATE OR REPLACE MACRO server_key(name, server) AS
+  lower(nullif(coalesce(nullif(stripped(server), ''), stripped(mcp_server_of(stripped(name)))), ''));
+
+-- The tool key: mcp__<server key>__<tool> for an MCP call, else the tool's name.
+CREATE OR REPLACE MACRO tool_key(name, server) AS
+  CASE
+    WHEN server_key(name, server) IS NULL THEN stripped(name)
+    ELSE 'mcp__' || server_key(name, server) || '__' || coalesce(nullif(mcp_tool_of(stripped(name)), ''), stripped(name))
+  END;
+
+-- A path's last part, after the last slash or backslash.
+CREATE OR REPLACE MACRO file_name(path) AS regexp_extract(path, '([^/\\]*)$', 1);
+
+-- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none.
+CREATE OR REPLACE MACRO extension_of(path) AS lower(regexp_extract(file_name(path), '^.+(\.[^.]+)$', 1));
+
+-- The autonomy level of a mode; unknown when there is no mode.
+CREATE OR REPLACE MACRO autonomy_level(mode) AS
+  CASE mode
+    WHEN 'auto-high' THEN 'auto_high'
+    WHEN 'auto-medium' THEN 'auto_medium'
+    WHEN 'auto-low' THEN 'auto_low'
+    WHEN 'spec' THEN 'manual'
+    WHEN 'manual' THEN 'manual'
+    ELSE 'unknown'
+  END;

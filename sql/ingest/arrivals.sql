@@ -1,0 +1,33 @@
+-- One row says what one batch brought for one day.
+-- Reads losers: the copies that were taken out of events, this batch's and older ones. Variables: org_id, batch.
+-- Grain: (batch, org_id, day).
+WITH
+stands AS (
+  SELECT
+    day,
+    count(*) AS changed
+  FROM events
+  WHERE batch = getvariable('batch')
+  GROUP BY day
+),
+lost AS (
+  SELECT
+    day,
+    count(*) AS copies,
+    count(*) FILTER (WHERE batch < getvariable('batch')) AS replaced
+  FROM losers
+  GROUP BY day
+)
+SELECT
+  CAST(getvariable('batch') AS BIGINT) AS batch,
+  CAST(getvariable('org_id') AS VARCHAR) AS org_id,
+  day,
+  CAST(coalesce(stands.changed, 0) - coalesce(lost.replaced, 0) AS BIGINT) AS accepted,
+  CAST(coalesce(lost.copies, 0) AS BIGINT) AS duplicates,
+  CAST(coalesce(stands.changed, 0) AS BIGINT) AS changed,
+  CAST(CASE WHEN days.day IS NULL THEN 0 ELSE coalesce(stands.changed, 0) END AS BIGINT) AS late
+FROM stands
+FULL JOIN lost USING (day)
+LEFT JOIN days
+  ON days.org_id = getvariable('org_id')
+  AND days.day = coalesce(stands.day, lost.day)

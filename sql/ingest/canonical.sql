@@ -1,0 +1,191 @@
+-- One row is one line, read as a canonical event. A line that breaks a rule of form has its fault: a reason of the
+-- closed list and the member, as in 'wrong_type user_id'.
+-- Reads lines (source, line_no, line: JSON, null when the line is none). Variables: org_id.
+WITH
+read_line AS (
+  SELECT
+    source,
+    line_no,
+    strlen(line) AS bytes,
+    line,
+    json_type(line) AS line_type,
+    from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR",
+      "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
+    -- The JSON types of the members, null where the member is absent: from_json would take 12 for '12'.
+    json_type(line, '$.timestamp') AS timestamp_type,
+    json_type(line, ['$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.cwd']) AS types
+  FROM lines
+),
+typed_line AS (
+  SELECT
+    *,
+    -- The types of the type's own members, strings first, then integers, then booleans.
+    CASE event.type
+      WHEN 'session_end' THEN json_type(line, ['$.reason'])
+      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens'])
+      WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.duration_ms', '$.success'])
+      WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
+      WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
+      WHEN 'pull_request' THEN json_type(line, ['$.url'])
+      WHEN 'skill_use' THEN json_type(line, ['$.skill_name'])
+      WHEN 'slash_command' THEN json_type(line, ['$.command_name'])
+      WHEN 'hook_run' THEN json_type(line, ['$.hook_event', '$.command', '$.matcher', '$.exit_code', '$.duration_ms', '$.timed_out'])
+    END AS own_types,
+    CASE timestamp_type
+      WHEN 'VARCHAR' THEN rfc3339_ms(event.timestamp)
+      WHEN 'UBIGINT' THEN try_cast(event.timestamp AS BIGINT)
+      WHEN 'BIGINT' THEN try_cast(event.timestamp AS BIGINT)
+    END AS occurred_ms
+  FROM read_line
+)
+SELECT
+  source,
+  line_no,
+  CASE
+    WHEN line IS NULL THEN 'not_json'
+    WHEN bytes > 1048576 THEN 'line_too_long'
+    WHEN line_type <> 'OBJECT' THEN 'not_an_object'
+    WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
+    WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
+    WHEN coalesce(timestamp_type, 'NULL') = 'NULL' THEN 'missing_member timestamp'
+    WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member user_id'
+    WHEN coalesce(types[4], 'NULL') = 'NULL' THEN 'missing_member session_id'
+    WHEN types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type event_id'
+    WHEN types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type type'
+    WHEN types[3] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_id'
+    WHEN types[4] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type session_id'
+    WHEN types[5] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_email'
+    WHEN types[6] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type client'
+    WHEN types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type org_id'
+    WHEN types[8] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type autonomy_mode'
+    WHEN types[9] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent'
+    WHEN types[10] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent_version'
+    WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
+    WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
+    WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
+    WHEN timestamp_type NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
+    WHEN event.type NOT IN (
+      'session_start',
+      'session_end',
+      'user_message',
+      'assistant_message',
+      'model_usage',
+      'tool_call',
+      'file_change',
+      'git_commit',
+      'pull_request',
+      'skill_use',
+      'slash_command',
+      'hook_run'
+    ) THEN 'unknown_type type'
+    WHEN own_types IS NULL THEN NULL
+    WHEN event.type = 'session_end' THEN
+      CASE
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type reason'
+      END
+    WHEN event.type = 'model_usage' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member model'
+        WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member input_tokens'
+        WHEN coalesce(own_types[3], 'NULL') = 'NULL' THEN 'missing_member output_tokens'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type model'
+        WHEN own_types[2] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type input_tokens'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type output_tokens'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_read_tokens'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_write_tokens'
+        WHEN own_types[2] <> 'NULL' AND event.input_tokens IS NULL THEN 'value_out_of_range input_tokens'
+        WHEN own_types[3] <> 'NULL' AND event.output_tokens IS NULL THEN 'value_out_of_range output_tokens'
+        WHEN own_types[4] <> 'NULL' AND event.cache_read_tokens IS NULL THEN 'value_out_of_range cache_read_tokens'
+        WHEN own_types[5] <> 'NULL' AND event.cache_write_tokens IS NULL THEN 'value_out_of_range cache_write_tokens'
+      END
+    WHEN event.type = 'tool_call' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member tool_name'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type tool_name'
+        WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type mcp_server'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type duration_ms'
+        WHEN own_types[4] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type success'
+        WHEN own_types[3] <> 'NULL' AND event.duration_ms IS NULL THEN 'value_out_of_range duration_ms'
+      END
+    WHEN event.type = 'file_change' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member path'
+        WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member operation'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type path'
+        WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type operation'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type lines_added'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type lines_removed'
+        WHEN own_types[3] <> 'NULL' AND event.lines_added IS NULL THEN 'value_out_of_range lines_added'
+        WHEN own_types[4] <> 'NULL' AND event.lines_removed IS NULL THEN 'value_out_of_range lines_removed'
+      END
+    WHEN event.type = 'git_commit' THEN
+      CASE
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type commit_sha'
+      END
+    WHEN event.type = 'pull_request' THEN
+      CASE
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type url'
+      END
+    WHEN event.type = 'skill_use' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member skill_name'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type skill_name'
+      END
+    WHEN event.type = 'slash_command' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member command_name'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type command_name'
+      END
+    WHEN event.type = 'hook_run' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member hook_event'
+        WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member command'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type hook_event'
+        WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type command'
+        WHEN own_types[3] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type matcher'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type exit_code'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type duration_ms'
+        WHEN own_types[6] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type timed_out'
+        WHEN own_types[4] <> 'NULL' AND event.exit_code IS NULL THEN 'value_out_of_range exit_code'
+        WHEN own_types[5] <> 'NULL' AND event.duration_ms IS NULL THEN 'value_out_of_range duration_ms'
+      END
+  END AS form_fault,
+  CASE WHEN coalesce(event.org_id, getvariable('org_id')) <> getvariable('org_id') THEN 1 ELSE 0 END AS is_other_org,
+  occurred_ms,
+  event.event_id AS event_id,
+  event.type AS type,
+  event.user_id AS user_id,
+  event.user_email AS user_email,
+  event.session_id AS session_id,
+  event.client AS client,
+  event.autonomy_mode AS autonomy_mode,
+  event.agent AS agent,
+  event.agent_version AS agent_version,
+  event.repo AS repo,
+  event.git_branch AS git_branch,
+  event.cwd AS cwd,
+  -- A member that the type does not list is ignored.
+  CASE WHEN event.type = 'session_end' THEN event.reason END AS reason,
+  CASE WHEN event.type = 'model_usage' THEN event.model END AS model,
+  CASE WHEN event.type = 'model_usage' THEN event.input_tokens END AS input_tokens,
+  CASE WHEN event.type = 'model_usage' THEN event.output_tokens END AS output_tokens,
+  CASE WHEN event.type = 'model_usage' THEN event.cache_read_tokens END AS cache_read_tokens,
+  CASE WHEN event.type = 'model_usage' THEN event.cache_write_tokens END AS cache_write_tokens,
+  CASE WHEN event.type = 'tool_call' THEN event.tool_name END AS tool_name,
+  CASE WHEN event.type = 'tool_call' THEN event.mcp_server END AS mcp_server,
+  CASE WHEN event.type = 'tool_call' THEN event.success END AS success,
+  CASE WHEN event.type IN ('tool_call', 'hook_run') THEN event.duration_ms END AS duration_ms,
+  CASE WHEN event.type = 'file_change' THEN event.path END AS path,
+  CASE WHEN event.type = 'file_change' THEN event.operation END AS operation,
+  CASE WHEN event.type = 'file_change' THEN event.lines_added END AS lines_added,
+  CASE WHEN event.type = 'file_change' THEN event.lines_removed END AS lines_removed,
+  CASE WHEN event.type = 'git_commit' THEN event.commit_sha END AS commit_sha,
+  CASE WHEN event.type = 'pull_request' THEN event.url END AS url,
+  CASE WHEN event.type = 'skill_use' THEN event.skill_name END AS skill_name,
+  CASE WHEN event.type = 'slash_command' THEN regexp_replace(event.command_name, '^/', '') END AS command_name,
+  CASE WHEN event.type = 'hook_run' THEN event.hook_event END AS hook_event,
+  CASE WHEN event.type = 'hook_run' THEN event.matcher END AS matcher,
+  CASE WHEN event.type = 'hook_run' THEN event.command END AS command,
+  CASE WHEN event.type = 'hook_run' THEN event.exit_code END AS exit_code,
+  CASE WHEN event.type = 'hook_run' THEN event.timed_out END AS timed_out
+FROM typed_line

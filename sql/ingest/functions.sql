@@ -1,0 +1,17 @@
+-- What the ingest queries share. DuckDB only: whatever the store, lines are read here.
+
+-- An RFC 3339 time stamp with Z or an offset, in Unix milliseconds; NULL when it is none.
+-- Digits past the millisecond are cut off, not rounded: 23:59:59.9999 is still that day.
+CREATE OR REPLACE MACRO rfc3339_ms(text) AS
+  CASE
+    WHEN regexp_full_match(text, '\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})')
+      THEN epoch_ms(CAST(try_cast(regexp_replace(upper(text), '(\.\d{3})\d+', '\1') AS TIMESTAMPTZ) AS TIMESTAMP))
+  END;
+
+-- The commits that a shell command makes: `git commit`, with options of git before it, where a command begins.
+CREATE OR REPLACE MACRO is_commit_command(command) AS
+  regexp_matches(command, '(^|[;&|(\n]|\bthen\b|\bdo\b)\s*(\w+=\S*\s+)*git(\s+-[cC]\s+\S+|\s+--?[\w-]+(=\S+)?)*\s+commit(\s|$)')
+  AND NOT regexp_matches(command, '\scommit\s[^;&|\n]*--dry-run');
+
+CREATE OR REPLACE MACRO is_pull_request_command(command) AS
+  regexp_matches(command, '(^|[;&|(\n]|\bthen\b|\bdo\b)\s*(\w+=\S*\s+)*(gh\s+pr|glab\s+mr)\s+create(\s|$)');

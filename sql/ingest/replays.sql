@@ -1,0 +1,29 @@
+-- One row is one usage of a Claude Code transcript that repeats another of its day: one whose key is the message id alone
+-- (from a side chain, or without a request id), where the same message is there with its request id.
+-- Variables: org_id, batch.
+WITH
+usage AS (
+  SELECT
+    rowid AS row_id,
+    day,
+    batch,
+    user_id,
+    user_email,
+    regexp_extract(event_id, '^(usage:.*:)[^:]*$', 1) AS message_key,
+    suffix(event_id, ':') AS is_message_only
+  FROM events
+  WHERE org_id = getvariable('org_id')
+    AND type = 'model_usage'
+    AND agent = 'claude-code'
+    AND prefix(event_id, 'usage:')
+    AND day IN (SELECT day FROM events WHERE batch = getvariable('batch'))
+)
+SELECT
+  row_id,
+  day,
+  batch,
+  user_id,
+  user_email
+FROM usage
+WHERE is_message_only
+  AND (day, message_key) IN (SELECT day, message_key FROM usage WHERE NOT is_message_only)

@@ -1,0 +1,90 @@
+-- One row is one line: an event in the columns of `events`, or its fault.
+-- Reads typed_lines, which a format's own query answers. Variables: org_id, received_at.
+SELECT
+  source,
+  line_no,
+  CASE
+    WHEN form_fault IS NOT NULL THEN form_fault
+    WHEN event_id IS NULL THEN 'missing_member id'
+    WHEN type = 'tool_call' AND tool_name IS NULL THEN 'missing_member tool_name'
+    WHEN type = 'file_change' AND path IS NULL THEN 'missing_member path'
+    WHEN type = 'skill_use' AND skill_name IS NULL THEN 'missing_member skill_name'
+    WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN -62135596800000 AND 253402300799999 THEN 'bad_timestamp timestamp'
+    WHEN occurred_ms > epoch_ms(getvariable('received_at')) + 86400000 THEN 'timestamp_in_future timestamp'
+    -- 2020-01-01: no agent is older, and a clock that was never set would make thousands of empty days.
+    WHEN occurred_ms < 1577836800000 THEN 'value_out_of_range timestamp'
+    WHEN is_other_org = 1 THEN 'org_mismatch org_id'
+    WHEN length(event_id) NOT BETWEEN 1 AND 200 THEN 'value_out_of_range event_id'
+    WHEN length(user_id) NOT BETWEEN 1 AND 128 THEN 'value_out_of_range user_id'
+    WHEN length(session_id) NOT BETWEEN 1 AND 128 THEN 'value_out_of_range session_id'
+    WHEN length(user_email) NOT BETWEEN 1 AND 320 THEN 'value_out_of_range user_email'
+    WHEN NOT regexp_full_match(client, '[a-z][a-z0-9-]{0,31}') THEN 'value_out_of_range client'
+    WHEN autonomy_mode NOT IN ('auto-high', 'auto-medium', 'auto-low', 'spec', 'manual') THEN 'value_out_of_range autonomy_mode'
+    WHEN length(agent) > 128 THEN 'value_out_of_range agent'
+    WHEN length(agent_version) > 128 THEN 'value_out_of_range agent_version'
+    WHEN length(repo) > 2048 THEN 'value_out_of_range repo'
+    WHEN length(git_branch) > 2048 THEN 'value_out_of_range git_branch'
+    WHEN length(cwd) > 2048 THEN 'value_out_of_range cwd'
+    -- Of the other members the sender's side sets no bound; these keep one line from filling a page of an answer.
+    WHEN length(reason) > 2048 THEN 'value_out_of_range reason'
+    WHEN length(model) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range model'
+    WHEN length(tool_name) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range tool_name'
+    WHEN length(mcp_server) > 2048 THEN 'value_out_of_range mcp_server'
+    WHEN length(path) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range path'
+    WHEN operation NOT IN ('create', 'edit') THEN 'value_out_of_range operation'
+    WHEN length(commit_sha) > 2048 THEN 'value_out_of_range commit_sha'
+    WHEN length(url) > 2048 THEN 'value_out_of_range url'
+    WHEN length(skill_name) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range skill_name'
+    WHEN length(command_name) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range command_name'
+    WHEN length(hook_event) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range hook_event'
+    WHEN length(matcher) > 2048 THEN 'value_out_of_range matcher'
+    WHEN length(command) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range command'
+    -- A hundred thousand million: a day's sum of such counts still fits 64 bits.
+    WHEN input_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range input_tokens'
+    WHEN output_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range output_tokens'
+    WHEN cache_read_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_read_tokens'
+    WHEN cache_write_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_tokens'
+    WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
+    WHEN lines_added NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_added'
+    WHEN lines_removed NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_removed'
+    WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
+  END AS fault,
+  CAST(getvariable('org_id') AS VARCHAR) AS org_id,
+  CAST(make_timestamp_ms(occurred_ms) AS DATE) AS day,
+  event_id,
+  type,
+  CAST(make_timestamp_ms(occurred_ms) AS TIMESTAMP_MS) AS occurred_at,
+  user_id,
+  user_email,
+  session_id,
+  client,
+  autonomy_mode,
+  agent,
+  agent_version,
+  repo,
+  git_branch,
+  cwd,
+  reason,
+  model,
+  input_tokens,
+  output_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  tool_name,
+  mcp_server,
+  success,
+  duration_ms,
+  path,
+  operation,
+  lines_added,
+  lines_removed,
+  commit_sha,
+  url,
+  skill_name,
+  command_name,
+  hook_event,
+  matcher,
+  command,
+  exit_code,
+  timed_out
+FROM typed_lines

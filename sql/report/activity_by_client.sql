@@ -1,0 +1,16 @@
+-- One row is one client with an active user on a built day.
+-- Grain: (day, client).
+SELECT
+  CAST(day AS DATE) AS day,
+  CAST(client AS VARCHAR) AS client,
+  CAST(count(DISTINCT user_id) AS BIGINT) AS daily_active_users
+FROM user_clients
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+GROUP BY
+  day,
+  client
+ORDER BY
+  day,
+  daily_active_users DESC,
+  client

@@ -1,0 +1,12 @@
+-- One row is one built day: what its agents made.
+-- Grain: (day).
+SELECT
+  CAST(day AS DATE) AS day,
+  CAST(files_created AS BIGINT) AS files_created,
+  CAST(files_edited AS BIGINT) AS files_edited,
+  CAST(git_commits AS BIGINT) AS git_commits,
+  CAST(git_prs_created AS BIGINT) AS git_prs_created
+FROM productivity
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+ORDER BY day

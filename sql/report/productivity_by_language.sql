@@ -1,0 +1,17 @@
+-- One row is one language of changed files on a built day.
+-- Grain: (day, language).
+SELECT
+  CAST(day AS DATE) AS day,
+  CAST(language AS VARCHAR) AS language,
+  CAST(sum(files_created + files_edited) AS BIGINT) AS files
+FROM user_extensions
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+  AND language <> ''
+GROUP BY
+  day,
+  language
+ORDER BY
+  day,
+  files DESC,
+  language

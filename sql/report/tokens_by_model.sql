@@ -1,0 +1,21 @@
+-- One row is one model that was used on a built day.
+-- Grain: (day, model_id).
+SELECT
+  CAST(day AS DATE) AS day,
+  CAST(model_id AS VARCHAR) AS model_id,
+  CAST(max(model_tier) AS VARCHAR) AS model_tier,
+  CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+  CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+  CAST(sum(cache_read_tokens) AS BIGINT) AS cache_read_tokens,
+  CAST(sum(cache_write_tokens) AS BIGINT) AS cache_write_tokens,
+  CAST(sum(billable_tokens) AS BIGINT) AS billable_tokens
+FROM user_models
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+GROUP BY
+  day,
+  model_id
+ORDER BY
+  day,
+  billable_tokens DESC,
+  model_id

@@ -1,0 +1,11 @@
+-- One row is one user who was active in the range, from the cursor on: one more than the page holds.
+-- Grain: (user_id).
+SELECT
+  CAST(user_id AS VARCHAR) AS user_id
+FROM users
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+  AND user_id > $cursor
+GROUP BY user_id
+ORDER BY user_id
+LIMIT $limit + 1

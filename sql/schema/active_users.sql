@@ -1,0 +1,8 @@
+-- One row is one user who was active on one day: with at least one event of any type.
+-- Grain: (org_id, day, user_id).
+CREATE OR REPLACE VIEW active_users AS
+SELECT DISTINCT
+  org_id,
+  day,
+  user_id
+FROM user_sessions

@@ -1,0 +1,7 @@
+-- One row is one day that the running build computes. Every daily query answers the rows of these days.
+-- Grain: (org_id, day).
+CREATE TABLE due (
+  org_id  VARCHAR NOT NULL,
+  day     DATE NOT NULL
+)
+--clickhouse ENGINE = Memory

@@ -1,0 +1,20 @@
+-- One row is one commit made via the agent.
+-- Grain: (org_id, day, event_id).
+CREATE OR REPLACE VIEW git_commits AS
+SELECT
+  org_id,
+  day,
+  event_id,
+  occurred_at,
+  user_id,
+  session_id,
+  client,
+  autonomy_mode,
+  agent,
+  agent_version,
+  repo,
+  git_branch,
+  cwd,
+  commit_sha
+FROM events
+WHERE type = 'git_commit'

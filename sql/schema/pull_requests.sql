@@ -1,0 +1,20 @@
+-- One row is one pull request created via the agent.
+-- Grain: (org_id, day, event_id).
+CREATE OR REPLACE VIEW pull_requests AS
+SELECT
+  org_id,
+  day,
+  event_id,
+  occurred_at,
+  user_id,
+  session_id,
+  client,
+  autonomy_mode,
+  agent,
+  agent_version,
+  repo,
+  git_branch,
+  cwd,
+  url
+FROM events
+WHERE type = 'pull_request'

@@ -1,0 +1,12 @@
+-- One row is one day of one organization: how far its numbers can be trusted.
+-- Grain: (org_id, day).
+CREATE TABLE quality (
+  org_id                         VARCHAR NOT NULL,
+  day                            DATE NOT NULL,
+  events                         BIGINT NOT NULL,  -- that count
+  parse_artifacts                BIGINT NOT NULL,
+  events_without_client          BIGINT NOT NULL,
+  events_without_autonomy_mode   BIGINT NOT NULL,
+  models_not_on_rate_card        BIGINT NOT NULL   -- distinct models
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day)

@@ -1,0 +1,12 @@
+-- One row is one kind of file that one user changed on one day: an extension and a language.
+-- Grain: (org_id, day, user_id, extension, language).
+CREATE TABLE user_extensions (
+  org_id         VARCHAR NOT NULL,
+  day            DATE NOT NULL,
+  user_id        VARCHAR NOT NULL,
+  extension      VARCHAR NOT NULL,  -- lower-case, with the dot; '' when there is none
+  language       VARCHAR NOT NULL,  -- '' when it is not known
+  files_created  BIGINT NOT NULL,
+  files_edited   BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, extension, language)

@@ -1,0 +1,12 @@
+-- One row is one hook command that ran for one user on one day.
+-- Grain: (org_id, day, user_id, hook_event, matcher, command).
+CREATE TABLE user_hooks (
+  org_id      VARCHAR NOT NULL,
+  day         DATE NOT NULL,
+  user_id     VARCHAR NOT NULL,
+  hook_event  VARCHAR NOT NULL,
+  matcher     VARCHAR NOT NULL,  -- '' when there is none
+  command     VARCHAR NOT NULL,
+  runs        BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, hook_event, matcher, command)

@@ -1,0 +1,12 @@
+-- One row is one autonomy mode in which one user worked on one day.
+-- Grain: (org_id, day, user_id, autonomy_mode).
+CREATE TABLE user_modes (
+  org_id          VARCHAR NOT NULL,
+  day             DATE NOT NULL,
+  user_id         VARCHAR NOT NULL,
+  autonomy_mode   VARCHAR NOT NULL,  -- auto-high, auto-medium, auto-low, spec, manual; '' when none is known
+  autonomy_level  VARCHAR NOT NULL,  -- auto_high, auto_medium, auto_low, manual, unknown
+  tool_calls      BIGINT NOT NULL,
+  user_turns      BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, autonomy_mode)

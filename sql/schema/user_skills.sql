@@ -1,0 +1,10 @@
+-- One row is one skill that one user used on one day.
+-- Grain: (org_id, day, user_id, skill_name).
+CREATE TABLE user_skills (
+  org_id      VARCHAR NOT NULL,
+  day         DATE NOT NULL,
+  user_id     VARCHAR NOT NULL,
+  skill_name  VARCHAR NOT NULL,
+  uses        BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, skill_name)

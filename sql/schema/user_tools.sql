@@ -1,0 +1,11 @@
+-- One row is one tool that one user called on one day.
+-- Grain: (org_id, day, user_id, tool_key, server_key).
+CREATE TABLE user_tools (
+  org_id      VARCHAR NOT NULL,
+  day         DATE NOT NULL,
+  user_id     VARCHAR NOT NULL,
+  tool_key    VARCHAR NOT NULL,
+  server_key  VARCHAR NOT NULL,  -- the MCP server; '' when it is not an MCP tool
+  tool_calls  BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, tool_key, server_key)

@@ -1,0 +1,19 @@
+-- One row is one user turn: a message by a person, or by the program that drives a headless run.
+-- Grain: (org_id, day, event_id).
+CREATE OR REPLACE VIEW user_turns AS
+SELECT
+  org_id,
+  day,
+  event_id,
+  occurred_at,
+  user_id,
+  session_id,
+  client,
+  autonomy_mode,
+  agent,
+  agent_version,
+  repo,
+  git_branch,
+  cwd
+FROM events
+WHERE type = 'user_message'

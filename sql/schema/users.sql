@@ -1,0 +1,26 @@
+-- One row is one user who was active on one day.
+-- Grain: (org_id, day, user_id).
+CREATE TABLE users (
+  org_id              VARCHAR NOT NULL,
+  day                 DATE NOT NULL,
+  user_id             VARCHAR NOT NULL,
+  tool_calls          BIGINT NOT NULL,
+  billable_tokens     BIGINT NOT NULL,   -- standard credits
+  primary_model       VARCHAR NOT NULL,  -- '' when there is none
+  primary_model_tier  VARCHAR NOT NULL,
+  files_created       BIGINT NOT NULL,
+  files_edited        BIGINT NOT NULL,
+  git_commits         BIGINT NOT NULL,
+  git_prs_created     BIGINT NOT NULL,
+  mcp_calls           BIGINT NOT NULL,
+  skill_calls         BIGINT NOT NULL,
+  slash_commands      BIGINT NOT NULL,
+  hooks               BIGINT NOT NULL,
+  sessions            BIGINT NOT NULL,   -- sessions whose start day it is
+  messages            BIGINT NOT NULL,   -- user turns and assistant messages
+  user_messages       BIGINT NOT NULL,
+  assistant_messages  BIGINT NOT NULL,
+  autonomy_ratio      DOUBLE NOT NULL,   -- tool calls per user turn
+  delegation_level    VARCHAR NOT NULL   -- auto-high, auto-medium, auto-low, spec, manual
+)
+--clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id)

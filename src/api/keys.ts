@@ -1,0 +1,129 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+import { requireOrganization } from '../ingest/organization.js';
+import type { Row, Store } from '../store/store.js';
+import { ulid } from './ulid.js';
+
+/** What a credential may do: decisions.md, Credentials and roles. */
+export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
+export type Role = z.infer<typeof Role>;
+
+/** Who asks. */
+export interface Caller {
+  readonly orgId: string;
+  readonly role: Role;
+  readonly userId: string | null;
+}
+
+/** A key as lists show it. Instants are Unix milliseconds. */
+export interface Key {
+  readonly key_id: string;
+  readonly org_id: string;
+  readonly role: Role;
+  readonly user_id: string | null;
+  readonly user_email: string | null;
+  readonly fingerprint: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface NewKey {
+  readonly orgId: string;
+  readonly role: Role;
+  readonly userId?: string | undefined;
+  readonly email?: string | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+const COLUMNS = 'key_id, org_id, role, user_id, user_email, fingerprint, created_at, expires_at, revoked_at';
+
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+function toKey(row: Row): Key {
+  return {
+    key_id: String(row.key_id),
+    org_id: String(row.org_id),
+    role: Role.parse(row.role),
+    user_id: row.user_id as string | null,
+    user_email: row.user_email as string | null,
+    fingerprint: String(row.fingerprint),
+    created_at: Number(row.created_at),
+    expires_at: row.expires_at as number | null,
+    revoked_at: row.revoked_at as number | null,
+  };
+}
+
+/** Makes a key, and its organization when it is new. The key itself is in this answer only: the store has its SHA-256. */
+export async function createKey(store: Store, wanted: NewKey, now: number): Promise<Key & { key: string }> {
+  await requireOrganization(store, wanted.orgId, now);
+  const key = `dbk_${randomBytes(32).toString('base64url')}`;
+  const hash = hashOf(key);
+  const key_id = `key_${ulid(now)}`;
+  await store.run([
+    {
+      sql: `INSERT INTO keys BY NAME SELECT
+        $key_id AS key_id, $org_id AS org_id, $role AS role, $user_id AS user_id, $user_email AS user_email,
+        $key_hash AS key_hash, $fingerprint AS fingerprint,
+        make_timestamp_ms($now) AS created_at, make_timestamp_ms(CAST($expires_at AS BIGINT)) AS expires_at`,
+      parameters: {
+        key_id,
+        org_id: wanted.orgId,
+        role: wanted.role,
+        user_id: wanted.userId ?? null,
+        user_email: wanted.email ?? null,
+        key_hash: hash,
+        fingerprint: hash.slice(0, 12),
+        now,
+        expires_at: wanted.expiresAt ?? null,
+      },
+    },
+  ]);
+  const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
+  if (row === undefined) throw new Error('the new key is not there');
+  return { ...toKey(row), key };
+}
+
+/** The keys of an organization, or of all, oldest first. */
+export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
+  const rows = await store.select(
+    `SELECT ${COLUMNS} FROM keys WHERE org_id = coalesce($org_id, org_id) ORDER BY created_at, key_id`,
+    { org_id: orgId ?? null },
+  );
+  return rows.map(toKey);
+}
+
+/** Revokes a key by its id or fingerprint, from the next request on. Throws a UsageError when there is none. */
+export async function revokeKey(store: Store, name: string, now: number): Promise<Key> {
+  const [row] = await store.select(
+    `SELECT ${COLUMNS} FROM keys WHERE key_id = $name OR fingerprint = $name`,
+    { name },
+  );
+  if (row === undefined) {
+    throw new UsageError(`There is no key ${name}: "daybook keys list" shows ids and fingerprints.`);
+  }
+  const key = toKey(row);
+  if (key.revoked_at !== null) return key;
+  await store.run([
+    {
+      sql: 'UPDATE keys SET revoked_at = make_timestamp_ms($now) WHERE key_id = $key_id',
+      parameters: { now, key_id: key.key_id },
+    },
+  ]);
+  return { ...key, revoked_at: now };
+}
+
+/** Who a key stands for; undefined for one that is unknown, expired or revoked. */
+export async function authenticate(store: Store, key: string, now: number): Promise<Caller | undefined> {
+  if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
+  const hash = hashOf(key);
+  const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, { hash });
+  if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
+    return undefined;
+  const found = toKey(row);
+  if (found.revoked_at !== null || (found.expires_at !== null && found.expires_at <= now)) return undefined;
+  return { orgId: found.org_id, role: found.role, userId: found.user_id };
+}

@@ -1,0 +1,241 @@
+import type { Day } from '../day.js';
+import { readSql } from '../store/sql.js';
+import type { Parameters, Row, Store } from '../store/store.js';
+
+/** The families of numbers, in the order of the specification. */
+export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/** What a family's rows can be grouped by (public-api.md 4.6-4.10). */
+export const GROUPS: Partial<Record<Family, string>> = {
+  tokens: 'model',
+  tools: 'tool_name',
+  activity: 'client',
+};
+
+export interface ReportRequest {
+  readonly orgId: string;
+  readonly from: Day;
+  readonly to: Day;
+  readonly groupBy?: string | undefined;
+  /** Users per page, and the last user of the page before: of users only. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** The rows of one answer, as `data` holds them. */
+export interface Report {
+  readonly data: Record<string, unknown>[];
+  readonly page?: { has_more: boolean; next_cursor: string | null };
+}
+
+const LISTED_CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'];
+
+/** The rows of a query by day, in the query's order. */
+class Rows {
+  private readonly byDay = new Map<string, Row[]>();
+
+  constructor(rows: readonly Row[]) {
+    for (const row of rows) {
+      const of = this.byDay.get(String(row.day));
+      if (of === undefined) this.byDay.set(String(row.day), [row]);
+      else of.push(row);
+    }
+  }
+
+  on(day: unknown): readonly Row[] {
+    return this.byDay.get(String(day)) ?? [];
+  }
+}
+
+/** Picks members of a row in this order, each under its own or another name. */
+function pick(row: Row, members: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).map(([name, column]) => [name, row[column]]));
+}
+
+function same(...columns: string[]): Record<string, string> {
+  return Object.fromEntries(columns.map((column) => [column, column]));
+}
+
+const TOKENS = same(
+  'billable_tokens',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+);
+const MODEL = { ...same('model_id', 'model_tier'), ...TOKENS };
+
+type Read = (query: string, more?: Parameters) => Promise<Row[]>;
+
+async function tokens(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+  const models = await read('tokens_by_model');
+  if (groupBy !== undefined)
+    return models.map((row) => pick(row, { date: 'day', group_key: 'model_id', ...TOKENS }));
+  const days = await read('tokens');
+  const byModel = new Rows(models);
+  const byUser = new Rows(await read('tokens_by_user'));
+  return days.map((day) => {
+    const users: Record<string, unknown>[] = [];
+    let models: unknown[] = [];
+    let userId: unknown;
+    for (const row of byUser.on(day.day)) {
+      if (row.user_id !== userId) {
+        userId = row.user_id;
+        models = [];
+        users.push({
+          ...pick(row, {
+            user_id: 'user_id',
+            user_email: 'user_email',
+            billable_tokens: 'user_billable_tokens',
+          }),
+          by_model: models,
+        });
+      }
+      models.push(pick(row, MODEL));
+    }
+    return {
+      ...pick(day, { date: 'day', ...TOKENS }),
+      by_model: byModel.on(day.day).map((row) => pick(row, MODEL)),
+      by_user: users,
+    };
+  });
+}
+
+async function tools(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+  const byTool = await read('tools_by_tool');
+  if (groupBy !== undefined) {
+    return byTool.map((row) => pick(row, { date: 'day', group_key: 'tool_key', tool_calls: 'tool_calls' }));
+  }
+  const tool = new Rows(byTool);
+  const server = new Rows(await read('tools_by_server'));
+  const skill = new Rows(await read('tools_by_skill'));
+  const command = new Rows(await read('tools_by_slash_command'));
+  const hook = new Rows(await read('tools_by_hook'));
+  return (await read('tools')).map((day) => ({
+    date: day.day,
+    tool_calls: day.tool_calls,
+    by_tool: tool.on(day.day).map((row) => pick(row, { tool: 'tool_key', invocations: 'tool_calls' })),
+    mcp_users_with_mcp: day.mcp_users_with_mcp,
+    mcp_by_server: server
+      .on(day.day)
+      .map((row) => pick(row, { server: 'server_key', invocations: 'tool_calls' })),
+    skills_invocations: day.skills_invocations,
+    skills_by_name: skill.on(day.day).map((row) => pick(row, { name: 'skill_name', count: 'uses' })),
+    slash_commands_invocations: day.slash_commands_invocations,
+    slash_commands_by_name: command
+      .on(day.day)
+      .map((row) => pick(row, { name: 'command_name', count: 'uses' })),
+    hooks_invocations: day.hooks_invocations,
+    hooks_by_event: hook
+      .on(day.day)
+      .map((row) =>
+        pick(row, { event: 'hook_event', matcher: 'matcher', command: 'command', count: 'runs' }),
+      ),
+    ...pick(
+      day,
+      same(
+        'web_users',
+        'autonomy_ratio_avg',
+        'autonomy_ratio_p50',
+        'autonomy_ratio_p90',
+        'tool_calls_per_session_avg',
+        'user_turns_per_session_avg',
+      ),
+    ),
+    tool_autonomy_level_ratio: pick(day, {
+      auto_high: 'auto_high_ratio',
+      auto_medium: 'auto_medium_ratio',
+      auto_low: 'auto_low_ratio',
+      manual: 'manual_ratio',
+    }),
+  }));
+}
+
+async function activity(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+  const clients = await read('activity_by_client');
+  if (groupBy !== undefined) {
+    return clients.map((row) =>
+      pick(row, { date: 'day', group_key: 'client', daily_active_users: 'daily_active_users' }),
+    );
+  }
+  const byClient = new Rows(clients);
+  return (await read('activity')).map((day) => ({
+    ...pick(day, {
+      date: 'day',
+      ...same('daily_active_users', 'weekly_active_users', 'monthly_active_users'),
+    }),
+    // The listed clients come first and always; a client can have any name, so none may become a prototype's.
+    daily_active_users_by_client: Object.fromEntries([
+      ...LISTED_CLIENTS.map((client): [string, unknown] => [client, 0]),
+      ...byClient.on(day.day).map((row): [string, unknown] => [String(row.client), row.daily_active_users]),
+    ]),
+    ...pick(day, same('sessions', 'messages', 'user_messages')),
+  }));
+}
+
+async function productivity(read: Read): Promise<Record<string, unknown>[]> {
+  const extension = new Rows(await read('productivity_by_extension'));
+  const language = new Rows(await read('productivity_by_language'));
+  return (await read('productivity')).map((day) => ({
+    ...pick(day, { date: 'day', ...same('files_created', 'files_edited') }),
+    by_extension: extension.on(day.day).map((row) => pick(row, { extension: 'extension', count: 'files' })),
+    by_language: language.on(day.day).map((row) => pick(row, { language: 'language', count: 'files' })),
+    ...pick(day, same('git_commits', 'git_prs_created')),
+  }));
+}
+
+const USER = {
+  ...same('user_id', 'user_email'),
+  date: 'day',
+  ...same('tool_calls', 'billable_tokens', 'primary_model', 'primary_model_tier'),
+  ...same('files_created', 'files_edited', 'git_commits', 'git_prs_created'),
+  ...same('mcp_calls', 'skill_calls', 'slash_commands', 'hooks'),
+  ...same('sessions', 'messages', 'user_messages', 'assistant_messages'),
+  ...same('autonomy_ratio', 'delegation_level'),
+};
+
+async function users(read: Read, limit: number, cursor: string): Promise<Report> {
+  const found = (await read('users_page', { cursor, limit })).map((row) => String(row.user_id));
+  const page = found.slice(0, limit);
+  const has_more = found.length > limit;
+  const [first] = page;
+  const last = page.at(-1);
+  if (first === undefined || last === undefined) return { data: [], page: { has_more, next_cursor: null } };
+  const range = { first_user_id: first, last_user_id: last };
+  const languages = new Map<string, string[]>();
+  for (const row of await read('users_by_language', range)) {
+    const key = JSON.stringify([row.user_id, row.day]);
+    const of = languages.get(key);
+    if (of === undefined) languages.set(key, [String(row.language)]);
+    else of.push(String(row.language));
+  }
+  const data = (await read('users', range)).map((row) => ({
+    ...pick(row, USER),
+    languages: languages.get(JSON.stringify([row.user_id, row.day])) ?? [],
+  }));
+  return { data, page: { has_more, next_cursor: has_more ? last : null } };
+}
+
+/**
+ * The rows of one family for the built days of a range, both ends included, ordered as metrics.md says
+ * (public-api.md 2.6, 4.6-4.10). Without a limit, users are all of one page. All queries see one state of the store.
+ */
+export function report(store: Store, family: Family, request: ReportRequest): Promise<Report> {
+  return store.snapshot(async (select) => {
+    const range = { org_id: request.orgId, from: { day: request.from }, to: { day: request.to } };
+    const read: Read = (query, more = {}) => select(readSql(`report/${query}.sql`), { ...range, ...more });
+    switch (family) {
+      case 'tokens':
+        return { data: await tokens(read, request.groupBy) };
+      case 'tools':
+        return { data: await tools(read, request.groupBy) };
+      case 'activity':
+        return { data: await activity(read, request.groupBy) };
+      case 'productivity':
+        return { data: await productivity(read) };
+      case 'users':
+        return users(read, request.limit ?? Number.MAX_SAFE_INTEGER - 1, request.cursor ?? '');
+    }
+  });
+}

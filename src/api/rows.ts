@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { DaySchema } from '../day.js';
+import type { Family } from './report.js';
+
+/** The rows of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for the members that those leave open). */
+
+const Count = z.int().min(0);
+const Ratio = z.number().min(0);
+
+const Tokens = {
+  billable_tokens: Count,
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_read_tokens: Count,
+  cache_write_tokens: Count,
+};
+
+const Tier = z.enum(['standard', 'thinking']);
+const ModelTokens = z.strictObject({ model_id: z.string(), model_tier: Tier, ...Tokens });
+
+const TokensRow = z.strictObject({
+  date: DaySchema,
+  ...Tokens,
+  by_model: z.array(ModelTokens),
+  by_user: z.array(
+    z.strictObject({
+      user_id: z.string(),
+      user_email: z.string().nullable(),
+      billable_tokens: Count,
+      by_model: z.array(ModelTokens),
+    }),
+  ),
+});
+
+const TokensGroup = z.strictObject({ date: DaySchema, group_key: z.string(), ...Tokens });
+
+const NamedCount = z.strictObject({ name: z.string(), count: Count });
+
+const ToolsRow = z.strictObject({
+  date: DaySchema,
+  tool_calls: Count,
+  by_tool: z.array(z.strictObject({ tool: z.string(), invocations: Count })),
+  mcp_users_with_mcp: Count,
+  mcp_by_server: z.array(z.strictObject({ server: z.string(), invocations: Count })),
+  skills_invocations: Count,
+  skills_by_name: z.array(NamedCount),
+  slash_commands_invocations: Count,
+  slash_commands_by_name: z.array(NamedCount),
+  hooks_invocations: Count,
+  hooks_by_event: z.array(
+    z.strictObject({ event: z.string(), matcher: z.string(), command: z.string(), count: Count }),
+  ),
+  web_users: Count,
+  autonomy_ratio_avg: Ratio,
+  autonomy_ratio_p50: Ratio,
+  autonomy_ratio_p90: Ratio,
+  tool_calls_per_session_avg: Ratio,
+  user_turns_per_session_avg: Ratio,
+  tool_autonomy_level_ratio: z.strictObject({
+    auto_high: Ratio,
+    auto_medium: Ratio,
+    auto_low: Ratio,
+    manual: Ratio,
+  }),
+});
+
+const ToolsGroup = z.strictObject({ date: DaySchema, group_key: z.string(), tool_calls: Count });
+
+const ActivityRow = z.strictObject({
+  date: DaySchema,
+  daily_active_users: Count,
+  weekly_active_users: Count,
+  monthly_active_users: Count,
+  daily_active_users_by_client: z.record(z.string(), Count),
+  sessions: Count,
+  messages: Count,
+  user_messages: Count,
+});
+
+const ActivityGroup = z.strictObject({ date: DaySchema, group_key: z.string(), daily_active_users: Count });
+
+const ProductivityRow = z.strictObject({
+  date: DaySchema,
+  files_created: Count,
+  files_edited: Count,
+  by_extension: z.array(z.strictObject({ extension: z.string(), count: Count })),
+  by_language: z.array(z.strictObject({ language: z.string(), count: Count })),
+  git_commits: Count,
+  git_prs_created: Count,
+});
+
+const UsersRow = z.strictObject({
+  user_id: z.string(),
+  user_email: z.string().nullable(),
+  date: DaySchema,
+  tool_calls: Count,
+  billable_tokens: Count,
+  primary_model: z.string(),
+  primary_model_tier: Tier,
+  files_created: Count,
+  files_edited: Count,
+  git_commits: Count,
+  git_prs_created: Count,
+  mcp_calls: Count,
+  skill_calls: Count,
+  slash_commands: Count,
+  hooks: Count,
+  sessions: Count,
+  messages: Count,
+  user_messages: Count,
+  assistant_messages: Count,
+  autonomy_ratio: Ratio,
+  delegation_level: z.enum(['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual']),
+  languages: z.array(z.string()),
+});
+
+const Meta = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
+
+/** The answer of each family's endpoint; with `group_by`, its rows are the other kind. */
+export const Answers: Record<Family, z.ZodType> = {
+  tokens: z.object({ data: z.union([z.array(TokensRow), z.array(TokensGroup)]), meta: z.object(Meta) }),
+  tools: z.object({ data: z.union([z.array(ToolsRow), z.array(ToolsGroup)]), meta: z.object(Meta) }),
+  activity: z.object({ data: z.union([z.array(ActivityRow), z.array(ActivityGroup)]), meta: z.object(Meta) }),
+  productivity: z.object({ data: z.array(ProductivityRow), meta: z.object(Meta) }),
+  users: z.object({
+    data: z.array(UsersRow),
+    meta: z.object({ ...Meta, has_more: z.boolean(), next_cursor: z.string().nullable() }),
+  }),
+};

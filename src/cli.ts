@@ -1,0 +1,367 @@
+#!/usr/bin/env node
+import { createWriteStream, readFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { Role } from './api/keys.js';
+import { FAMILIES, type Family, GROUPS } from './api/report.js';
+import { call } from './command/call.js';
+import { type Config, PACKAGE_ROOT, readConfig } from './config.js';
+import { addDays, parseDay } from './day.js';
+import { type Demo, loadDemo } from './demo.js';
+import { UsageError } from './exit.js';
+import { inputFiles } from './ingest/files.js';
+import { serve } from './server.js';
+import { bytes, csv, table, withProgress } from './terminal.js';
+
+const clock = () => Date.now();
+const print = (text: string): void => {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+};
+
+/** The settings of the environment, with the options that mean the same. */
+function settings(options: { data?: string; host?: string; port?: string }): Config {
+  const given = {
+    DAYBOOK_DATA: options.data,
+    DAYBOOK_HOST: options.host,
+    DAYBOOK_PORT: options.port,
+  };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
+  return readConfig();
+}
+
+const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+};
+const program = new Command('daybook')
+  .description(
+    'Analytics for the coding agents of an organization: exact day tables, a REST API and SQL on all of it.',
+  )
+  .version(version)
+  .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
+  .exitOverride()
+  .configureOutput({ outputError: () => {} });
+
+program
+  .command('serve')
+  .description('serve the REST API until stopped')
+  .option('--host <address>', 'address to listen on (default: DAYBOOK_HOST, else 127.0.0.1)')
+  .option('--port <number>', 'port to listen on (default: DAYBOOK_PORT, else 8787)')
+  .option('--demo', 'load the sample into a database that is new')
+  .action(async (options: { host?: string; port?: string; demo?: boolean }) => {
+    const chosen = settings({ ...program.opts(), ...options });
+    let demo: Demo | undefined;
+    const serving = await serve(chosen, clock, async (store) => {
+      if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
+    });
+    if (demo !== undefined) print(welcome(demo, serving.url));
+    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
+    let isStopping = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (!isStopping) serving.stop().catch(fail);
+        isStopping = true;
+      });
+    }
+  });
+
+/** What the first start of the demo prints: what it found, the key, and a request to try. */
+function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string): string {
+  return [
+    `The sample is loaded: real sessions of ${summary.length} public projects, each as one user of the organization ${orgId}.`,
+    '',
+    table(summary),
+    '',
+    `Owner key of ${orgId} (shown this once): ${key}`,
+    '',
+    `curl -H 'Authorization: Bearer ${key}' \\`,
+    `  '${url}/api/v1/analytics/activity?startDate=${firstDay}&endDate=${lastDay}'`,
+    '',
+  ].join('\n');
+}
+
+program
+  .command('ingest')
+  .description('take events or transcripts in: files, folders, .gz and .zst, - for standard input')
+  .argument('[path...]', 'what to read (of claude-code by default ~/.claude/projects)')
+  .requiredOption('--org <org>', 'organization that the events are of')
+  .addOption(
+    new Option('--source <format>', 'format of the lines')
+      .choices(['canonical', 'claude-code'])
+      .default('canonical'),
+  )
+  .option('--user <id>', 'whose transcripts they are (default: the name of the one who runs it)')
+  .option('--strict', 'exit with 1 when any line was rejected')
+  .option('--json', 'print one JSON object')
+  .action(async (paths: string[], options: IngestOptions) => {
+    const chosen = settings(program.opts());
+    if (options.source === 'canonical' && options.user !== undefined) {
+      throw new UsageError('--user goes with --source claude-code: canonical events say whose they are.');
+    }
+    if (paths.length === 0 && options.source === 'canonical')
+      throw new UsageError('Name the files or folders to read, or - for standard input.');
+    const named = paths.length > 0 ? paths : [join(homedir(), '.claude', 'projects')];
+    const started = performance.now();
+    const spool = join(chosen.data, 'inbox', `stdin-${process.pid}.ndjson`);
+    try {
+      if (named.includes('-')) {
+        await mkdir(join(chosen.data, 'inbox'), { recursive: true });
+        await pipeline(process.stdin, createWriteStream(spool));
+      }
+      const files = await inputFiles(named.map((path) => (path === '-' ? spool : path)));
+      const result = await withProgress('Reading', (progress) =>
+        call(
+          chosen,
+          clock,
+          'ingest',
+          {
+            orgId: options.org,
+            format: options.source,
+            ...(options.source === 'canonical' ? {} : { userId: options.user ?? userInfo().username }),
+            files,
+          },
+          progress,
+        ),
+      );
+      const seconds = (performance.now() - started) / 1000;
+      const { accepted, duplicates, rejected, byReason } = result;
+      if (options.json === true) {
+        print(
+          JSON.stringify({
+            accepted,
+            duplicates,
+            rejected,
+            by_reason: byReason,
+            seconds: Number(seconds.toFixed(3)),
+          }),
+        );
+      } else {
+        const read = accepted + duplicates + rejected;
+        print(
+          `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s: ${Math.round(read / seconds)} events/s`,
+        );
+        print(`${accepted} accepted, ${duplicates} duplicates, ${rejected} rejected`);
+        for (const [reason, lines] of Object.entries(byReason)) print(`  ${lines} ${reason}`);
+        for (const { source, line_no, detail } of result.examples)
+          print(`  ${source === spool ? '-' : source}:${line_no}: ${detail}`);
+        if (rejected > result.examples.length) print('  ... all of them are in the table rejects.');
+      }
+      const isAllRejected = rejected > 0 && accepted + duplicates === 0;
+      if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
+    } finally {
+      await rm(spool, { force: true });
+    }
+  });
+
+interface IngestOptions {
+  org: string;
+  source: 'canonical' | 'claude-code';
+  user?: string;
+  strict?: boolean;
+  json?: boolean;
+}
+
+program
+  .command('build')
+  .description('build the closed days that are stale or were never built')
+  .option('--from <day>', 'build the days from this one on, stale or not')
+  .option('--to <day>', 'build the days up to this one, stale or not')
+  .option('--all', 'build every closed day')
+  .option('--json', 'print one JSON object')
+  .action(async (options: { from?: string; to?: string; all?: boolean; json?: boolean }) => {
+    const started = performance.now();
+    const range = {
+      ...(options.from === undefined ? {} : { from: parseDay(options.from, '--from') }),
+      ...(options.to === undefined ? {} : { to: parseDay(options.to, '--to') }),
+      ...(options.all === undefined ? {} : { all: options.all }),
+    };
+    const { days } = await withProgress('Building', (progress) =>
+      call(settings(program.opts()), clock, 'build', range, progress),
+    );
+    const seconds = (performance.now() - started) / 1000;
+    if (options.json === true) {
+      print(
+        JSON.stringify({
+          days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
+          seconds: Number(seconds.toFixed(3)),
+        }),
+      );
+      return;
+    }
+    const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
+    print(
+      days.length === 0
+        ? 'Every closed day is up to date.'
+        : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
+    );
+  });
+
+program
+  .command('status')
+  .description('show what is there: events, days, rejects')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    const organizations = await call(settings(program.opts()), clock, 'status', {});
+    if (options.json === true) return print(JSON.stringify(organizations));
+    if (organizations.length === 0) return print('There are no events yet: "daybook ingest" takes them in.');
+    print(
+      table(
+        organizations.map(({ rejects, ...counts }) => ({
+          ...counts,
+          rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
+        })),
+      ),
+    );
+    for (const { org_id, rejects } of organizations) {
+      for (const [reason, lines] of Object.entries(rejects))
+        print(`  ${org_id}: ${lines} rejected, ${reason}`);
+    }
+  });
+
+program
+  .command('report')
+  .description('print the rows of one family of numbers')
+  .addArgument(new Argument('<family>').choices(FAMILIES))
+  .requiredOption('--org <org>', 'organization')
+  .requiredOption('--from <day>', 'first day')
+  .requiredOption('--to <day>', 'last day')
+  .option('--group-by <what>', 'model (tokens), tool_name (tools) or client (activity)')
+  .addOption(
+    new Option('--format <format>', 'table, json (what the endpoint has in "data") or csv')
+      .choices(['table', 'json', 'csv'])
+      .default('table'),
+  )
+  .action(
+    async (
+      family: Family,
+      options: { org: string; from: string; to: string; groupBy?: string; format: 'table' | 'json' | 'csv' },
+    ) => {
+      const from = parseDay(options.from, '--from');
+      const to = parseDay(options.to, '--to');
+      if (from > to) throw new UsageError('--from must not be after --to.');
+      const groups = GROUPS[family];
+      if (options.groupBy !== undefined && options.groupBy !== groups) {
+        throw new UsageError(
+          groups === undefined
+            ? `${family} has no --group-by.`
+            : `--group-by of ${family} must be ${groups}.`,
+        );
+      }
+      const rows = await call(settings(program.opts()), clock, 'report', {
+        family,
+        orgId: options.org,
+        from,
+        to,
+        ...(options.groupBy === undefined ? {} : { groupBy: options.groupBy }),
+      });
+      print(
+        options.format === 'json' ? JSON.stringify(rows) : options.format === 'csv' ? csv(rows) : table(rows),
+      );
+    },
+  );
+
+const keys = program.command('keys').description('make, list and revoke API keys');
+
+keys
+  .command('create')
+  .description('make a key and show it, this once')
+  .requiredOption('--org <org>', 'organization')
+  .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).makeOptionMandatory())
+  .option('--user <id>', 'user or service that the key stands for')
+  .option('--email <address>', 'e-mail of the user')
+  .option('--expires <day>', 'last day on which the key is valid')
+  .option('--json', 'print JSON')
+  .action(
+    async (options: {
+      org: string;
+      role: Role;
+      user?: string;
+      email?: string;
+      expires?: string;
+      json?: boolean;
+    }) => {
+      const key = await call(settings(program.opts()), clock, 'createKey', {
+        orgId: options.org,
+        role: options.role,
+        ...(options.user === undefined ? {} : { userId: options.user }),
+        ...(options.email === undefined ? {} : { email: options.email }),
+        ...(options.expires === undefined
+          ? {}
+          : { expiresAt: Date.parse(addDays(parseDay(options.expires, '--expires'), 1)) }),
+      });
+      if (options.json === true) print(JSON.stringify(key));
+      else
+        print(`${key.key}\nThis is key ${key.key_id}, ${key.role} of ${key.org_id}. It is shown this once.`);
+    },
+  );
+
+keys
+  .command('list')
+  .description('list the keys by id and fingerprint')
+  .option('--org <org>', 'of this organization only')
+  .option('--json', 'print JSON')
+  .action(async (options: { org?: string; json?: boolean }) => {
+    const found = await call(
+      settings(program.opts()),
+      clock,
+      'listKeys',
+      options.org === undefined ? {} : { orgId: options.org },
+    );
+    if (options.json === true) return print(JSON.stringify(found));
+    const instant = (at: number | null) => (at === null ? '' : new Date(at).toISOString());
+    print(
+      table(
+        found.map(({ created_at, expires_at, revoked_at, ...key }) => ({
+          ...key,
+          created_at: instant(created_at),
+          expires_at: instant(expires_at),
+          revoked_at: instant(revoked_at),
+        })),
+      ),
+    );
+  });
+
+keys
+  .command('revoke')
+  .description('revoke a key, from the next request on')
+  .argument('<key>', 'id or fingerprint')
+  .action(async (name: string) => {
+    const key = await call(settings(program.opts()), clock, 'revokeKey', { name });
+    print(`Key ${key.key_id} of ${key.org_id} is revoked.`);
+  });
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */
+function fail(error: unknown): void {
+  if (error instanceof CommanderError) {
+    // Help and version are errors to commander too.
+    if (error.exitCode !== 0) {
+      const message = error.message.replace(/^error: /, '');
+      process.stderr.write(
+        `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
+      );
+    }
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  } else {
+    process.stderr.write(`daybook failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (process.env.DAYBOOK_LOG_LEVEL === 'debug' && error instanceof Error)
+      process.stderr.write(`${error.stack}\n`);
+    process.exitCode = 1;
+  }
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a pipe has enough.
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+await program.parseAsync().catch(fail);

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { build } from '../aggregate/build.js';
+import { staleDays } from '../aggregate/stale.js';
+import { createKey, listKeys, Role, revokeKey } from '../api/keys.js';
+import { FAMILIES, report } from '../api/report.js';
+import type { Config } from '../config.js';
+import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
+import { ingest } from '../ingest/ingest.js';
+import type { Store } from '../store/store.js';
+
+/** How far a command is: of a total, in bytes or days. */
+export type Progress = (done: number, total: number) => void;
+
+/** What a command works with, whichever process has the database open. */
+export interface Context {
+  readonly store: Store;
+  readonly config: Config;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** The arguments that each command takes, as they cross from one process to another. */
+export const Arguments = {
+  ingest: z.strictObject({
+    orgId: z.string(),
+    format: z.enum(['canonical', 'claude-code']),
+    userId: z.string().min(1).max(128).optional(),
+    files: z.array(z.strictObject({ path: z.string(), size: z.number() })),
+  }),
+  build: z.strictObject({
+    from: DaySchema.optional(),
+    to: DaySchema.optional(),
+    all: z.boolean().optional(),
+  }),
+  status: z.strictObject({}),
+  report: z.strictObject({
+    family: z.enum(FAMILIES),
+    orgId: z.string(),
+    from: DaySchema,
+    to: DaySchema,
+    groupBy: z.string().optional(),
+  }),
+  createKey: z.strictObject({
+    orgId: z.string(),
+    role: Role,
+    userId: z.string().min(1).max(128).optional(),
+    email: z.string().min(1).max(320).optional(),
+    expiresAt: z.number().optional(),
+  }),
+  listKeys: z.strictObject({ orgId: z.string().optional() }),
+  revokeKey: z.strictObject({ name: z.string() }),
+};
+
+type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
+
+/** One organization's part of the status. */
+export interface OrganizationStatus {
+  readonly org_id: string;
+  readonly first_day: Day | null;
+  readonly events: number;
+  readonly events_of_open_day: number;
+  readonly days_built: number;
+  readonly newest_built_day: Day | null;
+  readonly days_stale: number;
+  readonly oldest_stale_day: Day | null;
+  readonly rejects: Record<string, number>;
+}
+
+async function status({ store, clock }: Context): Promise<OrganizationStatus[]> {
+  const last = lastClosedDay(clock());
+  const stale = await staleDays(store, last);
+  const rows = await store.select(
+    `SELECT
+      organizations.org_id,
+      (SELECT min(day) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND changed > 0) AS first_day,
+      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id) AS events,
+      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND day > $last) AS events_of_open_day,
+      (SELECT count(*) FROM days WHERE days.org_id = organizations.org_id) AS days_built,
+      (SELECT max(day) FROM days WHERE days.org_id = organizations.org_id) AS newest_built_day
+    FROM organizations ORDER BY org_id`,
+    { last: { day: last } },
+  );
+  const rejects = await store.select(
+    'SELECT org_id, reason, count(*) AS lines FROM rejects GROUP BY org_id, reason ORDER BY org_id, reason',
+  );
+  return rows.map((row) => {
+    const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
+    return {
+      org_id: String(row.org_id),
+      first_day: row.first_day as Day | null,
+      events: Number(row.events),
+      events_of_open_day: Number(row.events_of_open_day),
+      days_built: Number(row.days_built),
+      newest_built_day: row.newest_built_day as Day | null,
+      days_stale: staleOf.length,
+      oldest_stale_day: staleOf[0]?.day ?? null,
+      rejects: Object.fromEntries(
+        rejects
+          .filter(({ org_id }) => org_id === row.org_id)
+          .map(({ reason, lines }) => [reason, Number(lines)]),
+      ),
+    };
+  });
+}
+
+/** What each command does. Results are JSON. */
+export const commands = {
+  ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
+    const total = request.files.reduce((sum, { size }) => sum + size, 0);
+    return ingest(store, request, clock, (done) => progress(done, total));
+  },
+  build: async ({ store, clock }: Context, range: Of<'build'>, progress: Progress) =>
+    build(store, range, clock, progress),
+  status: (context: Context, _: Of<'status'>) => status(context),
+  report: async ({ store, config }: Context, { family, ...request }: Of<'report'>) => {
+    const from = laterDay(request.from, config.historyStart);
+    return (await report(store, family, { ...request, from })).data;
+  },
+  createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
+  listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
+  revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),
+};
+
+export type CommandName = keyof typeof commands;
+export type CommandArguments<Name extends CommandName> = Of<Name>;
+export type CommandResult<Name extends CommandName> = Awaited<ReturnType<(typeof commands)[Name]>>;

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { UsageError } from '../exit.js';
+import { Arguments, type CommandName, type Context, commands, type Progress } from './commands.js';
+
+/** A line of an answer: any number of `progress`, then one of the others. */
+type Message =
+  | { progress: [done: number, total: number] }
+  | { result: unknown }
+  | { error: { message: string; isUsage: boolean } };
+
+/** Where the process that has a data folder's database open can be asked. */
+export function controlPath(data: string): string {
+  if (process.platform === 'win32')
+    return `\\\\.\\pipe\\daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`;
+  const path = join(data, 'daybook.sock');
+  // A socket's path has about 100 bytes at most.
+  return path.length <= 100
+    ? path
+    : join(tmpdir(), `daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}.sock`);
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}
+
+/** Runs a command by its name, its arguments checked. */
+export async function runCommand(
+  context: Context,
+  name: string,
+  args: unknown,
+  progress: Progress,
+): Promise<unknown> {
+  if (!isCommand(name))
+    throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
+  // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
+  const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
+  return run(context, Arguments[name].parse(args), progress);
+}
+
+/** Answers the commands of other processes of this machine: only the user who owns the data folder can reach it. */
+export async function serveControl(context: Context): Promise<Server> {
+  const path = controlPath(context.config.data);
+  const server = createServer(async (incoming, outgoing) => {
+    const send = (message: Message) => outgoing.write(`${JSON.stringify(message)}\n`);
+    try {
+      const args: unknown = JSON.parse(await text(incoming));
+      const name = incoming.url?.slice(1) ?? '';
+      send({
+        result:
+          (await runCommand(context, name, args, (done, total) => send({ progress: [done, total] }))) ?? null,
+      });
+    } catch (error) {
+      const isUsage = error instanceof UsageError;
+      send({ error: { message: error instanceof Error ? error.message : String(error), isUsage } });
+    }
+    outgoing.end();
+  });
+  // Whoever has the database open is the only one: a socket that is still there belongs to a process that was killed.
+  rmSync(path, { force: true });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  return server;
+}
+
+/** Nobody answers commands for this data folder. */
+export class Nobody extends Error {
+  override name = 'Nobody';
+}
+
+/** Has the running process run a command. Throws Nobody when there is none, and UsageError as the command does. */
+export function ask(data: string, name: CommandName, args: unknown, progress: Progress): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: controlPath(data), path: `/${name}`, method: 'POST' }, (answer) => {
+      let rest = '';
+      let outcome: (() => void) | undefined;
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          const message = JSON.parse(line) as Message;
+          if ('progress' in message) progress(...message.progress);
+          else if ('result' in message) outcome = () => resolve(message.result);
+          else
+            outcome = () =>
+              reject(
+                message.error.isUsage
+                  ? new UsageError(message.error.message)
+                  : new Error(message.error.message),
+              );
+        }
+      });
+      answer.on('end', () =>
+        (
+          outcome ??
+          (() => reject(new Error('The server stopped before it answered: run the command again.')))
+        )(),
+      );
+      answer.on('error', () =>
+        reject(new Error('The server stopped before it answered: run the command again.')),
+      );
+    });
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      const isNobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+      reject(
+        isNobody ? new Nobody() : new Error('The server stopped before it answered: run the command again.'),
+      );
+    });
+    asked.end(JSON.stringify(args));
+  });
+}

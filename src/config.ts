@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { type Day, DaySchema } from './day.js';
+import { UsageError } from './exit.js';
+
+/** The folder of the installed package: where `sql/` and the data that Daybook ships are. */
+export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const Settings = z.object({
+  DAYBOOK_DATA: z.string().min(1).default('data'),
+  DAYBOOK_HOST: z.string().min(1).default('127.0.0.1'),
+  DAYBOOK_PORT: z.coerce.number().int().min(0).max(65535).default(8787),
+  DAYBOOK_RATE_CARD: z
+    .string()
+    .min(1)
+    .default(join(PACKAGE_ROOT, 'data', 'rate-card.json')),
+  DAYBOOK_HISTORY_START: DaySchema.default('2026-01-14' as Day),
+  DAYBOOK_MEMORY_MB: z.coerce.number().int().min(256).default(1024),
+  DAYBOOK_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** What the environment sets. Paths are absolute. */
+export interface Config {
+  /** Folder of the database, the inbox and the control socket. */
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  /** Path of the rate card. */
+  readonly rateCard: string;
+  /** Days before it are built, but not served. */
+  readonly historyStart: Day;
+  /** What the database may use, in MiB. */
+  readonly memoryMb: number;
+  readonly logLevel: string;
+}
+
+/**
+ * Reads the settings from the environment, and from a file `.env` in the working directory for what the environment
+ * doesn't set. Throws a UsageError that names the variable.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  if (environment === process.env && existsSync('.env')) process.loadEnvFile('.env');
+  const ours = Object.entries(environment).filter(
+    ([name, value]) => name.startsWith('DAYBOOK_') && value !== '',
+  );
+  const parsed = Settings.safeParse(Object.fromEntries(ours));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const name = String(issue?.path[0]);
+    throw new UsageError(`${name} can't be "${environment[name]}": ${issue?.message}.`);
+  }
+  const settings = parsed.data;
+  return {
+    data: resolve(settings.DAYBOOK_DATA),
+    host: settings.DAYBOOK_HOST,
+    port: settings.DAYBOOK_PORT,
+    rateCard: resolve(settings.DAYBOOK_RATE_CARD),
+    historyStart: settings.DAYBOOK_HISTORY_START,
+    memoryMb: settings.DAYBOOK_MEMORY_MB,
+    logLevel: settings.DAYBOOK_LOG_LEVEL,
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { UsageError } from './exit.js';
+
+/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. */
+export type Day = string & { readonly day: unique symbol };
+
+const MS_PER_DAY = 86_400_000;
+
+/** Whether the text is a day of the calendar: `2026-02-30` is none. */
+export function isDay(text: string): text is Day {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = Date.parse(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
+
+/** A schema for a day, for requests and settings. */
+export const DaySchema = z.string().refine(isDay, 'must be a day of the calendar as YYYY-MM-DD');
+
+/** The day that a command-line option names. Throws a UsageError that names the option. */
+export function parseDay(text: string, option: string): Day {
+  if (isDay(text)) return text;
+  throw new UsageError(`${option} must be a day of the calendar as YYYY-MM-DD, not "${text}".`);
+}
+
+/** The UTC day in which an instant (Unix milliseconds) lies. */
+export function dayOf(at: number): Day {
+  return new Date(at).toISOString().slice(0, 10) as Day;
+}
+
+/** The day some days later, or earlier when `days` is negative. */
+export function addDays(day: Day, days: number): Day {
+  return dayOf(Date.parse(`${day}T00:00:00.000Z`) + days * MS_PER_DAY);
+}
+
+/** The newest day that is over at an instant (Unix milliseconds). Later days are open: never built, never served. */
+export function lastClosedDay(at: number): Day {
+  return addDays(dayOf(at), -1);
+}
+
+/** The later of two days. */
+export function laterDay(one: Day, other: Day): Day {
+  return one > other ? one : other;
+}

@@ -1,0 +1,60 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './aggregate/build.js';
+import { createKey } from './api/keys.js';
+import { PACKAGE_ROOT } from './config.js';
+import { type Day, lastClosedDay } from './day.js';
+import { inputFiles } from './ingest/files.js';
+import { ingest } from './ingest/ingest.js';
+import { readSql } from './store/sql.js';
+import type { Row, Store } from './store/store.js';
+
+const ORG = 'demo';
+
+/** What the demo made: its key is shown this once. */
+export interface Demo {
+  readonly orgId: string;
+  readonly key: string;
+  /** A row a user: what was found. */
+  readonly summary: readonly Row[];
+  readonly firstDay: Day;
+  readonly lastDay: Day;
+}
+
+/**
+ * Fills a database that nobody has used with the sample: each folder is one user of the organization `demo`. Answers
+ * undefined, and does nothing, where there is something already. If it was interrupted it begins again.
+ */
+export async function loadDemo(
+  store: Store,
+  historyStart: Day,
+  clock: () => number,
+): Promise<Demo | undefined> {
+  const [used] = await store.select(
+    "SELECT count(*) AS organizations FROM organizations WHERE org_id <> $org OR 'demo' IN (SELECT name FROM facts)",
+    { org: ORG },
+  );
+  if (Number(used?.organizations) > 0) return undefined;
+  const sample = join(PACKAGE_ROOT, 'data', 'sample');
+  for (const entry of readdirSync(sample, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const files = await inputFiles([join(sample, entry.name)]);
+    await ingest(store, { orgId: ORG, format: 'claude-code', userId: entry.name, files }, clock);
+  }
+  await build(store, {}, clock);
+  const { key } = await createKey(store, { orgId: ORG, role: 'owner', userId: 'demo' }, clock());
+  await store.run([{ sql: "INSERT INTO facts VALUES ('demo', 'loaded')" }]);
+  const summary = await store.select(readSql('report/summary.sql'), {
+    org_id: ORG,
+    from: { day: historyStart },
+    to: { day: lastClosedDay(clock()) },
+  });
+  const days = summary.flatMap((row) => [row.first_day as Day, row.last_day as Day]).sort();
+  return {
+    orgId: ORG,
+    key,
+    summary,
+    firstDay: days[0] ?? historyStart,
+    lastDay: days.at(-1) ?? historyStart,
+  };
+}

@@ -1,0 +1,106 @@
+import type { Format, Settled, Store } from '../store/store.js';
+import type { InputFile } from './files.js';
+import { requireOrganization } from './organization.js';
+
+/** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */
+const BATCH_BYTES = 512 << 20;
+const BATCH_FILES = 20_000;
+
+export interface IngestRequest {
+  readonly orgId: string;
+  readonly format: Format;
+  /** Whose transcripts they are. */
+  readonly userId?: string | undefined;
+  readonly files: readonly InputFile[];
+}
+
+/** A file whose lines were rejected, with the first few of them. */
+export interface RejectedLine {
+  readonly source: string;
+  readonly line_no: number;
+  readonly reason: string;
+  readonly detail: string;
+}
+
+export interface Ingested extends Settled {
+  files: number;
+  bytes: number;
+  /** The first few lines that were rejected. */
+  examples: RejectedLine[];
+}
+
+const EXAMPLES = 5;
+
+function batchesOf(files: readonly InputFile[]): InputFile[][] {
+  const batches: InputFile[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const batch = batches.at(-1);
+    if (batch === undefined || bytes + file.size > BATCH_BYTES || batch.length >= BATCH_FILES) {
+      batches.push([file]);
+      bytes = file.size;
+    } else {
+      batch.push(file);
+      bytes += file.size;
+    }
+  }
+  return batches;
+}
+
+/**
+ * Takes the lines of files into the store. Each batch of files is settled in one transaction, so that what was counted is
+ * on disk; doing it again changes nothing.
+ */
+export async function ingest(
+  store: Store,
+  request: IngestRequest,
+  clock: () => number,
+  progress: (bytesDone: number) => void = () => {},
+): Promise<Ingested> {
+  await requireOrganization(store, request.orgId, clock());
+  const total: Ingested = {
+    accepted: 0,
+    duplicates: 0,
+    rejected: 0,
+    byReason: {},
+    files: 0,
+    bytes: 0,
+    examples: [],
+  };
+  const [before] = await store.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
+  for (const files of batchesOf(request.files)) {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    const settled = await store.settle(
+      {
+        orgId: request.orgId,
+        format: request.format,
+        paths: files.map(({ path }) => path),
+        ...(request.userId === undefined ? {} : { userId: request.userId }),
+        receivedAt: clock(),
+      },
+      (share) => progress(total.bytes + bytes * share),
+    );
+    total.accepted += settled.accepted;
+    total.duplicates += settled.duplicates;
+    total.rejected += settled.rejected;
+    for (const [reason, lines] of Object.entries(settled.byReason))
+      total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
+    total.files += files.length;
+    total.bytes += bytes;
+    progress(total.bytes);
+  }
+  if (total.rejected > 0) {
+    const rows = await store.select(
+      `SELECT source, line_no, reason, detail FROM rejects WHERE batch > $batch AND org_id = $org_id
+      ORDER BY batch, source, line_no LIMIT ${EXAMPLES}`,
+      { batch: Number(before?.batch), org_id: request.orgId },
+    );
+    total.examples = rows.map((row) => ({
+      source: String(row.source),
+      line_no: Number(row.line_no),
+      reason: String(row.reason),
+      detail: String(row.detail),
+    }));
+  }
+  return total;
+}

@@ -1,0 +1,179 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  BIGINT,
+  DATE,
+  type DuckDBConnection,
+  DuckDBDateValue,
+  DuckDBInstance,
+  DuckDBListValue,
+  DuckDBTimestampMillisecondsValue,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import { Builder } from './build.js';
+import { applyChanges } from './change.js';
+import { Settler } from './settle.js';
+import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
+
+const MS_PER_DAY = 86_400_000;
+
+/** Another process has the database open. */
+export class StoreBusy extends Error {
+  override name = 'StoreBusy';
+}
+
+/** Converts a value as Store promises it. Throws where a column has a type that no table has. */
+function toValue(value: DuckDBValue): Value {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof DuckDBDateValue) return value.toString();
+  if (value instanceof DuckDBTimestampMillisecondsValue) return Number(value.millis);
+  if (value instanceof DuckDBListValue) return value.items.map(toValue);
+  throw new TypeError(`a column of type ${value.constructor.name} can't be read: cast it in the SELECT`);
+}
+
+/** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
+function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
+  const values: Record<string, DuckDBValue> = {};
+  const types: Record<string, DuckDBType | undefined> = {};
+  for (const [name, value] of Object.entries(parameters)) {
+    const isDay = typeof value === 'object' && value !== null;
+    const isInteger = Number.isInteger(value);
+    values[name] = isDay
+      ? new DuckDBDateValue(Date.parse(value.day) / MS_PER_DAY)
+      : isInteger
+        ? BigInt(value as number)
+        : value;
+    types[name] = isDay ? DATE : isInteger ? BIGINT : undefined;
+  }
+  return [values, types];
+}
+
+/** One database connection, with what this project asks of one. */
+export class Session {
+  constructor(readonly connection: DuckDBConnection) {}
+
+  async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    const reader = await this.connection.runAndReadAll(sql, ...bind(parameters));
+    return reader.convertRowObjects(toValue);
+  }
+
+  async run(sql: string, parameters: Parameters = {}): Promise<number> {
+    const result = await this.connection.run(sql, ...bind(parameters));
+    return result.rowsChanged;
+  }
+
+  /** Runs the work in a transaction: all of it, or nothing when it throws. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN');
+    try {
+      const result = await work();
+      await this.run('COMMIT');
+      return result;
+    } catch (error) {
+      await this.run('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** The store of one machine: a DuckDB file, which one process at a time has open. */
+export class DuckDbStore implements Store {
+  /** Whoever writes waits for the one before: there is one writing connection. */
+  private queue: Promise<unknown> = Promise.resolve();
+  private readonly idle: Session[] = [];
+
+  private constructor(
+    private readonly instance: DuckDBInstance,
+    private readonly writer: Session,
+    private readonly settler: Settler,
+    private readonly builder: Builder,
+  ) {}
+
+  /**
+   * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date.
+   * Throws StoreBusy when another process has it open.
+   */
+  static async open(
+    folder: string,
+    settings: { memoryMb: number; rateCard: string; now: number },
+  ): Promise<DuckDbStore> {
+    mkdirSync(folder, { recursive: true });
+    let instance: DuckDBInstance;
+    try {
+      instance = await DuckDBInstance.create(join(folder, 'daybook.duckdb'), {
+        memory_limit: `${settings.memoryMb}MiB`,
+        autoinstall_known_extensions: 'false',
+      });
+    } catch (error) {
+      if (
+        error instanceof Error &&
+        /lock on file|already open|being used by another process/i.test(error.message)
+      ) {
+        throw new StoreBusy(error.message);
+      }
+      throw error;
+    }
+    const writer = await DuckDbStore.connect(instance);
+    await applyChanges(writer, settings);
+    return new DuckDbStore(instance, writer, new Settler(writer, folder), new Builder(writer));
+  }
+
+  private static async connect(instance: DuckDBInstance): Promise<Session> {
+    const session = new Session(await instance.connect());
+    // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
+    await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+    return session;
+  }
+
+  select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    return this.reading((session) => session.select(sql, parameters));
+  }
+
+  snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T> {
+    return this.reading((session) =>
+      session.transaction(() => read((sql, parameters) => session.select(sql, parameters))),
+    );
+  }
+
+  private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    const session = this.idle.pop() ?? (await DuckDbStore.connect(this.instance));
+    try {
+      return await read(session);
+    } finally {
+      this.idle.push(session);
+    }
+  }
+
+  run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
+    return this.exclusive(() =>
+      this.writer.transaction(async () => {
+        for (const { sql, parameters } of statements) await this.writer.run(sql, parameters);
+      }),
+    );
+  }
+
+  settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
+    return this.exclusive(() => this.settler.settle(batch, progress));
+  }
+
+  build(due: readonly OrgDay[], builtAt: number): Promise<void> {
+    return this.exclusive(() => this.builder.build(due, builtAt));
+  }
+
+  async close(): Promise<void> {
+    await this.exclusive(async () => {
+      for (const session of this.idle) session.connection.closeSync();
+      this.writer.connection.closeSync();
+      this.instance.closeSync();
+    });
+  }
+
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.queue.then(work);
+    this.queue = turn.catch(() => undefined);
+    return turn;
+  }
+}

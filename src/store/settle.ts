@@ -1,0 +1,219 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { numberLines } from '../ingest/number.js';
+import type { Session } from './duckdb.js';
+import { quote, readSql } from './sql.js';
+import type { Batch, Format, Settled } from './store.js';
+
+/** Lines longer than this are rejected (events.md): bytes. The reader itself needs room for a little more. */
+const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
+
+/** The columns of `events` that a line fills, in the table's order. */
+const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+) +[A-Z]/gm)]
+  .map(([, name]) => name)
+  .filter((name) => name !== 'batch')
+  .join(', ');
+
+/** A JSON document that lists members and their DuckDB types, as claude-code.json. */
+type Structure = string | [Structure] | { [member: string]: Structure };
+
+function typeOf(structure: Structure): string {
+  if (typeof structure === 'string') return structure;
+  if (Array.isArray(structure)) return `${typeOf(structure[0])}[]`;
+  const members = Object.entries(structure).map(([name, type]) => `"${name}" ${typeOf(type)}`);
+  return `STRUCT(${members.join(', ')})`;
+}
+
+const TRANSCRIPT_STRUCTURE = readSql('ingest/claude-code.json');
+const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Record<string, Structure>)
+  .map(([name, structure]) => `${quote(name)}: ${quote(typeOf(structure))}`)
+  .join(', ');
+
+/** What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. */
+function linesOf(format: Format, paths: readonly string[]): string {
+  const options = `format = 'newline_delimited', ignore_errors = true, filename = true, maximum_object_size = ${LINE_LIMIT[format]}`;
+  const files = `[${paths.map(quote).join(', ')}]`;
+  return format === 'canonical'
+    ? `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
+    : `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, * EXCLUDE (filename) FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
+}
+
+/** What reads the lines that numberLines has written. */
+function numberedOf(format: Format, spool: string): string {
+  return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL AND json_valid(text) THEN CAST(text AS JSON) END AS line
+    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * LINE_LIMIT[format] + 65536},
+      columns = {source: 'VARCHAR', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
+}
+
+/** The same, in the shape of linesOf. */
+function numberedLinesOf(format: Format, spool: string): string {
+  const numbered = numberedOf(format, spool);
+  return format === 'canonical'
+    ? `SELECT source, line_no, line FROM (${numbered})`
+    : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(TRANSCRIPT_STRUCTURE)}) AS event FROM (${numbered}))`;
+}
+
+/** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
+function isReadError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /maximum_object_size|gzip|zstd|malformed|invalid input error/i.test(error.message)
+  );
+}
+
+/** Numbering the lines found fewer faults than reading them at speed: a byte order mark, or a file that has changed since. */
+class Misread extends Error {}
+
+/** Settles batches in DuckDB: one at a time, on one connection. */
+export class Settler {
+  constructor(
+    private readonly session: Session,
+    private readonly folder: string,
+  ) {}
+
+  /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
+  async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
+    const watch = setInterval(
+      () => progress(Math.max(0, this.session.connection.progress.percentage) / 100),
+      200,
+    );
+    try {
+      return await this.session.transaction(() => this.attempt(batch, false));
+    } catch (error) {
+      if (!(error instanceof Misread) && !isReadError(error)) throw error;
+      return await this.session.transaction(() => this.attempt(batch, true));
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  private async attempt(batch: Batch, isNumbered: boolean): Promise<Settled> {
+    const { session } = this;
+    const [last] = await session.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
+    const number = Number(last?.batch) + 1;
+    await session.run(`
+      SET VARIABLE org_id = ${quote(batch.orgId)};
+      SET VARIABLE user_id = ${quote(batch.userId ?? '')};
+      SET VARIABLE received_at = make_timestamp_ms(${batch.receivedAt});
+      SET VARIABLE batch = ${number}`);
+    const spool = join(this.folder, `lines-${process.pid}.ndjson`);
+    try {
+      if (isNumbered) await this.number(batch, batch.paths, spool);
+      const inserted = await this.insert(
+        batch,
+        isNumbered ? numberedLinesOf(batch.format, spool) : linesOf(batch.format, batch.paths),
+      );
+      const read = batch.format === 'canonical' ? await this.linesRead() : undefined;
+      const suspects = isNumbered ? batch.paths : read === inserted ? [] : await this.suspects(batch);
+      if (suspects.length > 0 && !isNumbered) await this.number(batch, suspects, spool);
+      const byReason = suspects.length > 0 ? await this.reject(batch.format, spool) : {};
+      const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
+      if (!isNumbered && read !== undefined && read !== inserted + rejected) throw new Misread();
+      return await this.finish(batch, number, inserted, byReason);
+    } finally {
+      rmSync(spool, { force: true });
+    }
+  }
+
+  private async number(batch: Batch, paths: readonly string[], spool: string): Promise<void> {
+    const nameOf = batch.nameOf ?? ((path: string) => path);
+    await numberLines(
+      paths.map((path) => ({ path, name: nameOf(path) })),
+      spool,
+      LINE_LIMIT[batch.format],
+    );
+  }
+
+  /** Sets up the queries over the lines: `checked` is a row an event, or its fault. */
+  private async define(format: Format, lines: string): Promise<void> {
+    const { session } = this;
+    await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
+    if (format === 'claude-code') {
+      await session.run(
+        `CREATE OR REPLACE TEMP TABLE transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
+      );
+    }
+    await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
+    await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
+  }
+
+  /** Inserts the events without a fault, and answers how many. */
+  private async insert(batch: Batch, lines: string): Promise<number> {
+    await this.define(batch.format, lines);
+    return this.session.run(
+      `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked WHERE fault IS NULL`,
+    );
+  }
+
+  private async linesRead(): Promise<number> {
+    const [read] = await this.session.select('SELECT count(*) AS lines FROM lines');
+    return Number(read?.lines);
+  }
+
+  /** The files that have a line with a fault. */
+  private async suspects(batch: Batch): Promise<string[]> {
+    const unread =
+      batch.format === 'claude-code'
+        ? 'UNION SELECT context.source FROM transcript_lines WHERE type IS NULL'
+        : '';
+    const rows = await this.session.select(
+      `SELECT DISTINCT source FROM (SELECT source FROM checked WHERE fault IS NOT NULL ${unread}) ORDER BY source`,
+    );
+    return rows.map(({ source }) => String(source));
+  }
+
+  /** Keeps the lines with a fault, and counts them by reason. */
+  private async reject(format: Format, spool: string): Promise<Record<string, number>> {
+    const { session } = this;
+    await this.define(format, numberedLinesOf(format, spool));
+    await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
+    await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
+    await session.run(`INSERT INTO rejects BY NAME ${readSql('ingest/rejects.sql')}`);
+    const rows = await session.select(
+      "SELECT reason, count(*) AS lines FROM rejects WHERE batch = getvariable('batch') GROUP BY reason ORDER BY reason",
+    );
+    return Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)]));
+  }
+
+  /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
+  private async finish(
+    batch: Batch,
+    number: number,
+    inserted: number,
+    byReason: Record<string, number>,
+  ): Promise<Settled> {
+    const { session } = this;
+    await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
+    await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
+    if (batch.format === 'claude-code') {
+      await session.run(`CREATE OR REPLACE TEMP TABLE replays AS ${readSql('ingest/replays.sql')}`);
+      await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM replays)');
+      await session.run('INSERT INTO losers FROM replays');
+    }
+    await session.run(`INSERT INTO arrivals BY NAME ${readSql('ingest/arrivals.sql')}`);
+    await session.run(`CREATE OR REPLACE TEMP TABLE new_emails AS ${readSql('ingest/user_emails.sql')}`);
+    await session.run(
+      'DELETE FROM user_emails WHERE (org_id, user_id) IN (SELECT org_id, user_id FROM new_emails)',
+    );
+    await session.run('INSERT INTO user_emails BY NAME FROM new_emails WHERE user_email IS NOT NULL');
+    const [lost] = await session.select('SELECT count(*) AS copies FROM losers');
+    const duplicates = Number(lost?.copies);
+    const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
+    const settled = { accepted: inserted - duplicates, duplicates, rejected, byReason };
+    await session.run(
+      `INSERT INTO batches BY NAME SELECT
+        CAST($batch AS BIGINT) AS batch, $org_id AS org_id, $source AS source, make_timestamp_ms($settled_at) AS settled_at,
+        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected`,
+      {
+        batch: number,
+        org_id: batch.orgId,
+        source: batch.format,
+        settled_at: batch.receivedAt,
+        accepted: settled.accepted,
+        duplicates,
+        rejected,
+      },
+    );
+    return settled;
+  }
+}

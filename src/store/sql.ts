@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../config.js';
+
+const ROOT = join(PACKAGE_ROOT, 'sql');
+
+/** The text of one file of `sql/`, as `daily/users.sql`. */
+export function readSql(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** The files of one folder of `sql/`, by name: `{name: 'users', text}`. */
+export function readSqlFolder(folder: string): { name: string; text: string }[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({ name: file.slice(0, -'.sql'.length), text: readSql(`${folder}/${file}`) }));
+}
+
+/** A text as an SQL string. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { build } from '../src/aggregate/build.js';
+import { type Config, readConfig } from '../src/config.js';
+import { inputFiles } from '../src/ingest/files.js';
+import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { DuckDbStore } from '../src/store/duckdb.js';
+import type { Format } from '../src/store/store.js';
+
+/** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
+export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
+
+/** A folder of its own for one test, which goes when the test ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A store of its own for one test, and what tests do with one. */
+export class World {
+  /** Tests move it. */
+  now = NOW;
+
+  private constructor(
+    readonly folder: string,
+    readonly config: Config,
+    readonly store: DuckDbStore,
+  ) {}
+
+  static async create(environment: Record<string, string> = {}): Promise<World> {
+    const folder = temporaryFolder();
+    const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
+    const store = await DuckDbStore.open(config.data, {
+      memoryMb: config.memoryMb,
+      rateCard: config.rateCard,
+      now: NOW,
+    });
+    const world = new World(folder, config, store);
+    onTestFinished(() => store.close());
+    return world;
+  }
+
+  readonly clock = (): number => this.now;
+
+  /** Writes a file into the test's folder and answers its path. */
+  file(name: string, content: string | Uint8Array): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  /** Ingests files or folders. */
+  async ingest(
+    paths: readonly string[],
+    options: { orgId?: string; format?: Format; userId?: string } = {},
+  ): Promise<Ingested> {
+    const { orgId = 'acme', format = 'canonical', userId } = options;
+    return ingest(this.store, { orgId, format, userId, files: await inputFiles(paths) }, this.clock);
+  }
+
+  /** Ingests canonical events, given as objects or as raw lines. */
+  async send(events: readonly (object | string)[], options: { orgId?: string } = {}): Promise<Ingested> {
+    const lines = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
+    this.sent += 1;
+    return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
+  }
+
+  private sent = 0;
+
+  /** Builds what is stale or new, and answers the days. */
+  async build(): Promise<string[]> {
+    return (await build(this.store, {}, this.clock)).days.map(({ day }) => day);
+  }
+}
