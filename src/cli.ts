@@ -110,7 +110,7 @@ program
         await mkdir(join(chosen.data, 'inbox'), { recursive: true });
         await pipeline(process.stdin, createWriteStream(spool));
       }
-      const files = await inputFiles(named.map((path) => (path === '-' ? spool : path)));
+      const files = inputFiles(named.map((path) => (path === '-' ? spool : path)));
       const result = await withProgress('Reading', (progress) =>
         call(
           chosen,

@@ -12,14 +12,17 @@ import type { Format } from '../src/store/store.js';
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
 
+/** Takes what has to be done at the end, and does it then, the last thing first. */
+export type AtEnd = (undo: () => void | Promise<void>) => void;
+
 /** A folder of its own for one test, which goes when the test ends. */
-export function temporaryFolder(): string {
+export function temporaryFolder(atEnd: AtEnd = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A store of its own for one test, and what tests do with one. */
+/** A store of its own for one test, and what tests do with one. With another `atEnd` it lives longer than the test. */
 export class World {
   /** Tests move it. */
   now = NOW;
@@ -30,8 +33,11 @@ export class World {
     readonly store: DuckDbStore,
   ) {}
 
-  static async create(environment: Record<string, string> = {}): Promise<World> {
-    const folder = temporaryFolder();
+  static async create(
+    environment: Record<string, string> = {},
+    atEnd: AtEnd = onTestFinished,
+  ): Promise<World> {
+    const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
     const store = await DuckDbStore.open(config.data, {
       memoryMb: config.memoryMb,
@@ -39,7 +45,7 @@ export class World {
       now: NOW,
     });
     const world = new World(folder, config, store);
-    onTestFinished(() => store.close());
+    atEnd(() => store.close());
     return world;
   }
 
@@ -58,7 +64,7 @@ export class World {
     options: { orgId?: string; format?: Format; userId?: string } = {},
   ): Promise<Ingested> {
     const { orgId = 'acme', format = 'canonical', userId } = options;
-    return ingest(this.store, { orgId, format, userId, files: await inputFiles(paths) }, this.clock);
+    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths) }, this.clock);
   }
 
   /** Ingests canonical events, given as objects or as raw lines. */

@@ -2,10 +2,41 @@
 -- in prose what becomes what.
 -- Reads transcript_lines. Variables: user_id.
 WITH
+transcript_line AS NOT MATERIALIZED (
+  SELECT
+    type,
+    -- All known time stamps end in Z; an event whose time can't be read is rejected.
+    epoch_ms(CAST(try_cast("timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)) AS occurred_ms,
+    -- What every event of the line says alike.
+    source,
+    line_no,
+    sessionId AS session_id,
+    cwd,
+    nullif(git_branch, '') AS git_branch,
+    agent_version,
+    lower(entrypoint) AS entrypoint,
+    uuid,
+    permissionMode AS permission_mode,
+    requestId AS request_id,
+    coalesce(isSidechain, false) AS is_sidechain,
+    coalesce(isMeta, false) OR coalesce(isCompactSummary, false) OR coalesce(isVisibleInTranscriptOnly, false) AS is_meta,
+    coalesce(origin.kind, 'human') = 'human' AND coalesce(promptSource, '') <> 'system' AS is_human,
+    message_id,
+    model,
+    usage,
+    blocks,
+    prompt,
+    toolUseResult AS result,
+    toolUseID AS tool_use_id,
+    hookInfos AS stop_hooks,
+    attachment,
+    data AS progress
+  FROM transcript_lines
+),
 -- The permission mode stands on prompt lines only and holds until the session's next.
 prompt_mode AS (
   SELECT
-    context.session_id AS session_id,
+    session_id,
     occurred_ms,
     max(CASE permission_mode
       WHEN 'bypassPermissions' THEN 'auto-high'
@@ -15,20 +46,27 @@ prompt_mode AS (
       WHEN 'default' THEN 'manual'
       WHEN 'plan' THEN 'spec'
     END) AS autonomy_mode
-  FROM transcript_lines
-  WHERE permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
+  FROM transcript_line
+  WHERE type = 'user'
+    AND permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
     AND occurred_ms IS NOT NULL
-    AND context.session_id IS NOT NULL
+    AND session_id IS NOT NULL
   GROUP BY
-    context.session_id,
+    session_id,
     occurred_ms
 ),
 -- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first
 -- line. A side chain may replay an answer under another request id, so there the message id alone is the key.
 answer AS (
   SELECT
-    min(context) AS context,
     min(occurred_ms) AS occurred_ms,
+    min(source) AS source,
+    min(line_no) AS line_no,
+    session_id,
+    min(cwd) AS cwd,
+    min(git_branch) AS git_branch,
+    min(agent_version) AS agent_version,
+    min(entrypoint) AS entrypoint,
     coalesce(message_id, uuid) AS answer_id,
     CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
     max(model) AS model,
@@ -40,112 +78,266 @@ answer AS (
       coalesce(usage.cache_creation_input_tokens, 0),
       coalesce(usage.cache_creation.ephemeral_5m_input_tokens, 0) + coalesce(usage.cache_creation.ephemeral_1h_input_tokens, 0)
     )) AS cache_write_tokens
-  FROM transcript_lines
+  FROM transcript_line
   WHERE type = 'assistant'
     AND coalesce(model, '') <> '<synthetic>'
   GROUP BY
     coalesce(message_id, uuid),
     CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END,
-    context.session_id
-),
-block AS (
-  SELECT
-    type,
-    occurred_ms,
-    context,
-    result,
-    unnest(blocks) AS part
-  FROM transcript_lines
-  WHERE blocks IS NOT NULL
+    session_id
 ),
 tool_result AS (
   SELECT
-    context.session_id AS session_id,
+    session_id,
     part.tool_use_id AS tool_use_id,
     min(occurred_ms) AS result_ms,
     NOT bool_or(coalesce(part.is_error, false)) AS success,
-    min(result) AS result
-  FROM block
-  WHERE type = 'user'
-    AND part.type = 'tool_result'
+    -- The line of a result can be there several times, but not in two wordings.
+    any_value(result) AS result
+  FROM (
+    SELECT
+      session_id,
+      occurred_ms,
+      CASE
+        WHEN result IS NOT NULL
+          THEN struct_pack(
+            kind := result.type,
+            path := result.filePath,
+            commit_sha := result.gitOperation.commit.sha,
+            pull_request_url := CASE WHEN result.gitOperation.pr.action = 'created' THEN result.gitOperation.pr.url END,
+            duration_ms := coalesce(result.durationMs, result.totalDurationMs),
+            lines_added := CASE
+              WHEN result.type = 'create' THEN len(string_split(rtrim(result.content, chr(10)), chr(10)))
+              WHEN len(result.structuredPatch) > 0
+                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda line: prefix(line, '+')))
+            END,
+            lines_removed := CASE
+              WHEN result.type = 'create' THEN 0
+              WHEN len(result.structuredPatch) > 0
+                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda line: prefix(line, '-')))
+            END
+          )
+      END AS result,
+      unnest(blocks) AS part
+    FROM transcript_line
+    WHERE type = 'user'
+      AND blocks IS NOT NULL
+  )
+  WHERE part.type = 'tool_result'
   GROUP BY
-    context.session_id,
+    session_id,
     part.tool_use_id
 ),
 tool AS (
   SELECT
-    tool_use.occurred_ms AS occurred_ms,
-    tool_use.context AS context,
-    tool_use.part AS part,
-    lower(tool_use.part.name) IN ('bash', 'powershell', 'execute', 'shell') AS is_shell,
+    tool_use.* EXCLUDE (part),
+    tool_use.part.id AS id,
+    tool_use.part.name AS name,
+    tool_use.part.input AS input,
     tool_result.result_ms AS result_ms,
     tool_result.success AS success,
     tool_result.result AS result
-  FROM block AS tool_use
+  FROM (
+    SELECT
+      occurred_ms,
+      source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+      unnest(blocks) AS part
+    FROM transcript_line
+    WHERE type = 'assistant'
+      AND blocks IS NOT NULL
+  ) AS tool_use
   LEFT JOIN tool_result
-    ON tool_result.session_id = tool_use.context.session_id
+    ON tool_result.session_id = tool_use.session_id
     AND tool_result.tool_use_id = tool_use.part.id
-  WHERE tool_use.type = 'assistant'
-    AND tool_use.part.type = 'tool_use'
+  WHERE tool_use.part.type = 'tool_use'
 ),
 -- A tool that changes files names one file; a patch names several.
 file_change AS (
   SELECT
-    result_ms,
-    context,
-    part,
-    result,
+    result_ms AS occurred_ms,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+    id,
+    name,
+    result.lines_added AS lines_added,
+    result.lines_removed AS lines_removed,
     unnest(CASE
-      WHEN part.name = 'ApplyPatch'
+      WHEN name = 'ApplyPatch'
         THEN list_transform(
-          regexp_extract_all(coalesce(part.input.patch, part.input.input, part.input.command), '\*\*\* (?:Add|Update) File: [^\n]+'),
+          regexp_extract_all(coalesce(input.patch, input.input, input.command), '\*\*\* (?:Add|Update) File: [^\n]+'),
           lambda heading: {
             'path': regexp_extract(heading, 'File: (.+)$', 1),
             'operation': CASE WHEN contains(heading, ' Add File: ') THEN 'create' ELSE 'edit' END
           }
         )
       ELSE [{
-        'path': coalesce(result.path, part.input.file_path, part.input.notebook_path, part.input.path),
+        'path': coalesce(result.path, input.file_path, input.notebook_path, input.path),
         'operation': CASE
           WHEN result.kind = 'create' THEN 'create'
           WHEN result.kind = 'update' THEN 'edit'
-          WHEN part.name IN ('Write', 'Create') THEN 'create'
+          WHEN name IN ('Write', 'Create') THEN 'create'
           ELSE 'edit'
         END
       }]
     END) AS file
   FROM tool
   WHERE success
-    AND part.name IN ('Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Create', 'ApplyPatch')
+    AND name IN ('Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Create', 'ApplyPatch')
 ),
--- What begins with one of these was written by the program, not by a person.
+-- Shell commands that commit or open a pull request, and succeed.
+git_command AS (
+  SELECT
+    *,
+    result.commit_sha IS NOT NULL OR (contains(input.command, 'commit') AND is_commit_command(input.command)) AS is_commit,
+    result.pull_request_url IS NOT NULL OR (contains(input.command, 'create') AND is_pull_request_command(input.command)) AS is_pull_request
+  FROM tool
+  WHERE success
+    AND lower(name) IN ('bash', 'powershell', 'execute', 'shell')
+    AND (is_commit OR is_pull_request)
+),
+-- What they printed is looked at for the commit's or pull request's own name only.
+git_output AS (
+  SELECT
+    git_command.*,
+    printed.output AS output
+  FROM git_command
+  LEFT JOIN (
+    SELECT
+      session_id,
+      blocks[1].tool_use_id AS tool_use_id,
+      any_value(result.stdout) AS output
+    FROM transcript_line
+    WHERE type = 'user'
+      AND blocks[1].tool_use_id IN (SELECT id FROM git_command)
+    GROUP BY
+      session_id,
+      blocks[1].tool_use_id
+  ) AS printed
+    ON printed.session_id = git_command.session_id
+    AND printed.tool_use_id = git_command.id
+),
+-- What begins with one of these was written by the program, not by a person. A message typed while the agent was at work
+-- stands in an attachment.
 turn AS (
   SELECT
     occurred_ms,
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     uuid,
-    prompt,
-    regexp_extract(coalesce(blocks[1].text, prompt), '<command-name>\s*/?([^<\s\\][^<]*?)\s*</command-name>', 1) AS command_name
-  FROM transcript_lines
-  WHERE prompt IS NOT NULL
-    AND prompt <> '""'
-    AND NOT regexp_matches(
-      coalesce(blocks[1].text, ltrim(prompt, '"')),
-      '^\s*(<local-command-(stdout|stderr|caveat)>|<bash-(stdout|stderr)>|<task-notification>|\[Request interrupted by user|Caveat: The messages below)'
+    regexp_extract(prompt, '<command-name>\s*/?([^<\s\\][^<]*?)\s*</command-name>', 1) AS command_name
+  FROM transcript_line
+  WHERE (
+      type = 'user'
+      AND NOT is_sidechain
+      AND NOT is_meta
+      AND is_human
+      AND prompt NOT IN ('""', '[]')
+      AND NOT regexp_matches(
+        prompt,
+        '^(\[\{"type":"text","text":)?"(\s|\\n)*(<local-command-(stdout|stderr|caveat)>|<bash-(stdout|stderr)>|<task-notification>|\[Request interrupted by user|Caveat: The messages below)'
+      )
+      AND NOT coalesce(list_contains(list_transform(blocks, lambda piece: piece.type), 'tool_result'), false)
     )
-    AND NOT coalesce(list_bool_or(list_transform(blocks, lambda piece: piece.type = 'tool_result')), false)
+    OR (
+      attachment.type = 'queued_command'
+      AND attachment.commandMode = 'prompt'
+      AND coalesce(attachment.origin.kind, 'human') = 'human'
+    )
 ),
+-- One hook run can stand in three places. Its id is the same in each, so that it counts once.
 hook AS (
   SELECT
     occurred_ms,
-    context,
-    unnest(hooks) AS hook
-  FROM transcript_lines
-  WHERE hooks IS NOT NULL
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+    tool_use_id,
+    'Stop' AS hook_event,
+    'Stop' AS hook_name,
+    info.command AS command,
+    CAST(NULL AS BIGINT) AS exit_code,
+    info.durationMs AS duration_ms
+  FROM (
+    SELECT
+      occurred_ms,
+      source,
+      line_no,
+      session_id,
+      cwd,
+      git_branch,
+      agent_version,
+      entrypoint,
+      tool_use_id,
+      unnest(stop_hooks) AS info
+    FROM transcript_line
+    WHERE stop_hooks IS NOT NULL
+  )
+  UNION ALL
+  SELECT
+    occurred_ms,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+    attachment.toolUseID,
+    attachment.hookEvent,
+    attachment.hookName,
+    attachment.command,
+    attachment.exitCode,
+    attachment.durationMs
+  FROM transcript_line
+  WHERE attachment.type IN ('hook_success', 'hook_non_blocking_error')
+  UNION ALL
+  SELECT
+    occurred_ms,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+    tool_use_id,
+    progress.hookEvent,
+    progress.hookName,
+    progress.command,
+    NULL,
+    NULL
+  FROM transcript_line
+  WHERE progress.type = 'hook_progress'
 ),
 event AS (
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
     'usage:' || answer_id || ':' || request_key AS event_id,
     'model_usage' AS type,
@@ -159,21 +351,39 @@ event AS (
     AND model IS NOT NULL
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
     'message:' || answer_id AS event_id,
     'assistant_message' AS type
   FROM answer
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
     'turn:' || uuid AS event_id,
     'user_message' AS type
   FROM turn
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
     'slash:' || uuid AS event_id,
     'slash_command' AS type,
@@ -182,102 +392,126 @@ event AS (
   WHERE command_name <> ''
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
-    'tool:' || part.id AS event_id,
+    'tool:' || id AS event_id,
     'tool_call' AS type,
-    part.name AS tool_name,
+    name AS tool_name,
     success,
     result.duration_ms AS duration_ms
   FROM tool
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
-    'skill:' || part.id AS event_id,
+    'skill:' || id AS event_id,
     'skill_use' AS type,
-    coalesce(part.input.skill, part.input.command) AS skill_name
+    coalesce(input.skill, input.command) AS skill_name
   FROM tool
-  WHERE part.name = 'Skill'
+  WHERE name = 'Skill'
   UNION ALL BY NAME
   SELECT
-    context,
-    result_ms AS occurred_ms,
-    'file:' || part.id || CASE WHEN part.name = 'ApplyPatch' THEN ':' || file.path ELSE '' END AS event_id,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
+    occurred_ms,
+    'file:' || id || CASE WHEN name = 'ApplyPatch' THEN ':' || file.path ELSE '' END AS event_id,
     'file_change' AS type,
     file.path AS path,
     file.operation AS operation,
-    result.lines_added AS lines_added,
-    result.lines_removed AS lines_removed
+    lines_added,
+    lines_removed
   FROM file_change
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     result_ms AS occurred_ms,
-    'commit:' || part.id AS event_id,
+    'commit:' || id AS event_id,
     'git_commit' AS type,
-    coalesce(result.commit_sha, nullif(regexp_extract(result.output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '')) AS commit_sha
-  FROM tool
-  WHERE is_shell
-    AND success
-    AND (
-      result.commit_sha IS NOT NULL
-      OR (
-        is_commit_command(part.input.command)
-        AND NOT coalesce(regexp_matches(result.output, 'nothing to commit|no changes added to commit'), false)
-      )
-    )
+    coalesce(result.commit_sha, nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '')) AS commit_sha
+  FROM git_output
+  WHERE is_commit
+    AND NOT coalesce(regexp_matches(output, 'nothing to commit|no changes added to commit'), false)
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     result_ms AS occurred_ms,
-    'pull_request:' || part.id AS event_id,
+    'pull_request:' || id AS event_id,
     'pull_request' AS type,
-    coalesce(
-      result.pull_request_url,
-      nullif(regexp_extract(result.output, 'https?://\S+/(?:pull|merge_requests)/\d+'), '')
-    ) AS url
-  FROM tool
-  WHERE is_shell
-    AND success
-    AND (result.pull_request_url IS NOT NULL OR is_pull_request_command(part.input.command))
+    coalesce(result.pull_request_url, nullif(regexp_extract(output, 'https?://\S+/(?:pull|merge_requests)/\d+'), '')) AS url
+  FROM git_output
+  WHERE is_pull_request
   UNION ALL BY NAME
   SELECT
-    context,
+    source,
+    line_no,
+    session_id,
+    cwd,
+    git_branch,
+    agent_version,
+    entrypoint,
     occurred_ms,
-    'hook:' || coalesce(hook.tool_use_id, '') || ':' || hook.hook_event || ':' || md5(hook.command) AS event_id,
+    'hook:' || coalesce(tool_use_id, '') || ':' || hook_event || ':' || md5(command) AS event_id,
     'hook_run' AS type,
-    hook.hook_event AS hook_event,
-    nullif(regexp_extract(hook.hook_name, ':(.+)$', 1), '') AS matcher,
-    left(hook.command, 2048) AS command,
-    hook.exit_code AS exit_code,
-    hook.duration_ms AS duration_ms
+    hook_event,
+    nullif(regexp_extract(hook_name, ':(.+)$', 1), '') AS matcher,
+    left(command, 2048) AS command,
+    exit_code,
+    duration_ms
   FROM hook
-  WHERE hook.command IS NOT NULL
-    AND hook.hook_event IS NOT NULL
+  WHERE command IS NOT NULL
+    AND hook_event IS NOT NULL
 )
 SELECT
-  event.context.source AS source,
-  event.context.line_no AS line_no,
-  event.context.form_fault AS form_fault,
+  event.source AS source,
+  event.line_no AS line_no,
+  CASE WHEN event.session_id IS NULL THEN 'missing_member sessionId' END AS form_fault,
   0 AS is_other_org,
   event.occurred_ms AS occurred_ms,
   event.event_id AS event_id,
   event.type AS type,
   CAST(getvariable('user_id') AS VARCHAR) AS user_id,
   CAST(NULL AS VARCHAR) AS user_email,
-  event.context.session_id AS session_id,
+  event.session_id AS session_id,
   CASE
-    WHEN event.context.entrypoint = 'cli' THEN 'terminal-ui'
-    WHEN regexp_matches(event.context.entrypoint, '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
-    WHEN regexp_full_match(event.context.entrypoint, '[a-z][a-z0-9-]{0,31}') THEN event.context.entrypoint
+    WHEN event.entrypoint = 'cli' THEN 'terminal-ui'
+    WHEN regexp_matches(event.entrypoint, '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
+    WHEN regexp_full_match(event.entrypoint, '[a-z][a-z0-9-]{0,31}') THEN event.entrypoint
   END AS client,
   prompt_mode.autonomy_mode AS autonomy_mode,
   'claude-code' AS agent,
-  event.context.agent_version AS agent_version,
+  event.agent_version AS agent_version,
   CAST(NULL AS VARCHAR) AS repo,
-  event.context.git_branch AS git_branch,
-  event.context.cwd AS cwd,
+  event.git_branch AS git_branch,
+  event.cwd AS cwd,
   CAST(NULL AS VARCHAR) AS reason,
   event.model AS model,
   event.input_tokens AS input_tokens,
@@ -303,5 +537,5 @@ SELECT
   CAST(NULL AS BOOLEAN) AS timed_out
 FROM event
 ASOF LEFT JOIN prompt_mode
-  ON prompt_mode.session_id = event.context.session_id
+  ON prompt_mode.session_id = event.session_id
   AND prompt_mode.occurred_ms <= event.occurred_ms

@@ -2,14 +2,15 @@
 -- (from a side chain, or without a request id), where the same message is there with its request id.
 -- Variables: org_id, batch.
 WITH
-usage AS (
+usage AS NOT MATERIALIZED (
   SELECT
     rowid AS row_id,
     day,
     batch,
     user_id,
     user_email,
-    regexp_extract(event_id, '^(usage:.*:)[^:]*$', 1) AS message_key,
+    -- usage:<message>:<request>, of which the request can be empty
+    left(event_id, length(event_id) - length(split_part(event_id, ':', -1))) AS message_key,
     suffix(event_id, ':') AS is_message_only
   FROM events
   WHERE org_id = getvariable('org_id')
@@ -17,6 +18,11 @@ usage AS (
     AND agent = 'claude-code'
     AND prefix(event_id, 'usage:')
     AND day IN (SELECT day FROM events WHERE batch = getvariable('batch'))
+),
+message_only AS (
+  SELECT *
+  FROM usage
+  WHERE is_message_only
 )
 SELECT
   row_id,
@@ -24,6 +30,12 @@ SELECT
   batch,
   user_id,
   user_email
-FROM usage
-WHERE is_message_only
-  AND (day, message_key) IN (SELECT day, message_key FROM usage WHERE NOT is_message_only)
+FROM message_only
+WHERE (day, message_key) IN (
+  SELECT
+    day,
+    message_key
+  FROM usage
+  WHERE NOT is_message_only
+    AND (day, message_key) IN (SELECT day, message_key FROM message_only)
+)

@@ -3,7 +3,7 @@ import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */
-const BATCH_BYTES = 512 << 20;
+const BATCH_BYTES = 1 << 30;
 const BATCH_FILES = 20_000;
 
 export interface IngestRequest {

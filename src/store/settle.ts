@@ -134,7 +134,14 @@ export class Settler {
       );
     }
     await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
-    await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
+    const rules = readSql('ingest/rules.sql');
+    if (format === 'canonical') {
+      await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${rules}`);
+    } else {
+      // What transcripts tell of costs more to find than to keep, and is looked at twice.
+      await session.run(`CREATE OR REPLACE TEMP TABLE transcript_events AS ${rules}`);
+      await session.run('CREATE OR REPLACE TEMP VIEW checked AS FROM transcript_events');
+    }
   }
 
   /** Inserts the events without a fault, and answers how many. */
@@ -153,9 +160,7 @@ export class Settler {
   /** The files that have a line with a fault. */
   private async suspects(batch: Batch): Promise<string[]> {
     const unread =
-      batch.format === 'claude-code'
-        ? 'UNION SELECT context.source FROM transcript_lines WHERE type IS NULL'
-        : '';
+      batch.format === 'claude-code' ? 'UNION SELECT source FROM transcript_lines WHERE type IS NULL' : '';
     const rows = await this.session.select(
       `SELECT DISTINCT source FROM (SELECT source FROM checked WHERE fault IS NOT NULL ${unread}) ORDER BY source`,
     );

@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateTranscripts } from './generate-transcripts.js';
+import { median, runProcess } from './run-process.js';
+
+const ROUNDS = 3;
+const GIGABYTES = Number(process.env.BENCH_GIGABYTES ?? 2.2);
+const FILES = 4000;
+
+/** Ingest, build and first report of a folder of transcripts, against one report of ccusage on it; and a repeated report. */
+export async function transcripts(root: string): Promise<void> {
+  const ccusage = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
+  if (!existsSync(ccusage)) throw new Error('ccusage is not there: npm ci --prefix test/ccusage');
+  const folder = generateTranscripts(join(root, 'bench', 'out', 'data'), GIGABYTES * 1e9, FILES);
+  const cli = join(root, 'dist', 'cli.js');
+  const theirs = () =>
+    runProcess(ccusage, ['claude', 'daily', '--json', '--offline', '--timezone', 'UTC'], {
+      CLAUDE_CONFIG_DIR: folder,
+    });
+  const rounds: { first: number; again: number; memory: number; ccusage: number; steps: string }[] = [];
+  await theirs();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+    const ours = (...args: string[]) => runProcess('node', [cli, '--data', data, ...args]);
+    const report = () =>
+      ours(
+        'report',
+        'tokens',
+        '--org',
+        'bench',
+        '--from',
+        '2026-05-01',
+        '--to',
+        '2026-06-10',
+        '--group-by',
+        'model',
+        '--format',
+        'json',
+      );
+    try {
+      const other = await theirs();
+      const ingested = await ours(
+        'ingest',
+        '--org',
+        'bench',
+        '--source',
+        'claude-code',
+        '--user',
+        'dev',
+        join(folder, 'projects'),
+      );
+      const built = await ours('build');
+      const first = await report();
+      const again = await report();
+      if (first.output.length < 1000) throw new Error('the report is empty');
+      rounds.push({
+        first: ingested.seconds + built.seconds + first.seconds,
+        again: again.seconds,
+        memory: Math.max(ingested.memory, built.memory, first.memory),
+        ccusage: other.seconds,
+        steps: `ingest ${ingested.seconds.toFixed(2)}, build ${built.seconds.toFixed(2)}, report ${first.seconds.toFixed(2)} s`,
+      });
+      console.log(
+        `round ${round + 1}: ${rounds.at(-1)?.steps}; again ${again.seconds.toFixed(3)} s; ccusage ${other.seconds.toFixed(2)} s`,
+      );
+    } finally {
+      rmSync(data, { recursive: true, force: true });
+    }
+  }
+  const first = median(rounds.map((round) => round.first / round.ccusage));
+  const again = median(rounds.map((round) => round.ccusage / round.again));
+  const memory = Math.max(...rounds.map((round) => round.memory));
+  console.log(`ingest + build + first report / one ccusage report: ${first.toFixed(2)} (bar: at most 1)`);
+  console.log(`repeated ccusage report / repeated report: ${again.toFixed(1)} (bar: at least 20)`);
+  console.log(`peak memory: ${memory} MiB (bar: below 1536)`);
+}

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { it } from 'vitest';
+import { World } from '../world.js';
+it('probe', async () => {
+  let t = performance.now();
+  const world = await World.create();
+  const v = { event_id: 'e', type: 'user_message', timestamp: '2026-06-01T10:00:00Z', user_id: 'ada', session_id: 's' };
+  const line = (id: string, more: object = {}) => JSON.stringify({ ...v, event_id: id, ...more });
+  let n = 0;
+  const run = async (name: string, paths: string[]) => {
+    n += 1; const orgId = `o${n}`; t = performance.now();
+    try {
+      const r = await world.ingest(paths, { orgId });
+      const ev = await world.store.select('SELECT event_id, occurred_at FROM events WHERE org_id=$o ORDER BY 1', { o: orgId });
+      const rej = await world.store.select('SELECT source, line_no, reason, detail, left(line, 50) AS line, length(line) AS len, day FROM rejects WHERE org_id=$o', { o: orgId });
+      console.log('##', name, Math.round(performance.now() - t), JSON.stringify([r.accepted, r.duplicates, r.rejected]), ev.map((e) => `${e.event_id} ${new Date(Number(e.occurred_at)).toISOString()}`).join('|').slice(0, 1500), rej.map((x) => JSON.stringify({...x, source: String(x.source).slice(-12)})).join(' ').slice(0, 900));
+    } catch (e) { console.log('##', name, 'THROWS', String(e).slice(0, 300)); }
+  };
+  await run('ts', [world.file('ts.ndjson', ['2026-06-31T00:00:00Z', '0000-01-01T00:00:00Z', '+2026-06-01T10:00:00Z', '2026-06-01 10:00:00Z', '2026-06-01t10:00:00z', '9999-12-31T23:59:59Z','2019-12-31T23:59:59.999Z','2020-01-01T00:00:00Z', '2020-01-01T00:00:00+00:01', ' 2026-06-01T10:00:00Z', '2026-06-01T10:00:00Z\n', '٢٠٢٦-06-01T10:00:00Z', 'infinity', 'epoch', ''].map((x) => line(x, { timestamp: x })).join('\n'))]);
+  const two = `${line('one')}\n${line('two')}\n`;
+  await run('glob [1]', [world.file('events-[1].ndjson', two)]);
+  await run('glob ?', [world.file('events-?.ndjson', two)]);
+  await run('quote', [world.file("o'brien.ndjson", two)]);
+  await run('other ext', [world.file('events.log', two)]);
+  mkdirSync(join(world.folder, 'star'));
+  world.file('star/x1.ndjson', line('x1')); world.file('star/x2.ndjson', line('x2'));
+  await run('glob *', [world.file('star/x*.ndjson', line('xstar'))]);
+  for (const k of ['day=2026-06-01', 'json=1', 'filename=1']) { mkdirSync(join(world.folder, k)); await run(k, [world.file(`${k}/e.ndjson`, two)]); }
+  const gz = gzipSync(Array.from({ length: 2000 }, (_, i) => line(`e${i}-${(i * 7919) % 10007}`)).join('\n') + '\n');
+  await run('gz', [world.file('g.ndjson.gz', gz)]);
+  await run('gz trunc half', [world.file('g2.ndjson.gz', gz.subarray(0, gz.length >> 1))]);
+  await run('gz trunc trailer', [world.file('g3.ndjson.gz', gz.subarray(0, gz.length - 4))]);
+  await run('gz trunc trailer 8', [world.file('g3b.ndjson.gz', gz.subarray(0, gz.length - 8))]);
+  await run('gz crc', [world.file('g4.ndjson.gz', Buffer.concat([gz.subarray(0, gz.length - 8), Buffer.alloc(8)]))]);
+  await run('gz multi', [world.file('g5.ndjson.gz', Buffer.concat([gzipSync(line('m1') + '\n'), gzipSync(line('m2') + '\n')]))]);
+  await run('gz zero', [world.file('g6.ndjson.gz', '')]);
+  await run('gz of nothing', [world.file('g6b.ndjson.gz', gzipSync(''))]);
+  await run('gz no gz', [world.file('g7.ndjson.gz', two)]);
+  await run('gz header only', [world.file('g8.ndjson.gz', gz.subarray(0, 10))]);
+  await run('gz trailing garbage', [world.file('g9.ndjson.gz', Buffer.concat([gzipSync(two), Buffer.from('garbage here')]))]);
+  await run('gz trailing nul', [world.file('g9b.ndjson.gz', Buffer.concat([gzipSync(two), Buffer.alloc(512)]))]);
+  await run('gz corrupt mid', [world.file('g10.ndjson.gz', Buffer.concat([gz.subarray(0, 2000), Buffer.alloc(50, 0xff), gz.subarray(2050)]))]);
+  await run('gz next to good', [world.file('good.ndjson', two), join(world.folder, 'g7.ndjson.gz')]);
+  await run('gz content not named gz', [world.file('plain.ndjson', gzipSync(two))]);
+  const zst = execFileSync('zstd', ['-q', '-c'], { input: two });
+  await run('zst', [world.file('z.ndjson.zst', zst)]);
+  await run('zst 2 frames', [world.file('z2.ndjson.zst', Buffer.concat([zst, execFileSync('zstd', ['-q', '-c'], { input: line('three') + '\n' })]))]);
+  await run('zst trunc', [world.file('z3.ndjson.zst', zst.subarray(0, zst.length - 20))]);
+  const big = execFileSync('zstd', ['-q', '-c'], { input: Array.from({ length: 20000 }, (_, i) => line(`e${i}-${(i * 7919) % 10007}`)).join('\n') + '\n' });
+  await run('zst big trunc', [world.file('z4.ndjson.zst', big.subarray(0, big.length >> 1))]);
+  await run('zst none', [world.file('z5.ndjson.zst', two)]);
+  await run('zst zero', [world.file('z6.ndjson.zst', '')]);
+  await run('zst with bom', [world.file('z7.ndjson.zst', execFileSync('zstd', ['-q', '-c'], { input: `\ufeff${two}` }))]);
+  await run('zst 2 frames numbered', [world.file('z8.ndjson.zst', Buffer.concat([zst, execFileSync('zstd', ['-q', '-c'], { input: 'bad\n' + line('three') + '\n' })]))]);
+  await run('same twice', [world.file('s.ndjson', two + 'bad\n'), join(world.folder, 's.ndjson')]);
+  await run('long', [world.file('l.ndjson', line('a') + '\n' + line('long', { repo: 'x'.repeat(1 << 20) }) + '\n' + line('b'))]);
+  await run('long20', [world.file('l.ndjson', line('a') + '\n' + line('long', { repo: 'x'.repeat(20 << 20) }) + '\n' + line('b'))]);
+  await run('long40', [world.file('l.ndjson', line('a') + '\n' + line('long', { repo: 'x'.repeat(40 << 20) }) + '\n' + ' '.repeat(10000) + line('pad') + ' '.repeat(1 << 20) + '\n' + line('trail') + ' '.repeat(1 << 20) + '\n' + line('b'))]);
+  await run('nuls', [world.file('n.ndjson', line('a') + '\n' + `${'\u0000'.repeat((1 << 20) - 5)}\n`.repeat(12) + line('b'))]);
+  await run('random', [world.file('r.ndjson', Buffer.from(Array.from({ length: 300000 }, (_, i) => (i * i * 31 + (i >> 3) * 17 + (i >> 7)) & 255)))]);
+  await run('blanks', [world.file('b.ndjson', '\n'.repeat(5) + line('a') + '\n \t\r\n\r\n' + 'bad'), world.file('b0.ndjson', '')]);
+  await run('big num', [world.file('bn.ndjson', [`1${'0'.repeat(20)}`, '9223372036854775807', '9223372036854775808', '18446744073709551616', '5.0', '-0', '1e2', '-1'].map((x) => line(x, { type: 'model_usage', model: 'm', input_tokens: 1, output_tokens: 'X' }).replace('"X"', x)).join('\n'))]);
+}, 300000);
