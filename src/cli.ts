@@ -104,7 +104,7 @@ program
       throw new UsageError('Name the files or folders to read, or - for standard input.');
     const named = paths.length > 0 ? paths : [join(homedir(), '.claude', 'projects')];
     const started = performance.now();
-    const spool = join(chosen.data, 'inbox', `stdin-${process.pid}.ndjson`);
+    const spool = join(chosen.data, 'inbox', `stdin-${process.pid}`);
     try {
       if (named.includes('-')) {
         await mkdir(join(chosen.data, 'inbox'), { recursive: true });

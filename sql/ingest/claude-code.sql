@@ -55,12 +55,13 @@ prompt_mode AS (
     session_id,
     occurred_ms
 ),
--- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first
--- line. A side chain may replay an answer under another request id, so there the message id alone is the key.
+-- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first line.
+-- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
+-- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, so there the message id alone is the key.
 answer AS (
   SELECT
     min(occurred_ms) AS occurred_ms,
-    min(source) AS source,
+    source,
     min(line_no) AS line_no,
     session_id,
     min(cwd) AS cwd,
@@ -84,10 +85,12 @@ answer AS (
   GROUP BY
     coalesce(message_id, uuid),
     CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END,
+    source,
     session_id
 ),
 tool_result AS (
   SELECT
+    source,
     session_id,
     part.tool_use_id AS tool_use_id,
     min(occurred_ms) AS result_ms,
@@ -96,6 +99,7 @@ tool_result AS (
     any_value(result) AS result
   FROM (
     SELECT
+      source,
       session_id,
       occurred_ms,
       CASE
@@ -125,6 +129,7 @@ tool_result AS (
   )
   WHERE part.type = 'tool_result'
   GROUP BY
+    source,
     session_id,
     part.tool_use_id
 ),
@@ -153,7 +158,8 @@ tool AS (
       AND blocks IS NOT NULL
   ) AS tool_use
   LEFT JOIN tool_result
-    ON tool_result.session_id = tool_use.session_id
+    ON tool_result.source = tool_use.source
+    AND tool_result.session_id = tool_use.session_id
     AND tool_result.tool_use_id = tool_use.part.id
   WHERE tool_use.part.type = 'tool_use'
 ),
@@ -214,6 +220,7 @@ git_output AS (
   FROM git_command
   LEFT JOIN (
     SELECT
+      source,
       session_id,
       blocks[1].tool_use_id AS tool_use_id,
       any_value(result.stdout) AS output
@@ -221,10 +228,12 @@ git_output AS (
     WHERE type = 'user'
       AND blocks[1].tool_use_id IN (SELECT id FROM git_command)
     GROUP BY
+      source,
       session_id,
       blocks[1].tool_use_id
   ) AS printed
-    ON printed.session_id = git_command.session_id
+    ON printed.source = git_command.source
+    AND printed.session_id = git_command.session_id
     AND printed.tool_use_id = git_command.id
 ),
 -- What begins with one of these was written by the program, not by a person. A message typed while the agent was at work

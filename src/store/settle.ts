@@ -96,7 +96,7 @@ export class Settler {
       SET VARIABLE user_id = ${quote(batch.userId ?? '')};
       SET VARIABLE received_at = make_timestamp_ms(${batch.receivedAt});
       SET VARIABLE batch = ${number}`);
-    const spool = join(this.folder, `lines-${process.pid}.ndjson`);
+    const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
       if (isNumbered) await this.number(batch, batch.paths, spool);
       const inserted = await this.insert(

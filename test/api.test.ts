@@ -1,0 +1,254 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { createKey, Role, revokeKey } from '../src/api/keys.js';
+import { FAMILIES, GROUPS } from '../src/api/report.js';
+import { Answers } from '../src/api/rows.js';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { World } from './world.js';
+
+const DAYS = 'startDate=2026-01-28&endDate=2026-04-19';
+
+/** The sample behind the API, with a key of each role. */
+async function sampleApp(): Promise<{
+  world: World;
+  app: FastifyInstance;
+  get: (
+    path: string,
+    role?: Role,
+  ) => Promise<{ status: number; headers: Record<string, unknown>; body: Record<string, unknown> }>;
+}> {
+  const world = await World.create();
+  for (const user of ['entireio-cli', 'claude-code-log']) {
+    await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { format: 'claude-code', userId: user });
+  }
+  await world.build();
+  const keys = new Map<Role, string>();
+  for (const role of Role.options)
+    keys.set(role, (await createKey(world.store, { orgId: 'acme', role }, world.now)).key);
+  const app = buildApp(world);
+  const get = async (path: string, role: Role = 'owner') => {
+    const answer = await app.inject({
+      url: `/api/v1/analytics/${path}`,
+      headers: { authorization: `Bearer ${keys.get(role)}` },
+    });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
+  };
+  return { world, app, get };
+}
+
+describe('the analytics endpoints', () => {
+  test('every answer is as its schema says, grouped and not, and names its range', async () => {
+    const { get } = await sampleApp();
+    for (const family of FAMILIES) {
+      for (const group of [undefined, GROUPS[family]]) {
+        const { status, headers, body } = await get(
+          `${family}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
+        );
+        expect(status).toBe(200);
+        expect(headers['content-type']).toBe('application/json; charset=utf-8');
+        expect(Answers[family].safeParse(body).error).toBeUndefined();
+        expect(body.meta).toMatchObject({ org_id: 'acme', start_date: '2026-01-28', end_date: '2026-04-19' });
+        expect((body.data as unknown[]).length).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test('there is a row for every built day of the range, oldest first, and none for days before the history start', async () => {
+    const { get } = await sampleApp();
+    const { body } = await get('activity?startDate=2025-01-01&endDate=2026-01-30');
+    expect((body.data as { date: string }[]).map(({ date }) => date)).toEqual([
+      '2026-01-28',
+      '2026-01-29',
+      '2026-01-30',
+    ]);
+    const late = await World.create({ DAYBOOK_HISTORY_START: '2026-02-10' });
+    await late.send([
+      {
+        event_id: '1',
+        type: 'user_message',
+        timestamp: '2026-02-08T10:00:00Z',
+        user_id: 'ada',
+        session_id: 's',
+      },
+    ]);
+    await late.build();
+    const { key } = await createKey(late.store, { orgId: 'acme', role: 'manager' }, late.now);
+    const answer = await buildApp(late).inject({
+      url: '/api/v1/analytics/activity?startDate=2026-02-01&endDate=2026-02-11',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.json().data.map(({ date }: { date: string }) => date)).toEqual([
+      '2026-02-10',
+      '2026-02-11',
+    ]);
+    expect(answer.json().data[0]).toMatchObject({
+      daily_active_users: 0,
+      weekly_active_users: 1,
+      sessions: 0,
+    });
+  });
+
+  test('pages of users yield each user once, with all days', async () => {
+    const world = await World.create();
+    const people = ['ada', 'barbara', 'grace', 'katherine', 'margaret', '2026-06-01', 'Ö'];
+    await world.send(
+      people.flatMap((user_id, index) =>
+        ['2026-06-10', '2026-06-11'].map((day) => ({
+          event_id: `${user_id}-${day}`,
+          type: 'user_message',
+          timestamp: `${day}T0${index}:00:00Z`,
+          user_id,
+          session_id: 's',
+        })),
+      ),
+    );
+    await world.build();
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    const app = buildApp(world);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const answer = await app.inject({
+        url: `/api/v1/analytics/users?startDate=2026-06-01&endDate=2026-06-30&limit=3${page}`,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const { data, meta } = answer.json();
+      seen.push(...data.map((row: { user_id: string; date: string }) => `${row.user_id} ${row.date}`));
+      expect(meta.has_more).toBe(meta.next_cursor !== null);
+      cursor = meta.next_cursor;
+    } while (cursor !== null);
+    const expected = [...people].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(seen).toEqual(expected.flatMap((user) => [`${user} 2026-06-10`, `${user} 2026-06-11`]));
+  });
+
+  test('an unknown cursor is a position in the order', async () => {
+    const { get } = await sampleApp();
+    const { body } = await get(`users?${DAYS}&cursor=d`);
+    expect(new Set((body.data as { user_id: string }[]).map(({ user_id }) => user_id))).toEqual(
+      new Set(['entireio-cli']),
+    );
+  });
+
+  test('another organization has nothing of it', async () => {
+    const { world, app } = await sampleApp();
+    const { key } = await createKey(world.store, { orgId: 'rival', role: 'owner' }, world.now);
+    for (const family of FAMILIES) {
+      const answer = await app.inject({
+        url: `/api/v1/analytics/${family}?${DAYS}`,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      expect(answer.json().data).toEqual([]);
+    }
+  });
+});
+
+describe('a request that is refused', () => {
+  let api: Awaited<ReturnType<typeof sampleApp>>['app'];
+  let key: string;
+  let world: World;
+  beforeAll(async () => {
+    // One empty world is enough: a request is checked before anything is looked up.
+    world = await World.create({}, afterAll);
+    api = buildApp(world);
+    key = (await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now)).key;
+  });
+
+  test.each([
+    ['tokens', 'startDate is required'],
+    ['tokens?startDate=2026-06-01', 'endDate is required'],
+    ['tokens?startDate=2026-6-1&endDate=2026-06-02', 'startDate must be a day of the calendar as YYYY-MM-DD'],
+    [
+      'tokens?startDate=2026-02-30&endDate=2026-06-02',
+      'startDate must be a day of the calendar as YYYY-MM-DD',
+    ],
+    ['tokens?startDate=2026-06-03&endDate=2026-06-02', 'startDate must not be after endDate'],
+    ['tokens?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
+    ['tokens?startDate=2026-06-03&endDate=2027-07-10', 'analytics data has a 24-hour lag'],
+    [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model or absent'],
+    [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
+    [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
+    [
+      `productivity?${DAYS}&group_by=model`,
+      'There is no parameter group_by: /productivity takes startDate, endDate.',
+    ],
+    [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
+    [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
+    [`users?${DAYS}&limit=101`, 'limit must be an integer from 1 to 100'],
+    [`users?${DAYS}&limit=2.5`, 'limit must be an integer from 1 to 100'],
+    [`users?${DAYS}&cursor=`, 'cursor must be a user id'],
+    [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be a day'],
+    [
+      `users?${DAYS}&timezone=utc`,
+      'There is no parameter timezone: /users takes startDate, endDate, limit, cursor.',
+    ],
+  ])('%s is a 400 that says why', async (path, why) => {
+    const answer = await api.inject({
+      url: `/api/v1/analytics/${path}`,
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({
+      title: 'Bad Request',
+      detail: expect.stringContaining(why),
+      status: 400,
+      requestId: answer.headers['x-request-id'],
+    });
+    expect(answer.headers['x-request-id']).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
+  });
+
+  test('without a valid key it is a 401, before anything else is looked at', async () => {
+    for (const headers of [
+      {},
+      { authorization: key },
+      { authorization: 'Bearer dbk_none' },
+      { authorization: `Bearer dbk_${'a'.repeat(43)}` },
+    ]) {
+      const answer = await api.inject({ url: '/api/v1/analytics/tokens?foo=1', headers });
+      expect(answer.statusCode).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+      expect(answer.json()).toMatchObject({ title: 'Unauthorized', status: 401 });
+    }
+  });
+
+  test('members, guests and ingest keys get a 403, before the query is looked at', async () => {
+    for (const role of ['member', 'guest', 'ingest'] as const) {
+      const made = await createKey(world.store, { orgId: 'acme', role }, world.now);
+      const answer = await api.inject({
+        url: '/api/v1/analytics/users?limit=x',
+        headers: { authorization: `Bearer ${made.key}` },
+      });
+      expect(answer.statusCode).toBe(403);
+      expect(answer.json()).toMatchObject({ title: 'Forbidden', detail: expect.stringContaining(role) });
+    }
+  });
+
+  test('a revoked key ends with the next request, an expired one at its instant', async () => {
+    const made = await createKey(
+      world.store,
+      { orgId: 'acme', role: 'owner', expiresAt: world.now + 1 },
+      world.now,
+    );
+    const ask = (at: number) =>
+      buildApp({ ...world, clock: () => at }).inject({
+        url: `/api/v1/analytics/tokens?${DAYS}`,
+        headers: { authorization: `Bearer ${made.key}` },
+      });
+    expect((await ask(world.now)).statusCode).toBe(200);
+    expect((await ask(world.now + 1)).statusCode).toBe(401);
+    await revokeKey(world.store, made.fingerprint, world.now);
+    expect((await ask(world.now)).statusCode).toBe(401);
+  });
+
+  test('an unknown path is a 404 in the same shape, after the key', async () => {
+    expect((await api.inject({ url: '/api/v1/analytics/nothing' })).statusCode).toBe(401);
+    const answer = await api.inject({
+      url: '/api/v1/analytics/nothing',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({ title: 'Not Found', requestId: answer.headers['x-request-id'] });
+  });
+});

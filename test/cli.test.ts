@@ -1,0 +1,325 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { temporaryFolder } from './world.js';
+
+const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the real program, in a folder of its own unless one is given. */
+function start(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
+  const child = spawn('node', [CLI, ...args], {
+    cwd: options.cwd ?? temporaryFolder(),
+    env: { ...Object.fromEntries(inherited), ...options.env },
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return child;
+}
+
+async function ended(child: ChildProcess, input = ''): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  child.stdin?.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+function daybook(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
+  return ended(start(args, options), options.input);
+}
+
+/** Starts a server on any free port, and answers its address once it serves. */
+async function served(
+  data: string,
+  ...more: string[]
+): Promise<{ child: ChildProcess; url: string; text: () => string }> {
+  const child = start(['--data', data, 'serve', '--port', '0', ...more], {
+    env: { DAYBOOK_LOG_LEVEL: 'warn' },
+  });
+  let text = '';
+  child.stdout?.setEncoding('utf8');
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    const [, url] = /Daybook serves on (http:\S+) from/.exec(text) ?? [];
+    if (url !== undefined) return { child, url, text: () => text };
+  }
+  throw new Error(`the server ended: ${text}`);
+}
+
+const event = (id: string, more: object = {}) =>
+  JSON.stringify({
+    event_id: id,
+    type: 'user_message',
+    timestamp: '2026-06-10T10:00:00Z',
+    user_id: 'ada',
+    session_id: 's',
+    ...more,
+  });
+
+describe('a mistake of use ends with one sentence and exit code 2', () => {
+  test.each([
+    [['ingest', '--org', 'acme', 'nowhere.ndjson'], 'There is no file or folder'],
+    [['ingest', 'x.ndjson'], "Required option '--org <org>' not specified"],
+    [['ingest', '--org', 'acme'], 'Name the files or folders to read'],
+    [['ingest', '--org', 'a b', '.'], '--org must be'],
+    [['ingest', '--org', 'acme', '--source', 'emacs', '.'], 'Allowed choices are canonical, claude-code'],
+    [['ingest', '--org', 'acme', '--user', 'ada', '.'], '--user goes with --source claude-code'],
+    [
+      ['build', '--from', '2026-02-30'],
+      '--from must be a day of the calendar as YYYY-MM-DD, not "2026-02-30"',
+    ],
+    [['build', '--from', '2026-02-03', '--to', '2026-02-01'], '--from must not be after'],
+    [['build', '--to', '9999-01-01'], 'not over yet'],
+    [
+      [
+        'report',
+        'users',
+        '--org',
+        'acme',
+        '--from',
+        '2026-06-01',
+        '--to',
+        '2026-06-02',
+        '--group-by',
+        'model',
+      ],
+      'users has no --group-by',
+    ],
+    [
+      ['report', 'tools', '--org', 'acme', '--from', '2026-06-02', '--to', '2026-06-01'],
+      '--from must not be after --to',
+    ],
+    [
+      ['report', 'money', '--org', 'acme', '--from', '2026-06-01', '--to', '2026-06-02'],
+      'Allowed choices are tokens',
+    ],
+    [['keys', 'create', '--org', 'acme', '--role', 'king'], 'Allowed choices are owner'],
+    [['keys', 'revoke', 'key_none'], 'There is no key key_none'],
+    [['serve', '--port', '70000'], 'DAYBOOK_PORT'],
+    [['--nothing'], "Unknown option '--nothing'"],
+    [['fly'], "Unknown command 'fly'"],
+  ])('%j', async (args, sentence) => {
+    const { code, stdout, stderr } = await daybook(args);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('a setting that is wrong', async () => {
+    const { code, stderr } = await daybook(['status'], { env: { DAYBOOK_HISTORY_START: 'soon' } });
+    expect(stderr).toMatch(/^DAYBOOK_HISTORY_START can't be "soon": .*YYYY-MM-DD.*\n$/);
+    expect(code).toBe(2);
+  });
+
+  test('a rate card that is wrong names the member', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'card.json'), '{"models": [{"id": "m", "tier": "gold", "rates": []}]}');
+    const { code, stderr } = await daybook(['status'], { cwd, env: { DAYBOOK_RATE_CARD: 'card.json' } });
+    expect(stderr).toMatch(/card\.json.*models\.0\.tier/);
+    expect(code).toBe(2);
+  });
+
+  test('a port that is in use', async () => {
+    const other = createServer();
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      other.close();
+    });
+    const address = other.address();
+    const port = String(typeof address === 'object' ? address?.port : '');
+    const { code, stderr } = await daybook(['serve', '--port', port]);
+    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(2);
+  });
+});
+
+describe('ingest', () => {
+  test('takes files, folders, gzip and standard input, and prints one JSON object', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'one.ndjson'), `${event('1')}\n${event('2')}\n`);
+    writeFileSync(join(cwd, 'two.ndjson.gz'), gzipSync(`${event('2')}\n${event('3')}\n`));
+    const { code, stdout } = await daybook(['ingest', '--org', 'acme', '--json', '.', '-'], {
+      cwd,
+      input: `${event('4')}\nnonsense\n`,
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      accepted: 4,
+      duplicates: 1,
+      rejected: 1,
+      by_reason: { not_json: 1 },
+      seconds: expect.any(Number),
+    });
+    expect(code).toBe(0);
+  });
+
+  test('says what was rejected and where, and --strict makes it an error', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'mixed.ndjson'), `${event('1')}\n\n${event('2', { user_id: 7 })}\n`);
+    const loose = await daybook(['ingest', '--org', 'acme', 'mixed.ndjson'], { cwd });
+    expect(loose.stdout).toContain('1 accepted, 0 duplicates, 1 rejected');
+    expect(loose.stdout).toContain('mixed.ndjson:3: user_id must be a string.');
+    expect(loose.code).toBe(0);
+    const strict = await daybook(['ingest', '--org', 'acme', '--strict', 'mixed.ndjson'], { cwd });
+    expect(strict.stdout).toContain('0 accepted, 1 duplicates, 1 rejected');
+    expect(strict.code).toBe(1);
+  });
+
+  test('ends with 1 when every line was rejected, and with 0 when there was nothing to do', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'bad.ndjson'), '{}\n');
+    writeFileSync(join(cwd, 'empty.ndjson'), '');
+    expect((await daybook(['ingest', '--org', 'acme', 'bad.ndjson'], { cwd })).code).toBe(1);
+    expect((await daybook(['ingest', '--org', 'acme', 'empty.ndjson'], { cwd })).code).toBe(0);
+  });
+});
+
+describe('with a server running', () => {
+  test('every command works, and the API has the very bytes of the report', async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, 'data');
+    const { child, url } = await served(data);
+    writeFileSync(join(folder, 'events.ndjson'), `${event('1')}\n${event('2', { user_id: 'grace' })}\n`);
+    const run = (...args: string[]) => daybook(['--data', data, ...args], { cwd: folder });
+    expect((await run('ingest', '--org', 'acme', 'events.ndjson')).stdout).toContain('2 accepted');
+    expect((await run('build', '--json')).code).toBe(0);
+    const { key } = JSON.parse(
+      (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
+    );
+    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users']) {
+      const answer = await fetch(
+        `${url}/api/v1/analytics/${family}?startDate=2026-06-09&endDate=2026-06-12`,
+        {
+          headers: { authorization: `Bearer ${key}` },
+        },
+      );
+      const { stdout } = await run(
+        'report',
+        family,
+        '--org',
+        'acme',
+        '--from',
+        '2026-06-09',
+        '--to',
+        '2026-06-12',
+        '--format',
+        'json',
+      );
+      expect(stdout.trimEnd().length).toBeGreaterThan(20);
+      expect(await answer.text()).toContain(`{"data":${stdout.trimEnd()},"meta"`);
+    }
+    expect((await run('status')).stdout).toContain('acme');
+    const [listed] = JSON.parse((await run('keys', 'list', '--json')).stdout);
+    expect((await run('keys', 'revoke', listed.fingerprint)).code).toBe(0);
+    const refused = await fetch(`${url}/api/v1/analytics/users?startDate=2026-06-09&endDate=2026-06-12`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(refused.status).toBe(401);
+    const mistake = await run('keys', 'revoke', 'key_none');
+    expect(mistake.stderr).toContain('There is no key key_none');
+    expect(mistake.code).toBe(2);
+
+    const second = await run('serve', '--port', '0');
+    expect(second.stderr).toContain('Another "daybook serve" has the data folder');
+    expect(second.code).toBe(2);
+
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    expect((await run('status')).stdout).toContain('acme');
+  });
+
+  test('commands that run at once wait for each other', async () => {
+    const cwd = temporaryFolder();
+    const files = ['a', 'b', 'c', 'd'];
+    for (const name of files) writeFileSync(join(cwd, `${name}.ndjson`), `${event(name)}\n`);
+    const ran = await Promise.all(
+      files.map((name) => daybook(['ingest', '--org', 'acme', '--json', `${name}.ndjson`], { cwd })),
+    );
+    expect(ran.map(({ code, stdout }) => [code, JSON.parse(stdout).accepted])).toEqual(
+      files.map(() => [0, 1]),
+    );
+  });
+
+  test('what a killed process had acknowledged is there, and its socket is in nobody’s way', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const { child } = await served(data);
+    const sent = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
+      input: `${event('1')}\n`,
+    });
+    expect(JSON.parse(sent.stdout).accepted).toBe(1);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const again = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
+      input: `${event('1')}\n`,
+    });
+    expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 0, duplicates: 1 });
+    const { url } = await served(data);
+    expect((await fetch(`${url}/api/v1/analytics/users`)).status).toBe(401);
+  });
+});
+
+test('the first start of the demo loads the sample and shows a request that works; the second just serves', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const first = await served(data, '--demo');
+  const [, key, url] = /Bearer (dbk_\S+)' \\\n {2}'(\S+)'/.exec(first.text()) ?? [];
+  const answer = await fetch(String(url), { headers: { authorization: `Bearer ${key}` } });
+  const { data: rows } = (await answer.json()) as { data: { daily_active_users: number }[] };
+  expect(rows.length).toBeGreaterThan(100);
+  expect(rows.some((row) => row.daily_active_users > 0)).toBe(true);
+  first.child.kill('SIGTERM');
+  await once(first.child, 'close');
+  const second = await served(data, '--demo');
+  expect(second.text()).not.toContain('dbk_');
+});
+
+test('docs/commands.md has the help of every command', async () => {
+  const commands = [
+    [],
+    ['serve'],
+    ['ingest'],
+    ['build'],
+    ['status'],
+    ['report'],
+    ['keys'],
+    ['keys', 'create'],
+    ['keys', 'list'],
+    ['keys', 'revoke'],
+  ];
+  const parts = ['# Commands\n\nMade from the program’s own help.\n'];
+  for (const command of commands) {
+    const { stdout, code } = await daybook([...command, '--help']);
+    expect(code).toBe(0);
+    parts.push(`## ${['daybook', ...command].join(' ')}\n\n\`\`\`\n${stdout.trimEnd()}\n\`\`\`\n`);
+  }
+  const path = join(PACKAGE_ROOT, 'docs', 'commands.md');
+  const text = parts.join('\n');
+  // Written anew here, compared in CI.
+  if (process.env.CI === undefined) writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
