@@ -1,14 +1,22 @@
 import { fileURLToPath } from 'node:url';
+import { ccusage } from './ccusage.js';
+import { ingest } from './ingest.js';
 import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
-const benches: Record<string, (root: string) => Promise<void>> = { transcripts };
+const benches: Record<string, (root: string, args: readonly string[]) => Promise<void>> = {
+  // One run measures both.
+  ingest,
+  build: ingest,
+  transcripts,
+  ccusage,
+};
 
-const [name = ''] = process.argv.slice(2);
+const [name = '', ...args] = process.argv.slice(2);
 const bench = benches[name];
 if (bench === undefined) {
   console.error(`Name a bench: npm run bench -- ${Object.keys(benches).join('|')}`);
   process.exitCode = 2;
 } else {
-  await bench(fileURLToPath(new URL('../../..', import.meta.url)));
+  await bench(fileURLToPath(new URL('../../..', import.meta.url)), args);
 }

@@ -76,7 +76,7 @@ export function languageTable() {
   const languages = Object.values(linguist)
     .filter((language) => typeof language === 'object' && language !== null && 'name' in language)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const known = new Set(languages.map(({ name }) => name));
+  const byName = new Map(languages.map((language) => [language.name, language]));
   const counted = (language) => language.group ?? language.name;
   const names = {};
   const claims = {};
@@ -90,12 +90,12 @@ export function languageTable() {
     }
   }
   const extensions = {};
-  for (const [extension, of] of Object.entries(claims)) {
-    const best = of.find(({ isFirst }) => isFirst) ?? of[0];
-    extensions[extension] = PREFERRED[extension] ?? counted(best.language);
-  }
+  for (const [extension, of] of Object.entries(claims))
+    extensions[extension] = counted((of.find(({ isFirst }) => isFirst) ?? of[0]).language);
   for (const [extension, name] of Object.entries(PREFERRED)) {
-    if (!known.has(name)) throw new Error(`no language is called ${name} (${extension})`);
+    const language = byName.get(name);
+    if (language === undefined) throw new Error(`no language is called ${name} (${extension})`);
+    extensions[extension] = counted(language);
   }
   const sorted = (record) => Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { preferred: sorted(PREFERRED), names: sorted(names), extensions: sorted(extensions) };

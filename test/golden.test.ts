@@ -141,24 +141,26 @@ test('every file in the folder of a case has a meaning', () => {
   }
 });
 
-describe.each(STORES)('$name', ({ open }) => {
+for (const store of STORES) {
   for (const rateCard of new Set(cases.map((one) => one.rateCard))) {
     const together = cases.filter((one) => one.rateCard === rateCard);
-    describe(relative(GOLDEN, rateCard), () => {
+    describe(`${store.name}, ${relative(GOLDEN, rateCard)}`, () => {
       let answers = new Map<string, unknown>();
       beforeAll(async () => {
         const undo: (() => void | Promise<void>)[] = [];
-        answers = await play(await open(rateCard, (work) => undo.unshift(work)), together);
+        answers = await play(await store.open(rateCard, (work) => undo.unshift(work)), together);
         for (const work of undo) await work();
       });
 
-      test.each(together)('$name', (one) => {
-        for (const { file } of questionsOf(one)) {
-          const expected: unknown = JSON.parse(readFileSync(join(GOLDEN, one.name, file), 'utf8'));
-          const actual = answers.get(`${one.name}/${file}`);
-          expect.soft(likeExpected(actual, expected), file).toEqual(expected);
-        }
-      });
+      for (const one of together) {
+        test(one.name, () => {
+          for (const { file } of questionsOf(one)) {
+            const expected: unknown = JSON.parse(readFileSync(join(GOLDEN, one.name, file), 'utf8'));
+            const actual = answers.get(`${one.name}/${file}`);
+            expect.soft(likeExpected(actual, expected), file).toEqual(expected);
+          }
+        });
+      }
     });
   }
-});
+}

@@ -1,51 +1,76 @@
--- One row is one day whose count of started sessions has changed, because a session came to an earlier day or left it.
+-- One row is one day whose count of started sessions has changed, because sessions came to the due days or left them: the
+-- day on which such a session started before, and the one on which it starts now. Due days are being built anyway.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
-before_or_after AS (
-  SELECT org_id, day, user_id, session_id, 1 AS is_before, 0 AS is_after FROM sessions_before
+on_due_day AS (
+  SELECT org_id, day, user_id, session_id, 1 AS was_there, 0 AS is_there FROM sessions_before
   UNION ALL
-  SELECT org_id, day, user_id, session_id, 0 AS is_before, 1 AS is_after
+  SELECT org_id, day, user_id, session_id, 0 AS was_there, 1 AS is_there
   FROM user_sessions
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 ),
--- A session that came to a day or left it.
 moved AS (
-  SELECT
+  SELECT DISTINCT
     org_id,
-    day,
     user_id,
     session_id
-  FROM before_or_after
-  GROUP BY
-    org_id,
-    day,
-    user_id,
-    session_id
-  HAVING sum(is_before) <> sum(is_after)
+  FROM (
+    SELECT
+      org_id,
+      user_id,
+      session_id,
+      day
+    FROM on_due_day
+    GROUP BY
+      org_id,
+      user_id,
+      session_id,
+      day
+    HAVING sum(was_there) <> sum(is_there)
+  )
 ),
--- Its next day is the one on which it started before, or starts now, if it has none before.
-next_day AS (
+-- The days of such sessions, before and now. Days that aren't due are the same in both.
+session_day AS (
   SELECT
-    moved.org_id AS org_id,
-    moved.day AS moved_day,
-    min(CASE WHEN other.day > moved.day THEN other.day END) AS day,
-    min(other.day) AS first_day
-  FROM moved
-  JOIN user_sessions AS other
-    ON other.org_id = moved.org_id
-    AND other.user_id = moved.user_id
-    AND other.session_id = moved.session_id
-    AND other.day <> moved.day
+    org_id,
+    user_id,
+    session_id,
+    day,
+    was_there,
+    is_there
+  FROM on_due_day
+  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
+  UNION ALL
+  SELECT
+    org_id,
+    user_id,
+    session_id,
+    day,
+    1 AS was_there,
+    1 AS is_there
+  FROM user_sessions
+  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
+    AND (org_id, day) NOT IN (SELECT org_id, day FROM due)
+),
+start_day AS (
+  SELECT
+    org_id,
+    min(CASE WHEN was_there = 1 THEN day END) AS before_day,
+    min(CASE WHEN is_there = 1 THEN day END) AS day
+  FROM session_day
   GROUP BY
-    moved.org_id,
-    moved.day,
-    moved.user_id,
-    moved.session_id
+    org_id,
+    user_id,
+    session_id
+),
+touched AS (
+  SELECT org_id, before_day AS day FROM start_day WHERE before_day IS DISTINCT FROM day
+  UNION
+  SELECT org_id, day FROM start_day WHERE before_day IS DISTINCT FROM day
 )
-SELECT DISTINCT
+SELECT
   org_id,
   day
-FROM next_day
+FROM touched
 WHERE day IS NOT NULL
-  AND first_day > moved_day
   AND (org_id, day) NOT IN (SELECT org_id, day FROM due)

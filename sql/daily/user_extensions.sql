@@ -12,22 +12,26 @@ file AS (
   FROM files
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 ),
--- The language of a path is that of its file name, else that of its extension.
+-- The language of a path is that of its file name, else that of its extension: of two parts, as .blade.php, else of one.
 path_language AS (
   SELECT
     kind.path AS path,
     kind.extension AS extension,
-    coalesce(by_name.language, by_extension.language, '') AS language
+    coalesce(by_name.language, by_long_extension.language, by_extension.language, '') AS language
   FROM (
     SELECT DISTINCT
       path,
       file_name(path) AS name,
-      extension_of(path) AS extension
+      extension_of(path) AS extension,
+      long_extension_of(path) AS long_extension
     FROM file
   ) AS kind
   LEFT JOIN languages AS by_name
     ON by_name.kind = 'name'
     AND by_name.pattern = kind.name
+  LEFT JOIN languages AS by_long_extension
+    ON by_long_extension.kind = 'extension'
+    AND by_long_extension.pattern = kind.long_extension
   LEFT JOIN languages AS by_extension
     ON by_extension.kind = 'extension'
     AND by_extension.pattern = kind.extension

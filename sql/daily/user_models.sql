@@ -22,7 +22,7 @@ usage AS (
     model_id
 ),
 -- The rates of a model on a day: those of the longest listed id that its name begins with (its own id is the longest
--- of all, the default's empty id the shortest), in the newest entry that is valid by then.
+-- of all, the default's empty id the shortest), in the newest entry that is valid by then, else in the first one.
 model_day AS (
   SELECT DISTINCT
     day,
@@ -41,10 +41,13 @@ model_rates AS (
   FROM model_day
   JOIN rates
     ON left(model_day.model_id, length(rates.model_id)) = rates.model_id
-    AND rates.valid_from <= model_day.day
   QUALIFY row_number() OVER (
     PARTITION BY model_day.day, model_day.model_id
-    ORDER BY length(rates.model_id) DESC, rates.valid_from DESC
+    ORDER BY
+      length(rates.model_id) DESC,
+      CASE WHEN rates.valid_from <= model_day.day THEN 0 ELSE 1 END,
+      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC,
+      rates.valid_from
   ) = 1
 )
 SELECT
@@ -59,14 +62,14 @@ SELECT
   CAST(usage.output_tokens AS BIGINT) AS output_tokens,
   CAST(usage.cache_read_tokens AS BIGINT) AS cache_read_tokens,
   CAST(usage.cache_write_tokens AS BIGINT) AS cache_write_tokens,
-  -- Rounded half up here, at the finest grain, so that every breakdown adds up exactly.
-  CAST(floor(
-    coalesce(model_rates.multiplier, 1.0) * (
-      CAST(usage.input_tokens AS DOUBLE)
-      + CAST(usage.output_tokens AS DOUBLE)
-      + CAST(usage.cache_write_tokens AS DOUBLE) * coalesce(model_rates.cache_write_rate, 1.0)
-      + CAST(usage.cache_read_tokens AS DOUBLE) * coalesce(model_rates.cache_read_rate, 0.1)
-    ) + 0.5
+  -- Rounded here, at the finest grain, so that every breakdown adds up exactly.
+  CAST(credits(
+    coalesce(model_rates.multiplier, 1.0),
+    usage.input_tokens + usage.output_tokens,
+    coalesce(model_rates.cache_write_rate, 1.0),
+    usage.cache_write_tokens,
+    coalesce(model_rates.cache_read_rate, 0.1),
+    usage.cache_read_tokens
   ) AS BIGINT) AS billable_tokens
 FROM usage
 LEFT JOIN model_rates

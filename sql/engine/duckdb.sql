@@ -48,3 +48,19 @@ CREATE OR REPLACE MACRO autonomy_level(mode) AS
     WHEN 'manual' THEN 'manual'
     ELSE 'unknown'
   END;
+
+-- A rate of the rate card as an integer: millionths.
+CREATE OR REPLACE MACRO millionths(rate) AS CAST(floor(rate * 1000000 + 0.5) AS HUGEINT);
+
+-- Standard credits, rounded half up. In integers, since 0.35 x 90 tokens are 31.5 and not a little less.
+CREATE OR REPLACE MACRO credits(multiplier, tokens, write_rate, write_tokens, read_rate, read_tokens) AS
+  CAST((
+    millionths(multiplier) * (
+      CAST(tokens AS HUGEINT) * 1000000
+      + CAST(write_tokens AS HUGEINT) * millionths(write_rate)
+      + CAST(read_tokens AS HUGEINT) * millionths(read_rate)
+    ) + 500000000000
+  ) // 1000000000000 AS BIGINT);
+
+-- The last two parts of a path's extension, lower-case, as .blade.php; '' when there are no two.
+CREATE OR REPLACE MACRO long_extension_of(path) AS lower(regexp_extract(file_name(path), '^.+(\.[^.]+\.[^.]+)$', 1));

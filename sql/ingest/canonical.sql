@@ -182,7 +182,7 @@ SELECT
   CASE WHEN event.type = 'git_commit' THEN event.commit_sha END AS commit_sha,
   CASE WHEN event.type = 'pull_request' THEN event.url END AS url,
   CASE WHEN event.type = 'skill_use' THEN event.skill_name END AS skill_name,
-  CASE WHEN event.type = 'slash_command' THEN regexp_replace(event.command_name, '^/', '') END AS command_name,
+  CASE WHEN event.type = 'slash_command' THEN regexp_replace(event.command_name, '^\s*/', '') END AS command_name,
   CASE WHEN event.type = 'hook_run' THEN event.hook_event END AS hook_event,
   CASE WHEN event.type = 'hook_run' THEN event.matcher END AS matcher,
   CASE WHEN event.type = 'hook_run' THEN event.command END AS command,

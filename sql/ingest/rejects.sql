@@ -74,7 +74,7 @@ SELECT
       WHEN member = 'autonomy_mode' THEN 'auto-high, auto-medium, auto-low, spec or manual'
       WHEN member = 'operation' THEN 'create or edit'
       WHEN member IN ('agent', 'agent_version') THEN 'at most 128 characters long'
-      WHEN member IN ('model', 'tool_name', 'path', 'skill_name', 'command_name', 'hook_event', 'command') THEN '1 to 2048 characters long'
+      WHEN member IN ('model', 'path', 'skill_name', 'command_name', 'hook_event', 'command') THEN '1 to 2048 characters long'
       WHEN member = 'exit_code' THEN 'from -100000000000 to 100000000000'
       WHEN member IN (
         'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens',

@@ -25,10 +25,9 @@ SELECT
     WHEN length(repo) > 2048 THEN 'value_out_of_range repo'
     WHEN length(git_branch) > 2048 THEN 'value_out_of_range git_branch'
     WHEN length(cwd) > 2048 THEN 'value_out_of_range cwd'
-    -- Of the other members the sender's side sets no bound; these keep one line from filling a page of an answer.
+    -- What can stand in answers has a bound. A tool's name has none but that of its line: odd ones are parse artifacts.
     WHEN length(reason) > 2048 THEN 'value_out_of_range reason'
     WHEN length(model) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range model'
-    WHEN length(tool_name) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range tool_name'
     WHEN length(mcp_server) > 2048 THEN 'value_out_of_range mcp_server'
     WHEN length(path) NOT BETWEEN 1 AND 2048 THEN 'value_out_of_range path'
     WHEN operation NOT IN ('create', 'edit') THEN 'value_out_of_range operation'

@@ -39,14 +39,19 @@ export async function build(
   const isChosen = range.from !== undefined || range.to !== undefined;
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
   const built: OrgDay[] = [];
-  const run = async (due: readonly OrgDay[]) => {
+  const newestBatch = async () => {
+    const [newest] = await store.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
+    return Number(newest?.batch);
+  };
+  const run = async (due: readonly OrgDay[], batch: number) => {
     for (let start = 0; start < due.length; start += DAYS_AT_ONCE) {
       const days = due.slice(start, start + DAYS_AT_ONCE);
-      await store.build(days, clock());
+      await store.build(days, batch, clock());
       built.push(...days);
       progress(built.length, Math.max(due.length, built.length));
     }
   };
+  const batch = await newestBatch();
   const stale = await staleDays(store, last);
   if (range.all === true || isChosen) {
     const days = (await store.select('SELECT org_id, day FROM days')).map((row) => ({
@@ -60,14 +65,19 @@ export async function build(
       if (day <= (range.to ?? last) && (cause === 'events' || cause === 'new'))
         due.set(`${day} ${orgId}`, { orgId, day });
     }
-    await run([...due.keys()].sort().map((key) => due.get(key) as OrgDay));
+    await run(
+      [...due.keys()].sort().map((key) => due.get(key) as OrgDay),
+      batch,
+    );
   } else {
-    await run(stale);
+    await run(stale, batch);
   }
-  // A build can move the start of a session, and with it make a later day stale.
-  if (!isChosen) {
-    for (let left = await staleDays(store, last); left.length > 0; left = await staleDays(store, last))
-      await run(left);
+  // A build can move the start of a session, and with it make a later day stale; and events can have come meanwhile.
+  for (let more = !isChosen; more; ) {
+    const next = await newestBatch();
+    const left = await staleDays(store, last);
+    await run(left, next);
+    more = left.length > 0;
   }
   return { days: built };
 }

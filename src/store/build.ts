@@ -29,7 +29,7 @@ export class Builder {
    * user_sessions goes first, since the other tables look back on it. A day that looks back on a day whose own events
    * have changed must come with or after it; then every day has the same rows in whatever order days are built.
    */
-  async build(due: readonly OrgDay[], builtAt: number): Promise<void> {
+  async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     const { session } = this;
     await session.transaction(async () => {
       await this.setDue(due);
@@ -45,12 +45,12 @@ export class Builder {
         SELECT
           due.org_id,
           due.day,
-          (SELECT coalesce(max(batch), 0) FROM batches) AS batch,
+          CAST($batch AS BIGINT) AS batch,
           make_timestamp_ms($built_at) AS built_at,
           coalesce(days.first_built_at, make_timestamp_ms($built_at)) AS first_built_at
         FROM due
         LEFT JOIN days USING (org_id, day)`,
-        { built_at: builtAt },
+        { batch, built_at: builtAt },
       );
       await session.run('DELETE FROM days WHERE (org_id, day) IN (SELECT org_id, day FROM due)');
       await session.run('DELETE FROM touches WHERE (org_id, day) IN (SELECT org_id, day FROM due)');

@@ -7,15 +7,22 @@ import { UsageError } from '../exit.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql, readSqlFolder, sha256 } from './sql.js';
 
+/** A rate has at most six decimals: credits are computed in millionths. */
+const Rate = z
+  .number()
+  .min(0)
+  .max(1000)
+  .refine((rate) => Math.abs(rate * 1e6 - Math.round(rate * 1e6)) < 1e-3, 'must have at most six decimals');
+
 const Rates = z.strictObject({
   tier: z.enum(['standard', 'thinking']),
   rates: z
     .array(
       z.strictObject({
         valid_from: DaySchema,
-        multiplier: z.number().min(0).max(1000),
-        cache_read_rate: z.number().min(0).max(1000).default(0.1),
-        cache_write_rate: z.number().min(0).max(1000).default(1),
+        multiplier: Rate,
+        cache_read_rate: Rate.default(0.1),
+        cache_write_rate: Rate.default(1),
       }),
     )
     .min(1),

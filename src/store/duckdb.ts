@@ -159,8 +159,8 @@ export class DuckDbStore implements Store {
     return this.exclusive(() => this.settler.settle(batch, progress));
   }
 
-  build(due: readonly OrgDay[], builtAt: number): Promise<void> {
-    return this.exclusive(() => this.builder.build(due, builtAt));
+  build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
+    return this.exclusive(() => this.builder.build(due, batch, builtAt));
   }
 
   async close(): Promise<void> {

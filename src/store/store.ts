@@ -54,8 +54,11 @@ export interface Store {
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /** Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. */
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled>;
-  /** Computes all tables of some days and replaces them together. */
-  build(due: readonly OrgDay[], builtAt: number): Promise<void>;
+  /**
+   * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
+   * chosen: what came after it makes them stale again.
+   */
+  build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }

@@ -1,0 +1,146 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runProcess } from './run-process.js';
+
+type Tokens = [input: number, output: number, cacheRead: number, cacheWrite: number];
+
+interface TheirReport {
+  daily: {
+    date: string;
+    modelBreakdowns: {
+      modelName: string;
+      inputTokens: number;
+      outputTokens: number;
+      cacheReadTokens: number;
+      cacheCreationTokens: number;
+    }[];
+  }[];
+}
+
+interface OurRow {
+  date: string;
+  group_key: string;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+}
+
+/** The lines on which the two differ by design, by day and model: usage in progress lines, and usage that isn't written compactly. */
+function explanations(folder: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name.endsWith('.jsonl'),
+  );
+  for (const entry of files) {
+    const path = join(entry.parentPath, entry.name);
+    for (const [index, text] of readFileSync(path, 'utf8').split('\n').entries()) {
+      let line: {
+        type?: string;
+        timestamp?: string;
+        message?: { model?: string; usage?: object };
+        data?: { message?: { timestamp?: string; message?: { model?: string; usage?: object } } };
+      };
+      try {
+        line = JSON.parse(text);
+      } catch {
+        continue;
+      }
+      const nested = line?.data?.message;
+      const isNested = line?.type === 'progress' && nested?.message?.usage !== undefined;
+      const isSpaced =
+        line?.type === 'assistant' && line.message?.usage !== undefined && !text.includes('"usage":{');
+      if (!isNested && !isSpaced) continue;
+      const key = `${(isNested ? nested?.timestamp : line.timestamp)?.slice(0, 10)} ${isNested ? nested?.message?.model : line.message?.model}`;
+      const why = `${isNested ? 'usage inside a progress line' : 'usage written with spaces'}: ${path.slice(folder.length + 1)}:${index + 1}`;
+      found.set(key, [...(found.get(key) ?? []), why]);
+    }
+  }
+  return found;
+}
+
+/** Compares tokens per UTC day and model with ccusage on a folder of transcripts. Fails when a difference has no explanation. */
+export async function ccusage(root: string, args: readonly string[]): Promise<void> {
+  const folder = resolve(args[0] ?? join(root, '..', 'shared', 'data', 'transcripts', 'claude-code'));
+  const program = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
+  if (!existsSync(folder))
+    return console.log(`skipped: there is no folder ${folder}; name one: npm run bench -- ccusage FOLDER`);
+  if (!existsSync(program))
+    return console.log('skipped: ccusage is not installed; npm ci --prefix test/ccusage');
+  const work = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+  try {
+    symlinkSync(folder, join(work, 'projects'));
+    const theirs: TheirReport = JSON.parse(
+      (
+        await runProcess(program, ['claude', 'daily', '--json', '--offline', '--timezone', 'UTC'], {
+          CLAUDE_CONFIG_DIR: work,
+        })
+      ).output,
+    );
+    const environment = { DAYBOOK_DATA: join(work, 'data'), DAYBOOK_HISTORY_START: '2020-01-01' };
+    const ours = (...command: string[]) =>
+      runProcess('node', [join(root, 'dist', 'cli.js'), ...command], environment);
+    await ours('ingest', '--org', 'bench', '--source', 'claude-code', '--user', 'dev', folder);
+    await ours('build');
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const rows: OurRow[] = JSON.parse(
+      (
+        await ours(
+          'report',
+          'tokens',
+          '--org',
+          'bench',
+          '--from',
+          '2020-01-01',
+          '--to',
+          yesterday,
+          '--group-by',
+          'model',
+          '--format',
+          'json',
+        )
+      ).output,
+    );
+    const mine = new Map(
+      rows.map((row): [string, Tokens] => [
+        `${row.date} ${row.group_key}`,
+        [row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens],
+      ]),
+    );
+    const others = new Map<string, Tokens>();
+    for (const { date, modelBreakdowns } of theirs.daily) {
+      for (const {
+        modelName,
+        inputTokens,
+        outputTokens,
+        cacheReadTokens,
+        cacheCreationTokens,
+      } of modelBreakdowns) {
+        others.set(`${date} ${modelName}`, [inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens]);
+      }
+    }
+    const why = explanations(folder);
+    let equal = 0;
+    let unexplained = 0;
+    for (const key of [...new Set([...mine.keys(), ...others.keys()])].sort()) {
+      const [one, other] = [mine.get(key), others.get(key)];
+      if (JSON.stringify(one) === JSON.stringify(other)) {
+        equal += 1;
+        continue;
+      }
+      console.log(`${key}: daybook ${one?.join(' / ') ?? 'none'}, ccusage ${other?.join(' / ') ?? 'none'}`);
+      const lines = why.get(key) ?? [];
+      for (const line of lines.slice(0, 3)) console.log(`    ${line}`);
+      if (lines.length > 3) console.log(`    and ${lines.length - 3} more`);
+      if (lines.length === 0) {
+        console.log('    UNEXPLAINED');
+        unexplained += 1;
+      }
+    }
+    console.log(`${equal} pairs of day and model are equal, ${unexplained} differ without an explanation`);
+    if (unexplained > 0) process.exitCode = 1;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { idsOf, line, rejectsOf, sharedWorld } from './event.js';
+
+const given = sharedWorld();
+const hasZstd = spawnSync('zstd', ['--version']).status === 0;
+const zstd = (text: string): Buffer => spawnSync('zstd', ['-q', '-c'], { input: text }).stdout;
+
+const TWO = `${line('one')}\n${line('two')}\n`;
+/** Many lines that do not compress to nothing. */
+const MANY = Array.from(
+  { length: 2000 },
+  (_, index) => `${line(`event-${index}-${(index * 7919) % 10_007}`)}\n`,
+);
+
+const ingest = (name: string, content: Uint8Array, orgId: string) =>
+  given.world.ingest([given.world.file(name, content), given.world.file(`${orgId}.ndjson`, line('plain'))], {
+    orgId,
+  });
+
+const FORMATS: [extension: string, pack: (text: string) => Buffer][] = [
+  ['gz', (text) => gzipSync(text)],
+  ...(hasZstd ? [['zst', zstd] as [string, (text: string) => Buffer]] : []),
+];
+
+describe.each(FORMATS)('a .%s file', (extension, pack) => {
+  const name = (what: string) => `${what}.ndjson.${extension}`;
+  const org = (what: string) => `${extension}-${what}`;
+
+  it('is read like the lines in it', async () => {
+    const settled = await ingest(name('bad'), pack(`${TWO}\r\nbad\n${line('three')}`), org('bad'));
+    expect(settled).toMatchObject({ files: 2, accepted: 4, rejected: 1, byReason: { not_json: 1 } });
+    expect(await idsOf(given.world, org('bad'))).toEqual(['one', 'plain', 'three', 'two']);
+    expect(await rejectsOf(given.world, org('bad'))).toMatchObject([
+      { source: join(given.world.folder, name('bad')), line_no: 4, line: 'bad' },
+    ]);
+  });
+
+  it('of several parts is read to its end', async () => {
+    const parts = Buffer.concat([pack(TWO), pack(`${line('three')}\nbad\n`), pack(`${line('four')}\n`)]);
+    expect(await ingest(name('parts'), parts, org('parts'))).toMatchObject({ accepted: 5, rejected: 1 });
+    expect(await idsOf(given.world, org('parts'))).toEqual(['four', 'one', 'plain', 'three', 'two']);
+  });
+
+  it('of nothing brings nothing', async () => {
+    expect(await ingest(name('nothing'), pack(''), org('nothing'))).toMatchObject({
+      accepted: 1,
+      rejected: 0,
+    });
+  });
+
+  it('that was cut off gives the lines that are there, and is rejected at its end', async () => {
+    const packed = pack(MANY.join(''));
+    const settled = await ingest(name('cut'), packed.subarray(0, packed.length >> 1), org('cut'));
+    expect(settled).toMatchObject({ rejected: 1, byReason: { not_json: 1 } });
+    if (extension === 'gz') expect(settled.accepted).toBeGreaterThan(500);
+    const [reject] = await rejectsOf(given.world, org('cut'));
+    expect(reject).toMatchObject({ line_no: settled.accepted, reason: 'not_json' });
+  });
+
+  it('that was cut off before its first line is rejected, not taken for empty', async () => {
+    const packed = pack(TWO);
+    expect(await ingest(name('head'), packed.subarray(0, 10), org('head'))).toMatchObject({
+      accepted: 1,
+      rejected: 1,
+      byReason: { not_json: 1 },
+    });
+  });
+
+  it('that is not compressed is one line that is rejected, and the other files survive', async () => {
+    expect(await ingest(name('plain'), Buffer.from(TWO), org('plain'))).toMatchObject({
+      accepted: 1,
+      rejected: 1,
+      byReason: { not_json: 1 },
+    });
+    expect(await idsOf(given.world, org('plain'))).toEqual(['plain']);
+  });
+
+  it('with something else behind it gives its lines, and the rest is rejected', async () => {
+    const packed = Buffer.concat([pack(TWO), Buffer.from('Ada was here')]);
+    expect(await ingest(name('rest'), packed, org('rest'))).toMatchObject({ accepted: 3, rejected: 1 });
+  });
+
+  it('is found in a folder', async () => {
+    const folder = join(given.world.folder, `folder-${extension}`);
+    mkdirSync(folder);
+    for (const kind of ['ndjson', 'jsonl', 'json'])
+      given.world.file(`folder-${extension}/server.${kind}.${extension}`, pack(line(kind)));
+    given.world.file(`folder-${extension}/server.txt.${extension}`, pack(line('txt')));
+    expect(await given.world.ingest([folder], { orgId: org('folder') })).toMatchObject({
+      files: 3,
+      accepted: 3,
+    });
+    expect(await idsOf(given.world, org('folder'))).toEqual(['json', 'jsonl', 'ndjson']);
+  });
+});
+
+it('compressed bytes in a file that is not named so are lines that are no JSON', async () => {
+  const settled = await ingest('bytes.ndjson', gzipSync(TWO), 'unnamed');
+  expect(settled.accepted).toBe(1);
+  expect(settled.rejected).toBeGreaterThan(0);
+  expect(settled.byReason).toEqual({ not_json: settled.rejected });
+});
