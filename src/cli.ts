@@ -10,10 +10,9 @@ import { FAMILIES, type Family, GROUPS } from './api/report.js';
 import { call } from './command/call.js';
 import { type Config, PACKAGE_ROOT, readConfig } from './config.js';
 import { addDays, parseDay } from './day.js';
-import { type Demo, loadDemo } from './demo.js';
+import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import { inputFiles } from './ingest/files.js';
-import { serve } from './server.js';
 import { bytes, csv, table, withProgress } from './terminal.js';
 
 const clock = () => Date.now();
@@ -52,6 +51,8 @@ program
   .option('--demo', 'load the sample into a database that is new')
   .action(async (options: { host?: string; port?: string; demo?: boolean }) => {
     const chosen = settings({ ...program.opts(), ...options });
+    // The other commands start faster without the service.
+    const [{ serve }, { loadDemo }] = await Promise.all([import('./server.js'), import('./demo.js')]);
     let demo: Demo | undefined;
     const serving = await serve(chosen, clock, async (store) => {
       if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);

@@ -1,4 +1,3 @@
-import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { Progress } from './command/commands.js';
 
@@ -71,6 +70,7 @@ export function bytes(count: number): string {
 /** A progress bar on standard error while the work goes on; none where that is no terminal. */
 export async function withProgress<T>(label: string, work: (progress: Progress) => Promise<T>): Promise<T> {
   if (process.stderr.isTTY !== true) return work(() => {});
+  const { SingleBar } = (await import('cli-progress')).default;
   const bar = new SingleBar({
     format: `${label} {bar} {percentage} %`,
     hideCursor: true,

@@ -33,27 +33,34 @@ transcript_line AS NOT MATERIALIZED (
     data AS progress
   FROM transcript_lines
 ),
--- The permission mode stands on prompt lines only and holds until the session's next.
-prompt_mode AS (
+-- The permission mode stands on prompt lines only and holds until the session's next: its instants and modes in order.
+session_modes AS (
   SELECT
     session_id,
-    occurred_ms,
-    max(CASE permission_mode
-      WHEN 'bypassPermissions' THEN 'auto-high'
-      WHEN 'dontAsk' THEN 'auto-high'
-      WHEN 'auto' THEN 'auto-medium'
-      WHEN 'acceptEdits' THEN 'auto-low'
-      WHEN 'default' THEN 'manual'
-      WHEN 'plan' THEN 'spec'
-    END) AS autonomy_mode
-  FROM transcript_line
-  WHERE type = 'user'
-    AND permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
-    AND occurred_ms IS NOT NULL
-    AND session_id IS NOT NULL
-  GROUP BY
-    session_id,
-    occurred_ms
+    list(occurred_ms ORDER BY occurred_ms) AS since,
+    list(autonomy_mode ORDER BY occurred_ms) AS modes
+  FROM (
+    SELECT
+      session_id,
+      occurred_ms,
+      max(CASE permission_mode
+        WHEN 'bypassPermissions' THEN 'auto-high'
+        WHEN 'dontAsk' THEN 'auto-high'
+        WHEN 'auto' THEN 'auto-medium'
+        WHEN 'acceptEdits' THEN 'auto-low'
+        WHEN 'default' THEN 'manual'
+        WHEN 'plan' THEN 'spec'
+      END) AS autonomy_mode
+    FROM transcript_line
+    WHERE type = 'user'
+      AND permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
+      AND occurred_ms IS NOT NULL
+      AND session_id IS NOT NULL
+    GROUP BY
+      session_id,
+      occurred_ms
+  )
+  GROUP BY session_id
 ),
 -- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first line.
 -- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
@@ -515,7 +522,7 @@ SELECT
     WHEN regexp_matches(event.entrypoint, '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
     WHEN regexp_full_match(event.entrypoint, '[a-z][a-z0-9-]{0,31}') THEN event.entrypoint
   END AS client,
-  prompt_mode.autonomy_mode AS autonomy_mode,
+  session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))] AS autonomy_mode,
   'claude-code' AS agent,
   event.agent_version AS agent_version,
   CAST(NULL AS VARCHAR) AS repo,
@@ -545,6 +552,5 @@ SELECT
   event.exit_code AS exit_code,
   CAST(NULL AS BOOLEAN) AS timed_out
 FROM event
-ASOF LEFT JOIN prompt_mode
-  ON prompt_mode.session_id = event.session_id
-  AND prompt_mode.occurred_ms <= event.occurred_ms
+LEFT JOIN session_modes
+  ON session_modes.session_id = event.session_id

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config.js';
-import { DuckDbStore, StoreBusy } from '../store/duckdb.js';
+import type { DuckDbStore } from '../store/duckdb.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
-import { ask, Nobody, runCommand } from './control.js';
+import { ask, Nobody } from './control.js';
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
@@ -15,6 +15,7 @@ export async function openStore(
   clock: () => number,
   isServed: () => Promise<boolean>,
 ): Promise<DuckDbStore | undefined> {
+  const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
     try {
       return await DuckDbStore.open(config.data, {
@@ -32,7 +33,7 @@ export async function openStore(
   }
 }
 
-/** Runs a command: here when no process has the database open, else in the one that has. */
+/** Runs a command: in the process that has the database open, else here. */
 export async function call<Name extends CommandName>(
   config: Config,
   clock: () => number,
@@ -41,7 +42,7 @@ export async function call<Name extends CommandName>(
   progress: Progress = () => {},
 ): Promise<CommandResult<Name>> {
   let answer: unknown;
-  const store = await openStore(config, clock, async () => {
+  const isAnswered = async () => {
     try {
       answer = await ask(config.data, name, args, progress);
       return true;
@@ -49,13 +50,15 @@ export async function call<Name extends CommandName>(
       if (error instanceof Nobody) return false;
       throw error;
     }
-  });
-  if (store !== undefined) {
-    try {
-      answer = await runCommand({ store, config, clock }, name, args, progress);
-    } finally {
-      await store.close();
-    }
+  };
+  // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
+  if (await isAnswered()) return answer as CommandResult<Name>;
+  const { runCommand } = await import('./commands.js');
+  const store = await openStore(config, clock, isAnswered);
+  if (store === undefined) return answer as CommandResult<Name>;
+  try {
+    return (await runCommand({ store, config, clock }, name, args, progress)) as CommandResult<Name>;
+  } finally {
+    await store.close();
   }
-  return answer as CommandResult<Name>;
 }

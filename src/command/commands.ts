@@ -5,6 +5,7 @@ import { createKey, listKeys, Role, revokeKey } from '../api/keys.js';
 import { FAMILIES, report } from '../api/report.js';
 import type { Config } from '../config.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
+import { UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
 import type { Store } from '../store/store.js';
 
@@ -124,3 +125,21 @@ export const commands = {
 export type CommandName = keyof typeof commands;
 export type CommandArguments<Name extends CommandName> = Of<Name>;
 export type CommandResult<Name extends CommandName> = Awaited<ReturnType<(typeof commands)[Name]>>;
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}
+
+/** Runs a command by its name, its arguments checked. */
+export async function runCommand(
+  context: Context,
+  name: string,
+  args: unknown,
+  progress: Progress,
+): Promise<unknown> {
+  if (!isCommand(name))
+    throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
+  // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
+  const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
+  return run(context, Arguments[name].parse(args), progress);
+}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../exit.js';
-import { Arguments, type CommandName, type Context, commands, type Progress } from './commands.js';
+import type { CommandName, Context, Progress } from './commands.js';
 
 /** A line of an answer: any number of `progress`, then one of the others. */
 type Message =
@@ -24,26 +24,9 @@ export function controlPath(data: string): string {
     : join(tmpdir(), `daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}.sock`);
 }
 
-function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(commands, name);
-}
-
-/** Runs a command by its name, its arguments checked. */
-export async function runCommand(
-  context: Context,
-  name: string,
-  args: unknown,
-  progress: Progress,
-): Promise<unknown> {
-  if (!isCommand(name))
-    throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
-  // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
-  const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
-  return run(context, Arguments[name].parse(args), progress);
-}
-
 /** Answers the commands of other processes of this machine: only the user who owns the data folder can reach it. */
 export async function serveControl(context: Context): Promise<Server> {
+  const { runCommand } = await import('./commands.js');
   const path = controlPath(context.config.data);
   const server = createServer(async (incoming, outgoing) => {
     const send = (message: Message) => outgoing.write(`${JSON.stringify(message)}\n`);

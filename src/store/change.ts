@@ -39,19 +39,22 @@ const LanguageTable = z.object({
   extensions: z.record(z.string(), z.string()),
 });
 
-/** Applies the changes that the database hasn't seen, and brings the tables and the data that days are built from up to date. */
+/**
+ * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
+ * to date. Throws a UsageError for a database of a newer version, and for a rate card that can't be read.
+ */
 export async function applyChanges(
   session: Session,
   settings: { rateCard: string; now: number },
 ): Promise<void> {
-  await session.run(
-    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
-  );
   const changes = readSqlFolder('change').map(({ name, text }) => ({
     number: Number(name.slice(0, 4)),
     name,
     text,
   }));
+  await session.run(
+    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
+  );
   const applied = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   const newest = Number(applied[0]?.newest);
   if (newest > changes.length) {
@@ -68,65 +71,100 @@ export async function applyChanges(
         now: settings.now,
       });
     }
-    await session.run(readSql('engine/duckdb.sql'));
-    await session.run(readSql('ingest/functions.sql'));
-    await defineTables(session);
-    await loadRateCard(session, settings.rateCard);
-    await loadLanguages(session);
+    const isNew = async (name: string, value: string) => {
+      const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
+      return fact?.value !== value;
+    };
+    const note = async (name: string, value: string) => {
+      await session.run('DELETE FROM facts WHERE name = $name', { name });
+      await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
+    };
+    const definitions = readDefinitions();
+    if (await isNew('definitions', definitions.sha256)) {
+      await define(session, definitions, await isNew('tables', definitions.tablesSha256));
+      await note('definitions', definitions.sha256);
+      await note('tables', definitions.tablesSha256);
+    }
+    const card = readText(settings.rateCard);
+    if (await isNew('rate_card', sha256(card))) {
+      await loadRateCard(session, settings.rateCard, card);
+      await note('rate_card', sha256(card));
+    }
+    const languages = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
+    if (await isNew('language_table', sha256(languages))) {
+      await loadLanguages(session, languages);
+      await note('language_table', sha256(languages));
+    }
   });
 }
 
-/** Whether a fact of the database differs from the one given; the new one is noted. */
-async function hasChanged(session: Session, name: string, value: string): Promise<boolean> {
-  const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
-  if (fact?.value === value) return false;
-  await session.run('DELETE FROM facts WHERE name = $name', { name });
-  await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
-  return true;
-}
-
-/**
- * Makes the day tables and views. Day tables can be computed again, so a table whose definition has changed is made anew,
- * and its days count as never built; days whose queries have changed stay as they are until the next build.
- */
-async function defineTables(session: Session): Promise<void> {
-  const schema = readSqlFolder('schema');
-  const tables = schema.filter(({ text }) => text.includes('CREATE TABLE'));
-  const views = schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
-  if (await hasChanged(session, 'tables', sha256(tables.map(({ text }) => text).join()))) {
-    for (const { name, text } of tables) await session.run(`DROP TABLE IF EXISTS ${name} CASCADE; ${text}`);
-    await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
-    await session.run('DELETE FROM days');
-    await session.run("DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
-  }
-  // A view can stand on another, so those that don't find theirs yet wait for the next round.
-  let waiting = views;
-  while (waiting.length > 0) {
-    const left: typeof views = [];
-    for (const view of waiting) {
-      if (waiting.some((other) => other !== view && new RegExp(`FROM ${other.name}\\b`).test(view.text)))
-        left.push(view);
-      else await session.run(view.text);
-    }
-    waiting = left;
-  }
-  const daily = readSqlFolder('daily').map(({ text }) => text);
-  const definitions = sha256(
-    [readSql('engine/duckdb.sql'), ...views.map(({ text }) => text), ...daily].join(),
-  );
-  if (await hasChanged(session, 'definitions', definitions)) await session.run('UPDATE days SET batch = -1');
-}
-
-async function loadRateCard(session: Session, path: string): Promise<void> {
-  let text: string;
-  let card: z.infer<typeof RateCard>;
+function readText(path: string): string {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     throw new UsageError(
       `The rate card ${path} can't be read: set DAYBOOK_RATE_CARD to a file, or leave it unset.`,
     );
   }
+}
+
+type Definition = ReturnType<typeof readSqlFolder>[number];
+
+interface Definitions {
+  readonly functions: string;
+  readonly tables: readonly Definition[];
+  readonly views: readonly Definition[];
+  readonly sha256: string;
+  readonly tablesSha256: string;
+}
+
+function readDefinitions(): Definitions {
+  const functions = `${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`;
+  const schema = readSqlFolder('schema');
+  const tables = schema.filter(({ text }) => text.includes('CREATE TABLE'));
+  const views = schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
+  const texts = (parts: readonly Definition[]) => parts.map(({ text }) => text).join();
+  return {
+    functions,
+    tables,
+    views,
+    sha256: sha256([functions, texts(schema), texts(readSqlFolder('daily'))].join()),
+    tablesSha256: sha256(texts(tables)),
+  };
+}
+
+/**
+ * Makes the functions, day tables and views. Day tables can be computed again, so when one's definition has changed all are
+ * made anew, and no day counts as built; when only queries have changed, the days stay as they are until the next build.
+ */
+async function define(
+  session: Session,
+  { functions, tables, views }: Definitions,
+  areTablesNew: boolean,
+): Promise<void> {
+  await session.run(functions);
+  if (areTablesNew) {
+    for (const { name, text } of tables) await session.run(`DROP TABLE IF EXISTS ${name} CASCADE; ${text}`);
+    await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
+    await session.run("DELETE FROM days; DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
+  }
+  // A view can stand on another, so those that don't find theirs yet wait for the next round.
+  for (let waiting = views; waiting.length > 0; ) {
+    const left: Definition[] = [];
+    for (const view of waiting) {
+      const isEarly = waiting.some(
+        (other) => other !== view && new RegExp(`FROM ${other.name}\\b`).test(view.text),
+      );
+      if (isEarly) left.push(view);
+      else await session.run(view.text);
+    }
+    waiting = left;
+  }
+  await session.run('UPDATE days SET batch = -1');
+}
+
+async function loadRateCard(session: Session, path: string, text: string): Promise<void> {
+  let card: z.infer<typeof RateCard>;
   try {
     card = RateCard.parse(JSON.parse(text));
   } catch (error) {
@@ -134,7 +172,6 @@ async function loadRateCard(session: Session, path: string): Promise<void> {
     const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.')}: ${issue.message}`;
     throw new UsageError(`The rate card ${path} is not as docs/rate-card.md says: ${where}.`);
   }
-  if (!(await hasChanged(session, 'rate_card', sha256(text)))) return;
   await session.run('DELETE FROM rates');
   for (const { id, tier, rates } of [{ id: '', ...card.default }, ...card.models]) {
     for (const rate of rates) {
@@ -150,9 +187,7 @@ async function loadRateCard(session: Session, path: string): Promise<void> {
   }
 }
 
-async function loadLanguages(session: Session): Promise<void> {
-  const text = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
-  if (!(await hasChanged(session, 'language_table', sha256(text)))) return;
+async function loadLanguages(session: Session, text: string): Promise<void> {
   const table = LanguageTable.parse(JSON.parse(text));
   const rows = [
     ...Object.entries(table.names).map(([pattern, language]) => ['name', pattern, language]),

@@ -30,26 +30,24 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
   const name = (what: string) => `${what}.ndjson.${extension}`;
   const org = (what: string) => `${extension}-${what}`;
 
-  it('is read like the lines in it', async () => {
-    const settled = await ingest(name('bad'), pack(`${TWO}\r\nbad\n${line('three')}`), org('bad'));
-    expect(settled).toMatchObject({ files: 2, accepted: 4, rejected: 1, byReason: { not_json: 1 } });
-    expect(await idsOf(given.world, org('bad'))).toEqual(['one', 'plain', 'three', 'two']);
-    expect(await rejectsOf(given.world, org('bad'))).toMatchObject([
-      { source: join(given.world.folder, name('bad')), line_no: 4, line: 'bad' },
+  it('is found in a folder and read to its end, in one part or in several', async () => {
+    const folder = join(given.world.folder, `folder-${extension}`);
+    mkdirSync(folder);
+    const files: Record<string, Buffer> = {
+      'parts.json': Buffer.concat([pack(TWO), pack(`${line('three')}\nworse\n`), pack(`${line('four')}\n`)]),
+      'whole.jsonl': pack(`${line('five')}\n\r\nbad\n${line('six')}`),
+      'nothing.ndjson': pack(''),
+      'notes.txt': pack(line('notes')),
+    };
+    for (const [file, content] of Object.entries(files))
+      given.world.file(`folder-${extension}/${file}.${extension}`, content);
+    const settled = await given.world.ingest([folder], { orgId: org('folder') });
+    expect(settled).toMatchObject({ files: 3, accepted: 6, rejected: 2, byReason: { not_json: 2 } });
+    expect(await idsOf(given.world, org('folder'))).toEqual(['five', 'four', 'one', 'six', 'three', 'two']);
+    expect(await rejectsOf(given.world, org('folder'))).toMatchObject([
+      { source: join(folder, `parts.json.${extension}`), line_no: 4, line: 'worse' },
+      { source: join(folder, `whole.jsonl.${extension}`), line_no: 3, line: 'bad' },
     ]);
-  });
-
-  it('of several parts is read to its end', async () => {
-    const parts = Buffer.concat([pack(TWO), pack(`${line('three')}\nbad\n`), pack(`${line('four')}\n`)]);
-    expect(await ingest(name('parts'), parts, org('parts'))).toMatchObject({ accepted: 5, rejected: 1 });
-    expect(await idsOf(given.world, org('parts'))).toEqual(['four', 'one', 'plain', 'three', 'two']);
-  });
-
-  it('of nothing brings nothing', async () => {
-    expect(await ingest(name('nothing'), pack(''), org('nothing'))).toMatchObject({
-      accepted: 1,
-      rejected: 0,
-    });
   });
 
   it('that was cut off gives the lines that are there, and is rejected at its end', async () => {
@@ -82,19 +80,6 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
   it('with something else behind it gives its lines, and the rest is rejected', async () => {
     const packed = Buffer.concat([pack(TWO), Buffer.from('Ada was here')]);
     expect(await ingest(name('rest'), packed, org('rest'))).toMatchObject({ accepted: 3, rejected: 1 });
-  });
-
-  it('is found in a folder', async () => {
-    const folder = join(given.world.folder, `folder-${extension}`);
-    mkdirSync(folder);
-    for (const kind of ['ndjson', 'jsonl', 'json'])
-      given.world.file(`folder-${extension}/server.${kind}.${extension}`, pack(line(kind)));
-    given.world.file(`folder-${extension}/server.txt.${extension}`, pack(line('txt')));
-    expect(await given.world.ingest([folder], { orgId: org('folder') })).toMatchObject({
-      files: 3,
-      accepted: 3,
-    });
-    expect(await idsOf(given.world, org('folder'))).toEqual(['json', 'jsonl', 'ndjson']);
   });
 });
 

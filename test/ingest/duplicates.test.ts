@@ -156,10 +156,8 @@ describe('of copies with and without a member', () => {
   const copies = [
     {},
     { client: 'web' },
-    { repo: 'engine' },
     { repo: 'engine', cwd: '/srv' },
     { type: 'model_usage', user_email: 'ada@acme.example' },
-    { type: 'model_usage', cache_read_tokens: 0 },
   ].map((members) => event('half-known', members));
 
   it('the same one stands in either order', async () => {

@@ -76,7 +76,7 @@ const FILES: FileCase[] = [
     what: 'one object over several lines',
     content: `${JSON.stringify(JSON.parse(line('o1')), null, 2)}\n${line('o2')}\n`,
     ids: ['o2'],
-    rejects: [1, 2, 3, 4, 5, 6, 7].map((line_no) => [line_no, line_no < 7 ? 'not_json' : 'not_json']),
+    rejects: [1, 2, 3, 4, 5, 6, 7].map((line_no) => [line_no, 'not_json']),
   },
   {
     what: 'two objects with a carriage return between',
@@ -204,7 +204,6 @@ it('a named file is read whatever its extension', async () => {
 it.each([
   ['a form feed', '\f'],
   ['a no-break space', '\u00a0'],
-  ['a line separator', '\u2028'],
 ])('a line of %s is not empty, and is rejected', async (what, text) => {
   const orgId = what.replaceAll(' ', '-');
   expect(await given.world.send([line('first'), text, line('last')], { orgId })).toMatchObject({

@@ -102,8 +102,8 @@ const isEmpty = (bytes: Buffer): boolean => /^[ \t\r]*$/.test(bytes.toString('la
 const fileOf = (lines: readonly Buffer[]) =>
   Buffer.concat(lines.flatMap((bytes) => [bytes, Buffer.from('\n')]));
 
-it.each([1, 2, 3])(
-  'every line that is not empty is accepted, a duplicate or rejected (seed %i)',
+it.each([1, 2])(
+  'every line that is not empty is accepted, a duplicate or rejected, in either order (seed %i)',
   async (seed) => {
     const world = await World.create();
     const lines = mutated(seed, 600);
