@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Day, DaySchema } from './day.js';
 import { UsageError } from './exit.js';
 
-/** The folder of the installed package: where `sql/` and the data that Daybook ships are. */
-export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** The folder of the installed package: where `sql/` and the data that Daybook ships are, wherever the code was compiled to. */
+export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)));
+
+function packageRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
+}
 
 const Settings = z.object({
   DAYBOOK_DATA: z.string().min(1).default('data'),

@@ -49,10 +49,10 @@ SELECT
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
   END AS fault,
   CAST(getvariable('org_id') AS VARCHAR) AS org_id,
-  CAST(make_timestamp_ms(occurred_ms) AS DATE) AS day,
+  CAST(CASE WHEN occurred_ms BETWEEN 0 AND 253402300799999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
+  CAST(occurred_at AS DATE) AS day,
   event_id,
   type,
-  CAST(make_timestamp_ms(occurred_ms) AS TIMESTAMP_MS) AS occurred_at,
   user_id,
   user_email,
   session_id,

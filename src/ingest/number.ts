@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
@@ -12,10 +13,17 @@ const KEPT_OF_TOO_LONG = 8192;
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: 1 << 20 });
   if (path.endsWith('.gz')) {
-    // A stream that was cut off gives what is there.
+    // A stream that was cut off gives what is there, and one with something else behind it what was before that.
     const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-    file.on('error', (error) => gunzip.destroy(error));
-    yield* file.pipe(gunzip) as AsyncIterable<Buffer>;
+    const out = new PassThrough();
+    let failure: Error | undefined;
+    const end = (error: Error) => {
+      failure = error;
+      out.end();
+    };
+    file.on('error', end).pipe(gunzip).on('error', end).pipe(out);
+    yield* out as AsyncIterable<Buffer>;
+    if (failure !== undefined) throw failure;
   } else if (path.endsWith('.zst')) {
     let ready: Buffer[] = [];
     const decompress = new Decompress((chunk) => ready.push(Buffer.from(chunk)));
@@ -29,21 +37,44 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The lines of a file without their line ends; of a line over the limit the beginning, and that it was longer. */
+/** Length of the bytes without the white space at their end. */
+function solidLength(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
+  return end;
+}
+
+/** White space as the reader of lines has it. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
+}
+
+/**
+ * The lines of a file without the white space around them; of a line over the limit the beginning, and that it was longer.
+ * Lines of white space come as empty ones.
+ */
 async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Buffer; isTooLong: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;
-  const take = (part: Buffer) => {
+  let solid = 0;
+  const take = (given: Buffer) => {
+    let start = 0;
+    if (length === 0) while (start < given.length && isSpace(given[start])) start += 1;
+    const part = given.subarray(start);
     if (length <= limit) parts.push(part);
+    const end = solidLength(part);
+    if (end > 0) solid = length + end;
     length += part.length;
   };
   const line = () => {
-    const isTooLong = length > limit;
-    const bytes = Buffer.concat(parts);
+    const isTooLong = solid > limit;
+    const bytes = Buffer.concat(parts).subarray(0, isTooLong ? KEPT_OF_TOO_LONG : solid);
     parts = [];
     length = 0;
-    return { bytes: isTooLong ? bytes.subarray(0, KEPT_OF_TOO_LONG) : bytes, isTooLong };
+    solid = 0;
+    return { bytes, isTooLong };
   };
+  let isOpen = false;
   for await (const chunk of unpacked(path)) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -51,14 +82,22 @@ async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Bu
       yield line();
       start = end + 1;
     }
+    isOpen = start < chunk.length;
     take(chunk.subarray(start));
   }
-  if (length > 0) yield line();
+  if (isOpen) yield line();
+}
+
+/** The first characters (code points) of a text. */
+function beginning(text: string, characters: number): string {
+  return Array.from(text.slice(0, 2 * characters))
+    .slice(0, characters)
+    .join('');
 }
 
 /**
  * Writes the lines of files with their numbers into one NDJSON file, where any engine can read them whatever they hold:
- * `{source, line_no, read_fault, text}`. Empty lines are numbered and left out, byte order marks are taken off. What is no UTF-8 is not_json, what is over
+ * `{source, line_no, read_fault, text}`. Empty lines are numbered and left out, a byte order mark is taken off. What is no UTF-8 is not_json, what is over
  * the limit (bytes) line_too_long, and what can't be unpacked is one more line that is not_json.
  *
  * This goes through the event loop and is for files with faults only.
@@ -77,14 +116,14 @@ export async function numberLines(
     try {
       for await (const { bytes, isTooLong } of linesOf(path, limit)) {
         line_no += 1;
-        const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-        if (text.trim() === '') continue;
+        const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
+        if (text === '') continue;
         const read_fault = isTooLong ? 'line_too_long' : isUtf8(bytes) ? null : 'not_json';
         await write({
           source: name,
           line_no,
           read_fault,
-          text: read_fault === null ? text : text.slice(0, 2000),
+          text: read_fault === null ? text : beginning(text, 2000),
         });
       }
     } catch (error) {

@@ -31,8 +31,9 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
 
 /** What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. */
 function linesOf(format: Format, paths: readonly string[]): string {
-  const options = `format = 'newline_delimited', ignore_errors = true, filename = true, maximum_object_size = ${LINE_LIMIT[format]}`;
-  const files = `[${paths.map(quote).join(', ')}]`;
+  const options = `format = 'newline_delimited', ignore_errors = true, filename = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
+  // A path is taken for a pattern: what has a meaning in one stands in brackets.
+  const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
   return format === 'canonical'
     ? `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
     : `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, * EXCLUDE (filename) FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
@@ -57,7 +58,7 @@ function numberedLinesOf(format: Format, spool: string): string {
 function isReadError(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /maximum_object_size|gzip|zstd|malformed|invalid input error/i.test(error.message)
+    /maximum_object_size|gzip|zstd|frame descriptor|malformed|invalid input error/i.test(error.message)
   );
 }
 

@@ -59,15 +59,6 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
     expect(reject).toMatchObject({ line_no: settled.accepted, reason: 'not_json' });
   });
 
-  it('that was cut off before its first line is rejected, not taken for empty', async () => {
-    const packed = pack(TWO);
-    expect(await ingest(name('head'), packed.subarray(0, 10), org('head'))).toMatchObject({
-      accepted: 1,
-      rejected: 1,
-      byReason: { not_json: 1 },
-    });
-  });
-
   it('that is not compressed is one line that is rejected, and the other files survive', async () => {
     expect(await ingest(name('plain'), Buffer.from(TWO), org('plain'))).toMatchObject({
       accepted: 1,
@@ -75,11 +66,6 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
       byReason: { not_json: 1 },
     });
     expect(await idsOf(given.world, org('plain'))).toEqual(['plain']);
-  });
-
-  it('with something else behind it gives its lines, and the rest is rejected', async () => {
-    const packed = Buffer.concat([pack(TWO), Buffer.from('Ada was here')]);
-    expect(await ingest(name('rest'), packed, org('rest'))).toMatchObject({ accepted: 3, rejected: 1 });
   });
 });
 

@@ -202,7 +202,7 @@ it('a named file is read whatever its extension', async () => {
 });
 
 it.each([
-  ['a form feed', '\f'],
+  ['a zero-width space', '\u200b'],
   ['a no-break space', '\u00a0'],
 ])('a line of %s is not empty, and is rejected', async (what, text) => {
   const orgId = what.replaceAll(' ', '-');
