@@ -8,12 +8,13 @@ read_line AS (
     line_no,
     strlen(line) AS bytes,
     line,
-    json_type(line) AS line_type,
     from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR",
       "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
     -- The JSON types of the members, null where the member is absent: from_json would take 12 for '12'.
-    json_type(line, '$.timestamp') AS timestamp_type,
-    json_type(line, ['$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.cwd']) AS types
+    json_type(line, [
+      '$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent',
+      '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.timestamp', '$'
+    ]) AS types
   FROM lines
 ),
 typed_line AS (
@@ -31,7 +32,7 @@ typed_line AS (
       WHEN 'slash_command' THEN json_type(line, ['$.command_name'])
       WHEN 'hook_run' THEN json_type(line, ['$.hook_event', '$.command', '$.matcher', '$.exit_code', '$.duration_ms', '$.timed_out'])
     END AS own_types,
-    CASE timestamp_type
+    CASE types[14]
       WHEN 'VARCHAR' THEN rfc3339_ms(event.timestamp)
       WHEN 'UBIGINT' THEN try_cast(event.timestamp AS BIGINT)
       WHEN 'BIGINT' THEN try_cast(event.timestamp AS BIGINT)
@@ -44,10 +45,10 @@ SELECT
   CASE
     WHEN line IS NULL THEN 'not_json'
     WHEN bytes > 1048576 THEN 'line_too_long'
-    WHEN line_type <> 'OBJECT' THEN 'not_an_object'
+    WHEN types[15] <> 'OBJECT' THEN 'not_an_object'
     WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
     WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
-    WHEN coalesce(timestamp_type, 'NULL') = 'NULL' THEN 'missing_member timestamp'
+    WHEN coalesce(types[14], 'NULL') = 'NULL' THEN 'missing_member timestamp'
     WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member user_id'
     WHEN coalesce(types[4], 'NULL') = 'NULL' THEN 'missing_member session_id'
     WHEN types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type event_id'
@@ -63,7 +64,7 @@ SELECT
     WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
     WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
     WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
-    WHEN timestamp_type NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
+    WHEN types[14] NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
     WHEN event.type NOT IN (
       'session_start',
       'session_end',

@@ -15,3 +15,6 @@ CREATE OR REPLACE MACRO is_commit_command(command) AS
 
 CREATE OR REPLACE MACRO is_pull_request_command(command) AS
   regexp_matches(command, '(^|[;&|(\n]|\bthen\b|\bdo\b)\s*(\w+=\S*\s+)*(gh\s+pr|glab\s+mr)\s+create(\s|$)');
+
+-- Whether a text has more characters than a limit. Counting bytes is free, counting characters isn't.
+CREATE OR REPLACE MACRO is_longer(text, characters) AS strlen(text) > characters AND length(text) > characters;

@@ -14,10 +14,13 @@ candidate AS (
   SELECT
     user_id,
     user_email,
-    occurred_at AS seen_at
+    max(occurred_at) AS seen_at
   FROM events
   WHERE batch = getvariable('batch')
     AND user_email IS NOT NULL
+  GROUP BY
+    user_id,
+    user_email
   UNION ALL
   SELECT
     user_id,
