@@ -48,8 +48,10 @@ export async function serve(
   }
   const app = buildApp({ store, config, clock }, { logs: true });
   try {
-    // The port comes before the work: whoever can't serve should hear it at once.
+    // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
+    app.log.level = 'silent';
     const url = await app.listen({ host: config.host, port: config.port });
+    app.log.level = config.logLevel;
     await prepare(store);
     const control = await serveControl({ store, config, clock });
     const stop = async () => {

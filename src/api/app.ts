@@ -7,7 +7,8 @@ import { ulid } from './ulid.js';
 /** The HTTP service. It opens no port. */
 export function buildApp(deps: ApiDeps, options: { logs?: boolean } = {}): FastifyInstance {
   const app = fastify({
-    logger: options.logs === true ? { level: deps.config.logLevel } : false,
+    // The log goes to standard error: what the program says to its user stays readable.
+    logger: options.logs === true ? { level: deps.config.logLevel, stream: process.stderr } : false,
     genReqId: () => `req_${ulid(deps.clock())}`,
     bodyLimit: 1 << 20,
   });
