@@ -27,7 +27,7 @@ interface OurRow {
   cache_write_tokens: number;
 }
 
-/** The lines on which the two differ by design, by day and model: usage in progress lines, and usage that isn't written compactly. */
+/** The lines on which the two differ, by day and model: usage in progress lines, usage that isn't written compactly, times that aren't in milliseconds. */
 function explanations(folder: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
@@ -51,9 +51,13 @@ function explanations(folder: string): Map<string, string[]> {
       const isNested = line?.type === 'progress' && nested?.message?.usage !== undefined;
       const isSpaced =
         line?.type === 'assistant' && line.message?.usage !== undefined && !text.includes('"usage":{');
-      if (!isNested && !isSpaced) continue;
+      const isFine =
+        line?.type === 'assistant' &&
+        line.message?.usage !== undefined &&
+        !/T[\d:]{8}\.\d{3}Z$/.test(line.timestamp ?? '');
+      if (!isNested && !isSpaced && !isFine) continue;
       const key = `${(isNested ? nested?.timestamp : line.timestamp)?.slice(0, 10)} ${isNested ? nested?.message?.model : line.message?.model}`;
-      const why = `${isNested ? 'usage inside a progress line' : 'usage written with spaces'}: ${path.slice(folder.length + 1)}:${index + 1}`;
+      const why = `${isNested ? 'usage inside a progress line' : isSpaced ? 'usage written with spaces' : 'a time that is not in milliseconds'}: ${path.slice(folder.length + 1)}:${index + 1}`;
       found.set(key, [...(found.get(key) ?? []), why]);
     }
   }
@@ -67,7 +71,9 @@ export async function ccusage(root: string, args: readonly string[]): Promise<vo
   if (!existsSync(folder))
     return console.log(`skipped: there is no folder ${folder}; name one: npm run bench -- ccusage FOLDER`);
   if (!existsSync(program))
-    return console.log('skipped: ccusage is not installed; npm ci --prefix test/ccusage');
+    return console.log(
+      'skipped: ccusage is not installed; npm install --no-package-lock --prefix test/ccusage',
+    );
   const work = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     symlinkSync(folder, join(work, 'projects'));

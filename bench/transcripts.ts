@@ -13,7 +13,8 @@ const FILES = 4000;
 /** Ingest, build and first report of a folder of transcripts, against one report of ccusage on it; and a repeated report. */
 export async function transcripts(root: string): Promise<void> {
   const ccusage = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
-  if (!existsSync(ccusage)) throw new Error('ccusage is not there: npm ci --prefix test/ccusage');
+  if (!existsSync(ccusage))
+    throw new Error('ccusage is not there: npm install --no-package-lock --prefix test/ccusage');
   const folder = generateTranscripts(join(root, 'bench', 'out', 'data'), GIGABYTES * 1e9, FILES);
   const cli = join(root, 'dist', 'cli.js');
   const theirs = () =>
