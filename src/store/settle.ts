@@ -149,7 +149,8 @@ export class Settler {
   /** Inserts the events without a fault, and answers how many. */
   private async insert(batch: Batch, lines: string): Promise<number> {
     // TRICKY: pushing the filter down copies the rules into every column that they use, so that a line is parsed many times,
-    // and planning that takes longer than reading a small batch.
+    // and planning that takes longer than reading a small batch. The setting is the whole instance's: what is read meanwhile
+    // is planned without these optimizers too, which is slower and not wrong.
     await this.session.run("SET disabled_optimizers = 'filter_pushdown,expression_rewriter'");
     await this.define(batch.format, lines);
     const inserted = await this.session.run(
