@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -275,10 +275,12 @@ describe('with a server running', () => {
     expect(JSON.parse(sent.stdout).accepted).toBe(1);
     child.kill('SIGKILL');
     await once(child, 'close');
+    writeFileSync(join(data, 'lines-1.tmp'), 'half of a line');
     const again = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
       input: `${event('1')}\n`,
     });
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 0, duplicates: 1 });
+    expect(existsSync(join(data, 'lines-1.tmp'))).toBe(false);
     const { url } = await served(data);
     expect((await fetch(`${url}/api/v1/analytics/users`)).status).toBe(401);
   });

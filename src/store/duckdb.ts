@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BIGINT,
@@ -13,7 +13,7 @@ import {
 } from '@duckdb/node-api';
 import { Builder } from './build.js';
 import { applyChanges } from './change.js';
-import { Settler } from './settle.js';
+import { isSpool, Settler } from './settle.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
 
 const MS_PER_DAY = 86_400_000;
@@ -116,6 +116,8 @@ export class DuckDbStore implements Store {
       }
       throw error;
     }
+    // What a killed process left: having the database open, this is the only one that writes here.
+    for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
     const writer = await DuckDbStore.connect(instance);
     await applyChanges(writer, settings);
     return new DuckDbStore(instance, writer, new Settler(writer, folder), new Builder(writer));

@@ -62,6 +62,11 @@ function isReadError(error: unknown): boolean {
   );
 }
 
+/** Whether a file of the data folder is one that lines are numbered in. */
+export function isSpool(file: string): boolean {
+  return /^lines-\d+\.tmp$/.test(file);
+}
+
 /** Numbering the lines found fewer faults than reading them at speed: a byte order mark, or a file that has changed since. */
 class Misread extends Error {}
 
