@@ -8,7 +8,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { Role } from './api/keys.js';
 import { FAMILIES, type Family, GROUPS } from './api/report.js';
 import { call } from './command/call.js';
-import { type Config, PACKAGE_ROOT, readConfig } from './config.js';
+import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig } from './config.js';
 import { addDays, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -22,13 +22,11 @@ const print = (text: string): void => {
 
 /** The settings of the environment, with the options that mean the same. */
 function settings(options: { data?: string; host?: string; port?: string }): Config {
-  const given = {
+  return readProcessConfig({
     DAYBOOK_DATA: options.data,
     DAYBOOK_HOST: options.host,
     DAYBOOK_PORT: options.port,
-  };
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
-  return readConfig();
+  });
 }
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
@@ -353,8 +351,7 @@ function fail(error: unknown): void {
     process.exitCode = 2;
   } else {
     process.stderr.write(`daybook failed: ${error instanceof Error ? error.message : String(error)}\n`);
-    if (process.env.DAYBOOK_LOG_LEVEL === 'debug' && error instanceof Error)
-      process.stderr.write(`${error.stack}\n`);
+    if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exitCode = 1;
   }
 }

@@ -40,12 +40,20 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/**
- * Reads the settings from the environment, and from a file `.env` in the working directory for what the environment
- * doesn't set. Throws a UsageError that names the variable.
- */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  if (environment === process.env && existsSync('.env')) process.loadEnvFile('.env');
+/** Whether failures show where in the code they happened. */
+export function isDebugging(): boolean {
+  return process.env.DAYBOOK_LOG_LEVEL === 'debug';
+}
+
+/** The settings of this process: options win over the environment, and that over a file `.env` in the working directory. */
+export function readProcessConfig(options: Record<string, string | undefined>): Config {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return readConfig({ ...process.env, ...Object.fromEntries(given) });
+}
+
+/** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const ours = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('DAYBOOK_') && value !== '',
   );

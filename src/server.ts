@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './api/app.js';
 import { openStore } from './command/call.js';
@@ -19,7 +20,6 @@ export interface Serving {
 
 /** Whether another server answers commands for the data folder. */
 async function isServed(config: Config): Promise<boolean> {
-  const { connect } = await import('node:net');
   const socket = connect(controlPath(config.data));
   try {
     await once(socket, 'connect');

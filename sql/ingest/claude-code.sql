@@ -64,7 +64,8 @@ session_modes AS (
 ),
 -- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first line.
 -- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
--- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, so there the message id alone is the key.
+-- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, so there
+-- the message id alone is the key.
 answer AS (
   SELECT
     min(occurred_ms) AS occurred_ms,
@@ -153,12 +154,12 @@ tool AS (
     SELECT
       occurred_ms,
       source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
+      line_no,
+      session_id,
+      cwd,
+      git_branch,
+      agent_version,
+      entrypoint,
       unnest(blocks) AS part
     FROM transcript_line
     WHERE type = 'assistant'

@@ -1,6 +1,6 @@
 import { type Day, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
-import type { OrgDay, Store } from '../store/store.js';
+import { newestBatch, type OrgDay, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
 /** How many days go into one transaction: enough to share the reading, few enough to keep it small. */
@@ -39,10 +39,6 @@ export async function build(
   const isChosen = range.from !== undefined || range.to !== undefined;
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
   const built: OrgDay[] = [];
-  const newestBatch = async () => {
-    const [newest] = await store.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
-    return Number(newest?.batch);
-  };
   const run = async (due: readonly OrgDay[], batch: number) => {
     for (let start = 0; start < due.length; start += DAYS_AT_ONCE) {
       const days = due.slice(start, start + DAYS_AT_ONCE);
@@ -51,9 +47,9 @@ export async function build(
       progress(built.length, Math.max(due.length, built.length));
     }
   };
-  const batch = await newestBatch();
-  const stale = await staleDays(store, last);
   if (range.all === true || isChosen) {
+    const batch = await newestBatch(store);
+    const stale = await staleDays(store, last);
     const days = (await store.select('SELECT org_id, day FROM days')).map((row) => ({
       orgId: String(row.org_id),
       day: row.day as Day,
@@ -69,15 +65,13 @@ export async function build(
       [...due.keys()].sort().map((key) => due.get(key) as OrgDay),
       batch,
     );
-  } else {
-    await run(stale, batch);
   }
-  // A build can move the start of a session, and with it make a later day stale; and events can have come meanwhile.
+  // Until nothing is stale: a build can move the start of a session to or from a later day, and events can have come meanwhile.
   for (let more = !isChosen; more; ) {
-    const next = await newestBatch();
-    const left = await staleDays(store, last);
-    await run(left, next);
-    more = left.length > 0;
+    const batch = await newestBatch(store);
+    const stale = await staleDays(store, last);
+    await run(stale, batch);
+    more = stale.length > 0;
   }
   return { days: built };
 }

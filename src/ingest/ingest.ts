@@ -1,4 +1,4 @@
-import type { Format, Settled, Store } from '../store/store.js';
+import { type Format, newestBatch, type Settled, type Store } from '../store/store.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 
@@ -67,7 +67,7 @@ export async function ingest(
     bytes: 0,
     examples: [],
   };
-  const [before] = await store.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
+  const before = await newestBatch(store);
   for (const files of batchesOf(request.files)) {
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const settled = await store.settle(
@@ -93,7 +93,7 @@ export async function ingest(
     const rows = await store.select(
       `SELECT source, line_no, reason, detail FROM rejects WHERE batch > $batch AND org_id = $org_id
       ORDER BY batch, source, line_no LIMIT ${EXAMPLES}`,
-      { batch: Number(before?.batch), org_id: request.orgId },
+      { batch: before, org_id: request.orgId },
     );
     total.examples = rows.map((row) => ({
       source: String(row.source),

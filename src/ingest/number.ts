@@ -13,7 +13,7 @@ const KEPT_OF_TOO_LONG = 8192;
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: 1 << 20 });
   if (path.endsWith('.gz')) {
-    // A stream that was cut off gives what is there, and one with something else behind it what was before that.
+    // A stream that was cut off gives what is there; one with a fault what had been unpacked before the fault was met.
     const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
     const out = new PassThrough();
     let failure: Error | undefined;
@@ -97,21 +97,18 @@ function beginning(text: string, characters: number): string {
 
 /**
  * Writes the lines of files with their numbers into one NDJSON file, where any engine can read them whatever they hold:
- * `{source, line_no, read_fault, text}`. Empty lines are numbered and left out, a byte order mark is taken off. What is no UTF-8 is not_json, what is over
- * the limit (bytes) line_too_long, and what can't be unpacked is one more line that is not_json.
+ * `{source, line_no, read_fault, text}`, where the source is the path. Empty lines are numbered and left out, a byte order
+ * mark is taken off. What is no UTF-8 is not_json, what is over the limit (bytes) line_too_long, and what can't be unpacked
+ * is one more line that is not_json.
  *
  * This goes through the event loop and is for files with faults only.
  */
-export async function numberLines(
-  files: readonly { path: string; name: string }[],
-  spool: string,
-  limit: number,
-): Promise<void> {
+export async function numberLines(paths: readonly string[], spool: string, limit: number): Promise<void> {
   const out = createWriteStream(spool);
   const write = async (row: { source: string; line_no: number; read_fault: string | null; text: string }) => {
     if (!out.write(`${JSON.stringify(row)}\n`)) await once(out, 'drain');
   };
-  for (const { path, name } of files) {
+  for (const path of paths) {
     let line_no = 0;
     try {
       for await (const { bytes, isTooLong } of linesOf(path, limit)) {
@@ -120,7 +117,7 @@ export async function numberLines(
         if (text === '') continue;
         const read_fault = isTooLong ? 'line_too_long' : isUtf8(bytes) ? null : 'not_json';
         await write({
-          source: name,
+          source: path,
           line_no,
           read_fault,
           text: read_fault === null ? text : beginning(text, 2000),
@@ -128,7 +125,7 @@ export async function numberLines(
       }
     } catch (error) {
       if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
-      await write({ source: name, line_no: line_no + 1, read_fault: 'not_json', text: '' });
+      await write({ source: path, line_no: line_no + 1, read_fault: 'not_json', text: '' });
     }
   }
   out.end();

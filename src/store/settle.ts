@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql } from './sql.js';
-import type { Batch, Format, Settled } from './store.js';
+import { type Batch, type Format, newestBatch, type Settled } from './store.js';
 
 /** Lines longer than this are rejected (events.md): bytes. The reader itself needs room for a little more. */
 const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
@@ -96,8 +96,7 @@ export class Settler {
 
   private async attempt(batch: Batch, isNumbered: boolean): Promise<Settled> {
     const { session } = this;
-    const [last] = await session.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
-    const number = Number(last?.batch) + 1;
+    const number = (await newestBatch(session)) + 1;
     await session.run(`
       SET VARIABLE org_id = ${quote(batch.orgId)};
       SET VARIABLE user_id = ${quote(batch.userId ?? '')};
@@ -105,30 +104,24 @@ export class Settler {
       SET VARIABLE batch = ${number}`);
     const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
-      if (isNumbered) await this.number(batch, batch.paths, spool);
+      if (isNumbered) await numberLines(batch.paths, spool, LINE_LIMIT[batch.format]);
       const inserted = await this.insert(
         batch,
         isNumbered ? numberedLinesOf(batch.format, spool) : linesOf(batch.format, batch.paths),
       );
       const read = batch.format === 'canonical' ? await this.linesRead() : undefined;
       const suspects = isNumbered ? batch.paths : read === inserted ? [] : await this.suspects(batch);
-      if (suspects.length > 0 && !isNumbered) await this.number(batch, suspects, spool);
+      if (suspects.length > 0 && !isNumbered) {
+        await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
+        await this.define(batch.format, numberedLinesOf(batch.format, spool));
+      }
       const byReason = suspects.length > 0 ? await this.reject(batch.format, spool) : {};
       const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
       if (!isNumbered && read !== undefined && read !== inserted + rejected) throw new Misread();
-      return await this.finish(batch, number, inserted, byReason);
+      return await this.finish(batch, number, inserted, { rejected, byReason });
     } finally {
       rmSync(spool, { force: true });
     }
-  }
-
-  private async number(batch: Batch, paths: readonly string[], spool: string): Promise<void> {
-    const nameOf = batch.nameOf ?? ((path: string) => path);
-    await numberLines(
-      paths.map((path) => ({ path, name: nameOf(path) })),
-      spool,
-      LINE_LIMIT[batch.format],
-    );
   }
 
   /** Sets up the queries over the lines: `checked` is a row an event, or its fault. */
@@ -180,10 +173,9 @@ export class Settler {
     return rows.map(({ source }) => String(source));
   }
 
-  /** Keeps the lines with a fault, and counts them by reason. */
+  /** Keeps the lines with a fault, of those that are defined and numbered, and counts them by reason. */
   private async reject(format: Format, spool: string): Promise<Record<string, number>> {
     const { session } = this;
-    await this.define(format, numberedLinesOf(format, spool));
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
     await session.run(`INSERT INTO rejects BY NAME ${readSql('ingest/rejects.sql')}`);
@@ -198,7 +190,7 @@ export class Settler {
     batch: Batch,
     number: number,
     inserted: number,
-    byReason: Record<string, number>,
+    rejects: Pick<Settled, 'rejected' | 'byReason'>,
   ): Promise<Settled> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
@@ -216,8 +208,7 @@ export class Settler {
     await session.run('INSERT INTO user_emails BY NAME FROM new_emails WHERE user_email IS NOT NULL');
     const [lost] = await session.select('SELECT count(*) AS copies FROM losers');
     const duplicates = Number(lost?.copies);
-    const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
-    const settled = { accepted: inserted - duplicates, duplicates, rejected, byReason };
+    const settled = { accepted: inserted - duplicates, duplicates, ...rejects };
     await session.run(
       `INSERT INTO batches BY NAME SELECT
         CAST($batch AS BIGINT) AS batch, $org_id AS org_id, $source AS source, make_timestamp_ms($settled_at) AS settled_at,
@@ -229,7 +220,7 @@ export class Settler {
         settled_at: batch.receivedAt,
         accepted: settled.accepted,
         duplicates,
-        rejected,
+        rejected: settled.rejected,
       },
     );
     return settled;

@@ -17,8 +17,6 @@ export interface Batch {
   readonly format: Format;
   /** Plain, `.gz` or `.zst` files, by absolute path. */
   readonly paths: readonly string[];
-  /** What rejects call a file, where that isn't its path. */
-  readonly nameOf?: (path: string) => string;
   /** Whose transcripts they are; canonical events say it themselves. */
   readonly userId?: string;
   /** Unix milliseconds. */
@@ -61,4 +59,10 @@ export interface Store {
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
+}
+
+/** The newest batch that was settled; 0 when there is none. */
+export async function newestBatch(store: Pick<Store, 'select'>): Promise<number> {
+  const [newest] = await store.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
+  return Number(newest?.batch);
 }
