@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FAMILIES, report } from '../src/api/report.js';
 import type { Day } from '../src/day.js';
-import { type AtEnd, World } from './world.js';
+import { STORES } from './stores.js';
+import type { World } from './world.js';
 
 /**
  * Plays the folders of test/golden: what the numbers of metrics.md are, worked out by hand. A folder is one case:
@@ -23,11 +24,6 @@ const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
 
 /** Noon of the day that is open in all cases. */
 const NOW = Date.parse('2026-06-10T12:00:00.000Z');
-
-/** Where the cases are played: every store must give the same answers. */
-const STORES: { name: string; open: (rateCard: string, atEnd: AtEnd) => Promise<World> }[] = [
-  { name: 'DuckDB', open: (rateCard, atEnd) => World.create({ DAYBOOK_RATE_CARD: rateCard }, atEnd) },
-];
 
 const EVENTS = /^(events|late)(?:\.([a-z]+))?\.ndjson$/;
 const EXPECTATION =

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { staleDays } from '../../src/aggregate/stale.js';
+import { FAMILIES, GROUPS, report } from '../../src/api/report.js';
+import { PACKAGE_ROOT } from '../../src/config.js';
+import { type Day, lastClosedDay } from '../../src/day.js';
+import { DAY_TABLES } from '../../src/store/build.js';
+import { newestBatch } from '../../src/store/store.js';
+import type { SentEvent } from '../oracle/event.js';
+import { NOW } from '../oracle/generate.js';
+import type { Circumstances } from '../oracle/organization.js';
+import type { World } from '../world.js';
+import { SEED } from './settings.js';
+
+/** The rate card of all laws. */
+export const RATE_CARD = fileURLToPath(new URL('../oracle/rate-card.json', import.meta.url));
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+export const CIRCUMSTANCES: Circumstances = {
+  rateCard: readJson(RATE_CARD),
+  languages: readJson(join(PACKAGE_ROOT, 'data', 'languages.json')),
+  now: NOW,
+};
+
+/** What is wrong with each of some organizations; nothing where the law holds. */
+export type Law<T> = (organizations: readonly T[]) => Promise<(string | undefined)[]>;
+
+/**
+ * Tries a law on many generated organizations at once, since a store builds many almost as fast as one. The first that breaks it is
+ * then made smaller by itself; the error shows it, with the seed and the path that give it again.
+ */
+export async function hold<T>(of: fc.Arbitrary<T>, count: number, law: Law<T>): Promise<void> {
+  const organizations = fc.sample(of, { seed: SEED, numRuns: count });
+  const faults = await law(organizations);
+  const broken = faults.findIndex((fault) => fault !== undefined);
+  if (broken < 0) return;
+  const alone = fc.asyncProperty(of, async (organization) => {
+    const [fault] = await law([organization]);
+    if (fault !== undefined) throw new Error(fault);
+  });
+  await fc.assert(alone, { seed: SEED, path: String(broken), numRuns: 1 });
+  throw new Error(
+    `Organization ${broken} of seed ${SEED} breaks the law, though not alone: ${faults[broken]}\n${JSON.stringify(organizations[broken])}`,
+  );
+}
+
+let made = 0;
+
+/** An id that no other organization has. */
+export function newOrgId(): string {
+  made += 1;
+  return `org-${made}`;
+}
+
+/** Sends the events of each organization in one batch, and answers their new ids. */
+export async function sendAll(world: World, organizations: readonly SentEvent[][]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const events of organizations) ids.push(await send(world, newOrgId(), events));
+  return ids;
+}
+
+export async function send(world: World, orgId: string, events: readonly SentEvent[]): Promise<string> {
+  const { rejected, examples } = await world.send(events, { orgId });
+  if (rejected > 0) throw new Error(`generated events must be valid: ${JSON.stringify(examples)}`);
+  return orgId;
+}
+
+/** Builds all that is stale in as few transactions as possible. */
+export async function buildAtOnce(world: World): Promise<void> {
+  for (;;) {
+    const batch = await newestBatch(world.store);
+    const due = await staleDays(world.store, lastClosedDay(world.now));
+    if (due.length === 0) return;
+    await world.store.build(due, batch, world.now);
+  }
+}
+
+const ALL_DAYS = { from: '2026-01-01' as Day, to: '2026-06-30' as Day };
+
+/** All rows of all answers, named as the oracle names them. */
+export async function answersOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
+  const answers: Record<string, unknown[]> = {};
+  for (const family of FAMILIES) {
+    answers[family] = (await report(world.store, family, { orgId, ...ALL_DAYS })).data;
+    const groupBy = GROUPS[family];
+    if (groupBy !== undefined)
+      answers[`${family} by ${groupBy}`] = (
+        await report(world.store, family, { orgId, ...ALL_DAYS, groupBy })
+      ).data;
+  }
+  const quality = await world.store.select('SELECT * FROM quality WHERE org_id = $org_id ORDER BY day', {
+    org_id: orgId,
+  });
+  answers.quality = quality.map(({ org_id: _, ...row }) => row);
+  return answers;
+}
+
+/** Where one organization's answers are first another's, or those of the oracle; nothing when they are the same in every byte. */
+export function difference(
+  actual: Record<string, unknown[]>,
+  expected: Record<string, unknown[]>,
+): string | undefined {
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const length = Math.max(actual[name]?.length ?? 0, expected[name]?.length ?? 0);
+    for (let row = 0; row < length; row += 1) {
+      const one = JSON.stringify(actual[name]?.[row]);
+      const other = JSON.stringify(expected[name]?.[row]);
+      if (one !== other) return `${name}, row ${row}:\n  is        ${one}\n  should be ${other}`;
+    }
+  }
+  return undefined;
+}
+
+/** The rows of every table that holds an organization's events or numbers, in a fixed order; without what tells when they came. */
+export async function tablesOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const table of ['events', 'user_emails', 'user_sessions', ...DAY_TABLES]) {
+    const rows = await world.store.select(`SELECT * FROM ${table} WHERE org_id = $org_id`, { org_id: orgId });
+    tables[table] = rows.map(({ org_id: _, batch: __, ...row }) => JSON.stringify(row)).sort();
+  }
+  return tables;
+}
