@@ -7,10 +7,12 @@ import { FAMILIES, GROUPS, report } from '../../src/api/report.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { type Day, lastClosedDay } from '../../src/day.js';
 import { DAY_TABLES } from '../../src/store/build.js';
+import { readSql } from '../../src/store/sql.js';
 import { newestBatch } from '../../src/store/store.js';
+import { answers } from '../oracle/answers.js';
 import type { SentEvent } from '../oracle/event.js';
 import { NOW } from '../oracle/generate.js';
-import type { Circumstances } from '../oracle/organization.js';
+import { type Circumstances, Organization } from '../oracle/organization.js';
 import type { World } from '../world.js';
 import { SEED } from './settings.js';
 
@@ -83,21 +85,30 @@ export async function buildAtOnce(world: World): Promise<void> {
 const ALL_DAYS = { from: '2026-01-01' as Day, to: '2026-06-30' as Day };
 
 /** All rows of all answers, named as the oracle names them. */
-export async function answersOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
-  const answers: Record<string, unknown[]> = {};
+export async function answersOf(
+  world: World,
+  orgId: string,
+  { from, to } = ALL_DAYS,
+): Promise<Record<string, unknown[]>> {
+  const rows: Record<string, unknown[]> = {};
   for (const family of FAMILIES) {
-    answers[family] = (await report(world.store, family, { orgId, ...ALL_DAYS })).data;
+    rows[family] = (await report(world.store, family, { orgId, from, to })).data;
     const groupBy = GROUPS[family];
     if (groupBy !== undefined)
-      answers[`${family} by ${groupBy}`] = (
-        await report(world.store, family, { orgId, ...ALL_DAYS, groupBy })
+      rows[`${family} by ${groupBy}`] = (
+        await report(world.store, family, { orgId, from, to, groupBy })
       ).data;
   }
-  const quality = await world.store.select('SELECT * FROM quality WHERE org_id = $org_id ORDER BY day', {
-    org_id: orgId,
-  });
-  answers.quality = quality.map(({ org_id: _, ...row }) => row);
-  return answers;
+  const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+  const quality = await world.store.select(
+    'SELECT * FROM quality WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY day',
+    range,
+  );
+  rows.quality = quality.map(({ org_id: _, ...row }) => row);
+  rows.summary = await world.store.select(readSql('report/summary.sql'), range);
+  const days = await world.store.select(readSql('report/days.sql'), range);
+  rows.days = days.map(({ day }) => ({ day }));
+  return rows;
 }
 
 /** Where one organization's answers are first another's, or those of the oracle; nothing when they are the same in every byte. */
@@ -116,12 +127,65 @@ export function difference(
   return undefined;
 }
 
-/** The rows of every table that holds an organization's events or numbers, in a fixed order; without what tells when they came. */
-export async function tablesOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
-  const tables: Record<string, unknown[]> = {};
-  for (const table of ['events', 'user_emails', 'user_sessions', ...DAY_TABLES]) {
+/** Rows in a fixed order, each with its members in one: without the organization, and the batch that brought it. */
+function fixed(rows: readonly Record<string, unknown>[]): string[] {
+  const members = (row: Record<string, unknown>) =>
+    Object.entries(row)
+      .filter(([name]) => name !== 'org_id' && name !== 'batch')
+      .sort(([one], [other]) => (one < other ? -1 : 1));
+  return rows.map((row) => JSON.stringify(Object.fromEntries(members(row)))).sort();
+}
+
+async function rowsOf(
+  world: World,
+  orgId: string,
+  tables: readonly string[],
+): Promise<Record<string, unknown[]>> {
+  const found: Record<string, unknown[]> = {};
+  for (const table of tables) {
     const rows = await world.store.select(`SELECT * FROM ${table} WHERE org_id = $org_id`, { org_id: orgId });
-    tables[table] = rows.map(({ org_id: _, batch: __, ...row }) => JSON.stringify(row)).sort();
+    found[table] = fixed(rows);
   }
-  return tables;
+  return found;
+}
+
+/** The rows of every table that holds an organization's events or numbers. */
+export function tablesOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
+  return rowsOf(world, orgId, ['events', 'user_emails', 'user_sessions', ...DAY_TABLES]);
+}
+
+/** Where an organization's views are first others than these; nothing when they are the same. */
+export async function viewDifference(
+  world: World,
+  orgId: string,
+  expected: Record<string, Record<string, unknown>[]>,
+): Promise<string | undefined> {
+  const fixedExpected = Object.fromEntries(
+    Object.entries(expected).map(([name, rows]) => [name, fixed(rows)]),
+  );
+  return difference(await rowsOf(world, orgId, Object.keys(expected)), fixedExpected);
+}
+
+/** What is wrong with the answers for a few ranges whose ends are days with events; nothing when each has its days alone. */
+export async function rangesFault(
+  world: World,
+  orgId: string,
+  events: readonly SentEvent[],
+): Promise<string | undefined> {
+  const days = new Organization(events, CIRCUMSTANCES).daysWithEvents();
+  const [first, second = first] = days;
+  const last = days.at(-1);
+  if (first === undefined || second === undefined || last === undefined) return undefined;
+  for (const [from, to] of [
+    [first, first],
+    [second, last],
+  ]) {
+    const range = { from: from as Day, to: to as Day };
+    const fault = difference(
+      await answersOf(world, orgId, range),
+      answers(events, { ...CIRCUMSTANCES, ...range }),
+    );
+    if (fault !== undefined) return `${from} to ${to}: ${fault}`;
+  }
+  return undefined;
 }

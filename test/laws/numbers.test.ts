@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { report } from '../../src/api/report.js';
-import type { Day } from '../../src/day.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { activity, activityByClient } from '../oracle/activity.js';
 import { answers as oracle } from '../oracle/answers.js';
 import type { SentEvent } from '../oracle/event.js';
@@ -12,7 +10,17 @@ import type { tools, toolsByToolName } from '../oracle/tools.js';
 import type { users } from '../oracle/users.js';
 import { STORES } from '../stores.js';
 import type { World } from '../world.js';
-import { answersOf, buildAtOnce, CIRCUMSTANCES, difference, hold, RATE_CARD, sendAll } from './law.js';
+import {
+  answersOf,
+  buildAtOnce,
+  CIRCUMSTANCES,
+  difference,
+  hold,
+  RATE_CARD,
+  rangesFault,
+  sendAll,
+} from './law.js';
+import { pagesFault } from './pages.js';
 import { ORGANIZATIONS, TIMEOUT_MS } from './settings.js';
 
 type Numbers = Record<string, number>;
@@ -93,22 +101,6 @@ function expectToAgree(answers: Record<string, unknown[]>): void {
   }
 }
 
-/** Throws unless pages of some users, read one after the other, are the whole answer. */
-async function expectPages(world: World, orgId: string, limit: number): Promise<void> {
-  const range = { orgId, from: '2026-01-01' as Day, to: '2026-06-30' as Day };
-  const whole = (await report(world.store, 'users', range)).data;
-  const rows: Record<string, unknown>[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { data, page } = await report(world.store, 'users', { ...range, limit, cursor });
-    const people = new Set(data.map(({ user_id }) => user_id));
-    if (page?.has_more === true) expect(people.size).toBe(limit);
-    rows.push(...data);
-    if (page?.next_cursor === undefined || page.next_cursor === null) break;
-    cursor = page.next_cursor;
-  }
-  expect(rows).toEqual(whole);
-}
-
 /** The same events with the servers of MCP calls in other letters; ids of their own, as the letters decide which copy stands. */
 function inOtherCase(events: readonly SentEvent[], change: (server: string) => string): SentEvent[] {
   return events.map((event) => {
@@ -126,9 +118,9 @@ function inOtherCase(events: readonly SentEvent[], change: (server: string) => s
 }
 
 /** A fault that a check throws, as a law has it. */
-async function faultOf(check: () => Promise<unknown> | unknown): Promise<string | undefined> {
+function faultOf(check: () => void): string | undefined {
   try {
-    await check();
+    check();
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -137,7 +129,6 @@ async function faultOf(check: () => Promise<unknown> | unknown): Promise<string 
 
 describe.each(STORES)('laws of the numbers, $name', ({ open }) => {
   async function worldOfLaws(): Promise<World> {
-    const { onTestFinished } = await import('vitest');
     const world = await open(RATE_CARD, onTestFinished);
     world.now = NOW;
     return world;
@@ -155,7 +146,7 @@ describe.each(STORES)('laws of the numbers, $name', ({ open }) => {
         const answers = await answersOf(world, orgId);
         faults.push(
           difference(answers, oracle(organizations[index] ?? [], CIRCUMSTANCES)) ??
-            (await faultOf(() => expectToAgree(answers))),
+            faultOf(() => expectToAgree(answers)),
         );
       }
       return faults;
@@ -168,12 +159,19 @@ describe.each(STORES)('laws of the numbers, $name', ({ open }) => {
       const ids = await sendAll(world, organizations);
       await buildAtOnce(world);
       const faults: (string | undefined)[] = [];
-      for (const orgId of ids)
-        faults.push(
-          await faultOf(async () => {
-            for (const limit of [1, 2]) await expectPages(world, orgId, limit);
-          }),
-        );
+      for (const orgId of ids) faults.push(await pagesFault(world, orgId));
+      return faults;
+    });
+  });
+
+  test('a range has its days alone, both ends included', { timeout: TIMEOUT_MS }, async () => {
+    const world = await worldOfLaws();
+    await hold(organization, Math.ceil(ORGANIZATIONS / 12), async (organizations) => {
+      const ids = await sendAll(world, organizations);
+      await buildAtOnce(world);
+      const faults: (string | undefined)[] = [];
+      for (const [index, orgId] of ids.entries())
+        faults.push(await rangesFault(world, orgId, organizations[index] ?? []));
       return faults;
     });
   });

@@ -3,6 +3,7 @@ import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
 import { quality } from './quality.js';
+import { summary } from './summary.js';
 import { tokens, tokensByModel } from './tokens.js';
 import { tools, toolsByToolName } from './tools.js';
 import { users } from './users.js';
@@ -23,5 +24,7 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     productivity: productivity(organization),
     users: users(organization),
     quality: quality(organization),
+    summary: summary(organization),
+    days: organization.days.map((day) => ({ day })),
   };
 }

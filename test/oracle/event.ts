@@ -33,13 +33,16 @@ export interface StoredEvent {
   readonly occurred_at: number;
   readonly user_id: string;
   readonly session_id: string;
-  /** The optional members, and those of its type alone; null where it has none. */
+  /** An optional member, or one of its type alone, as stored; null where it has none. */
+  readonly value: (member: string) => Value;
   readonly text: (member: string) => string | null;
   readonly count: (member: string) => number;
-  readonly is: (member: string) => boolean | null;
 }
 
-const OF_ALL_TYPES = [
+export type Value = string | number | boolean | null;
+
+/** The members that every type can have, in the order of the table's columns. */
+export const OF_ALL_TYPES = [
   'user_email',
   'client',
   'autonomy_mode',
@@ -50,7 +53,7 @@ const OF_ALL_TYPES = [
   'cwd',
 ];
 
-const OF_TYPE: Record<Type, readonly string[]> = {
+export const OF_TYPE: Record<Type, readonly string[]> = {
   session_start: [],
   session_end: ['reason'],
   user_message: [],
@@ -93,8 +96,6 @@ const COLUMNS = [
   'timed_out',
 ];
 
-type Value = string | number | boolean | null;
-
 class Copy implements StoredEvent {
   readonly event_id: string;
   readonly type: Type;
@@ -112,12 +113,12 @@ class Copy implements StoredEvent {
     this.day = new Date(this.occurred_at).toISOString().slice(0, 10);
   }
 
-  value(member: string): Value {
+  readonly value = (member: string): Value => {
     const isOwn = OF_ALL_TYPES.includes(member) || OF_TYPE[this.type].includes(member);
     const value = isOwn ? (this.sent[member] ?? null) : null;
     // A command is stored without its leading slash.
     return member === 'command_name' && typeof value === 'string' ? value.replace(/^\s*\//, '') : value;
-  }
+  };
 
   readonly text = (member: string): string | null => {
     const value = this.value(member);
@@ -125,11 +126,6 @@ class Copy implements StoredEvent {
   };
 
   readonly count = (member: string): number => Number(this.value(member) ?? 0);
-
-  readonly is = (member: string): boolean | null => {
-    const value = this.value(member);
-    return value === null ? null : value === true;
-  };
 }
 
 /** Unix milliseconds. What a time stamp says beyond the millisecond is cut off. */

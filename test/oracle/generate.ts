@@ -77,6 +77,9 @@ const TOOL_NAMES = [
   'Read',
   'read',
   ' Read\t',
+  '\rRead\n',
+  '\vRead\f',
+  'x',
   'Bash',
   'search',
   'Search',
@@ -193,6 +196,14 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
   },
 };
 
+/** What no number depends on, but which copy of an event stands. */
+const PLACES = Object.fromEntries(
+  ['agent', 'agent_version', 'repo', 'git_branch', 'cwd'].map((member) => [
+    member,
+    fc.option(oneOf('a', 'B', ''), { nil: undefined, freq: 1 }),
+  ]),
+);
+
 /** Types as often as they are worth looking at. */
 const TYPES: [type: string, weight: number][] = [
   ['session_start', 1],
@@ -245,7 +256,7 @@ function eventOf(from: {
           user_email: optional(oneOf(...EMAILS)),
           client: optional(oneOf(...CLIENTS)),
           autonomy_mode: optional(oneOf(...MODES)),
-          repo: fc.option(oneOf('a', 'b'), { nil: undefined, freq: 1 }),
+          ...PLACES,
           // A member that its type doesn't list is ignored.
           ...(type === 'user_message'
             ? { tool_name: fc.option(fc.constant('Read'), { nil: undefined }) }
@@ -292,3 +303,65 @@ function withCopies(events: SentEvent[]): fc.Arbitrary<SentEvent[]> {
 export const organization: fc.Arbitrary<SentEvent[]> = cast
   .chain((from) => fc.array(eventOf(from), { minLength: 1, maxLength: 36, size: 'max' }))
   .chain(withCopies);
+
+/**
+ * Few sessions and event ids on days far apart: sessions start earlier than was known, and leave days again, when a copy of their
+ * only event there belongs to another session or user.
+ */
+export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
+  .uniqueArray(day, { minLength: 2, maxLength: 3 })
+  .chain((days) =>
+    fc.array(
+      fc.record({
+        event_id: oneOf('e1', 'e2', 'e3'),
+        type: oneOf('session_start', 'user_message', 'assistant_message'),
+        timestamp: timestampOn(oneOf(...days)),
+        user_id: oneOf('ada', 'ada', 'grace'),
+        session_id: oneOf('s1', 's2'),
+        user_email: optional(oneOf(...EMAILS)),
+      }),
+      { minLength: 2, maxLength: 14, size: 'max' },
+    ),
+  )
+  .map((events) => events as unknown as SentEvent[]);
+
+/** Two copies of each of some events, which differ in one member: it decides which of them stands. */
+export const copies: fc.Arbitrary<[SentEvent, SentEvent][]> = fc
+  .array(
+    fc
+      .constantFrom(...TYPES)
+      .chain(([type]) => {
+        const event = eventOf({
+          days: [1, 2],
+          users: USERS,
+          sessions: SESSIONS,
+          types: [
+            [type, 9],
+            ['user_message', 1],
+          ],
+        });
+        const members = [
+          ...['timestamp', 'user_id', 'session_id', 'user_email', 'client', 'autonomy_mode', 'type'],
+          ...Object.keys(PLACES),
+        ];
+        const ofType = Object.keys(own[type] ?? {});
+        return fc.record({
+          one: event,
+          other: event,
+          member: fc.oneof(oneOf(...members), oneOf(...(ofType.length > 0 ? ofType : members))),
+        });
+      })
+      .map(({ one, other, member }): [SentEvent, SentEvent] => {
+        const isPossible = Object.hasOwn(one, member) && Object.hasOwn(other, member);
+        return member === 'type' || !isPossible
+          ? [one, { ...other, timestamp: one.timestamp, session_id: one.session_id, user_id: one.user_id }]
+          : [one, { ...one, [member]: other[member] }];
+      }),
+    { minLength: 1, maxLength: 120, size: 'max' },
+  )
+  .map((pairs) =>
+    pairs.map(([one, other], index) => [
+      { ...one, event_id: `e${index}` },
+      { ...other, event_id: `e${index}` },
+    ]),
+  );

@@ -9,6 +9,9 @@ export interface Circumstances {
   readonly languages: LanguageTable;
   /** Unix milliseconds. */
   readonly now: number;
+  /** The days that are asked for, both included; all where they are left out. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
 const MS_PER_DAY = 86_400_000;
@@ -27,7 +30,7 @@ export class Organization {
   readonly events: readonly StoredEvent[];
   readonly rateCard: RateCard;
   readonly languages: LanguageTable;
-  /** The days that are served: every closed day from the first event to yesterday. */
+  /** The days that are served: every closed day from the first event to yesterday, of those that are asked for. */
   readonly days: readonly string[];
   private readonly eventsByDay: ReadonlyMap<string, readonly StoredEvent[]>;
 
@@ -42,11 +45,16 @@ export class Organization {
     if (first !== undefined) {
       for (let day = daysBefore(today, 1); day >= first; day = daysBefore(day, 1)) days.unshift(day);
     }
-    this.days = days;
+    const { from = '', to = today } = circumstances;
+    this.days = days.filter((day) => from <= day && day <= to);
   }
 
   on(day: string): readonly StoredEvent[] {
     return this.eventsByDay.get(day) ?? [];
+  }
+
+  daysWithEvents(): string[] {
+    return this.days.filter((day) => this.on(day).length > 0);
   }
 
   /** Users with at least one event of any type on one of the days. */

@@ -5,7 +5,7 @@ import { type Organization, ofType } from './organization.js';
 
 /** metrics.md, "tokens". */
 
-function tokensOf(usage: readonly StoredEvent[]): Tokens {
+export function tokensOf(usage: readonly StoredEvent[]): Tokens {
   const total = (member: string) => sum(usage.map((event) => event.count(member)));
   return {
     input_tokens: total('input_tokens'),
