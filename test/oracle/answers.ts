@@ -25,6 +25,5 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     users: users(organization),
     quality: quality(organization),
     summary: summary(organization),
-    days: organization.days.map((day) => ({ day })),
   };
 }

@@ -132,6 +132,8 @@ const PATHS = [
   'notes.',
   '.config.json',
   '.eslintrc.local.yaml',
+  'prod.env.local',
+  'my.gitignore',
   'home.blade.php',
   'index.php',
   'a.h',
@@ -226,8 +228,8 @@ const cast = fc.record({
   users: fc.uniqueArray(oneOf(...USERS), { minLength: 1, maxLength: 4 }),
   sessions: fc.uniqueArray(oneOf(...SESSIONS), { minLength: 1, maxLength: 3 }),
   types: fc.oneof(
-    { weight: 3, arbitrary: fc.constant(TYPES) },
-    { weight: 2, arbitrary: fc.uniqueArray(oneOf(...TYPES), { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.constant(TYPES) },
+    { weight: 1, arbitrary: fc.uniqueArray(oneOf(...TYPES), { minLength: 1, maxLength: 3 }) },
   ),
 });
 
