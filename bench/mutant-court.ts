@@ -43,11 +43,14 @@ export interface Verdict {
   readonly by: string;
 }
 
+/** Views that hold events as they are, or in words; for the functions, those that use them. */
+const EVENT_VIEWS = /^(?!events$|user_|active_|sessions$)/;
+
 const SEED = 20260610;
 /** Most mutants fall with the first organizations; the others are for those that don't. */
-const ORGANIZATIONS = [12, 40, 50];
+const ORGANIZATIONS = [12, 60];
 /** What depends on the rate card. The golden cases with cards of their own are played for these alone. */
-const RATED = /engine|user_models|users|quality|tokens|rates/;
+const RATED = /engine|user_models|users|quality|tokens/;
 const TABLES = ['user_sessions', ...DAY_TABLES];
 
 /** A store in which all events are, which mutants build again and again. */
@@ -64,7 +67,7 @@ interface Stage {
   readonly fault: (orgId: string, isAsked?: (family: string) => boolean) => Promise<string | undefined>;
   /** The same for pages of users, and for ranges of days. */
   readonly partFault: (orgId: string, isAsked: (family: string) => boolean) => Promise<string | undefined>;
-  readonly viewFault: (orgId: string) => Promise<string | undefined>;
+  readonly viewFault: (orgId: string, isAsked?: (view: string) => boolean) => Promise<string | undefined>;
   readonly orgIds: readonly string[];
 }
 
@@ -120,15 +123,23 @@ export class Court {
   private async faultOf(file: string): Promise<string | undefined> {
     if (/^(ingest|build)/.test(file)) return arrivalFault(file);
     const isDefinition = /^(schema|engine)/.test(file);
+    const isEngine = file.startsWith('engine');
     for (const stage of this.stages) {
       if (stage.isRated && !RATED.test(file)) continue;
       if (isDefinition) {
         stage.isRedefined = true;
         await define(stage.world);
+        // Views of events need no build, so most mutants of theirs fall here.
+        const isAsked = (view: string) =>
+          EVENT_VIEWS.test(view) && (isEngine || file === `schema/${view}.sql`);
+        for (const orgId of stage.orgIds) {
+          const fault = await stage.viewFault(orgId, isAsked);
+          if (fault !== undefined) return fault;
+        }
       }
       const fault = file.startsWith('report') ? await answerFault(stage, file) : await buildFault(stage);
       if (fault !== undefined) return fault;
-      for (const orgId of isDefinition ? stage.orgIds.slice(0, 40) : []) {
+      for (const orgId of isDefinition ? stage.orgIds.slice(0, 15) : []) {
         const viewFault = await stage.viewFault(orgId);
         if (viewFault !== undefined) return viewFault;
       }
@@ -198,7 +209,10 @@ async function lawStage(
     partFault: async (orgId, isAsked) =>
       (isAsked('users') ? await pagesFault(world, orgId) : undefined) ??
       (await rangesFault(world, orgId, sent.get(orgId) ?? [], isAsked)),
-    viewFault: (orgId) => viewDifference(world, orgId, views.get(orgId) ?? {}),
+    viewFault: (orgId, isAsked = () => true) => {
+      const asked = Object.entries(views.get(orgId) ?? {}).filter(([view]) => isAsked(view));
+      return viewDifference(world, orgId, Object.fromEntries(asked));
+    },
   };
 }
 
@@ -285,10 +299,10 @@ async function arrivalFault(file: string): Promise<string | undefined> {
     world.now = NOW;
     const isIngest = file.startsWith('ingest');
     const tries: (() => Promise<(string | undefined)[]>)[] = [
-      ...(isIngest ? [1, 2] : []).map(
+      ...(isIngest ? [1] : []).map(
         (seed) => () => rightCopies(world)(fc.sample(copies, { seed: SEED + seed, numRuns: 1 })),
       ),
-      ...[1, 2, 3].map(
+      ...(isIngest ? [1] : [1, 2, 3]).map(
         (seed) => () => sameTables(world)(fc.sample(delivery, { seed: SEED + seed, numRuns: 4 })),
       ),
     ];

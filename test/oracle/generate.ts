@@ -99,6 +99,7 @@ const TOOL_NAMES = [
   'mcp__github',
   'mcp__github__',
   'mcp____run',
+  'xmcp__github__search',
   'a____b',
   'mcp__a___b',
   'x:y/z.1-2',
