@@ -23,7 +23,9 @@ import { delivery, rightCopies, sameTables } from '../test/laws/arrival.js';
 import {
   answersOf,
   CIRCUMSTANCES,
+  DAY_QUERIES,
   difference,
+  orderFault,
   RATE_CARD,
   rangesFault,
   sendAll,
@@ -154,6 +156,11 @@ async function answerFault(stage: Stage, file: string): Promise<string | undefin
   if (stage.isRebuilt) await buildStage(stage);
   stage.isRebuilt = false;
   const isAsked = (family: string) => file.startsWith(`report/${family}`);
+  const query = file.slice('report/'.length, -'.sql'.length);
+  for (const orgId of DAY_QUERIES.includes(query) ? stage.orgIds.slice(0, 10) : []) {
+    const fault = await orderFault(stage.world, orgId, query);
+    if (fault !== undefined) return fault;
+  }
   for (const [index, orgId] of stage.orgIds.entries()) {
     const fault =
       (await stage.fault(orgId, isAsked)) ?? (index < 20 ? await stage.partFault(orgId, isAsked) : undefined);

@@ -4,7 +4,7 @@
  *
  *   LAWS_ORGANIZATIONS=3000 LAWS_SEED=7 npx vitest run test/laws
  */
-export const ORGANIZATIONS = Number(process.env.LAWS_ORGANIZATIONS ?? 80);
+export const ORGANIZATIONS = Number(process.env.LAWS_ORGANIZATIONS ?? 60);
 export const SEED = Number(process.env.LAWS_SEED ?? 20260610);
 
 /** The smallest example of a broken law takes its time to find. */
