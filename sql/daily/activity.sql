@@ -17,7 +17,6 @@ window_user AS (
   SELECT
     window_day.org_id AS org_id,
     window_day.day AS day,
-    active_users.user_id AS user_id,
     min(window_day.days_back) AS days_back
   FROM window_day
   JOIN active_users

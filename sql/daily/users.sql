@@ -22,7 +22,6 @@ session AS (
   SELECT
     org_id,
     user_id,
-    session_id,
     min(day) AS day
   FROM user_sessions
   WHERE (org_id, user_id, session_id) IN (

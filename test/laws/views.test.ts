@@ -12,7 +12,7 @@ describe.each(STORES)('laws of the views, $name', ({ open }) => {
   }, async () => {
     const world = await open(RATE_CARD, onTestFinished);
     world.now = NOW;
-    await hold(organization, Math.ceil(ORGANIZATIONS / 12), async (organizations) => {
+    await hold(organization, Math.ceil(ORGANIZATIONS / 3), async (organizations) => {
       const ids = await sendAll(world, organizations);
       await buildAtOnce(world);
       const faults: (string | undefined)[] = [];
