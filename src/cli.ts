@@ -5,10 +5,10 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { Role } from './api/keys.js';
 import { FAMILIES, type Family, GROUPS } from './api/report.js';
+import { Role } from './api/roles.js';
 import { call } from './command/call.js';
-import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig } from './config.js';
+import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
 import { addDays, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -20,13 +20,18 @@ const print = (text: string): void => {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 };
 
+/** The options that mean the same as a setting. */
+function variables(options: {
+  data?: string;
+  host?: string;
+  port?: string;
+}): Record<string, string | undefined> {
+  return { DAYBOOK_DATA: options.data, DAYBOOK_HOST: options.host, DAYBOOK_PORT: options.port };
+}
+
 /** The settings of the environment, with the options that mean the same. */
 function settings(options: { data?: string; host?: string; port?: string }): Config {
-  return readProcessConfig({
-    DAYBOOK_DATA: options.data,
-    DAYBOOK_HOST: options.host,
-    DAYBOOK_PORT: options.port,
-  });
+  return readProcessConfig(variables(options));
 }
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
@@ -260,6 +265,15 @@ program
       );
     },
   );
+
+program
+  .command('config')
+  .description('show every setting, its value and where that comes from; secrets are masked')
+  .option('--json', 'print JSON')
+  .action((options: { json?: boolean }) => {
+    const shown = showProcessConfig(variables(program.opts()));
+    print(options.json === true ? JSON.stringify(shown) : table(shown.map((setting) => ({ ...setting }))));
+  });
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

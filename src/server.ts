@@ -46,7 +46,13 @@ export async function serve(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
-  const app = buildApp({ store, config, clock }, { logs: true });
+  let app: FastifyInstance;
+  try {
+    app = buildApp({ store, config, clock }, { logs: true });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   try {
     // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
     app.log.level = 'silent';

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
-import { createKey, Role, revokeKey } from '../src/api/keys.js';
+import { createKey, revokeKey } from '../src/api/keys.js';
 import { FAMILIES, GROUPS } from '../src/api/report.js';
+import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { World } from './world.js';
@@ -170,10 +171,7 @@ describe('a request that is refused', () => {
     [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model or absent'],
     [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
     [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
-    [
-      `productivity?${DAYS}&group_by=model`,
-      'There is no parameter group_by: /productivity takes startDate, endDate.',
-    ],
+    [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: there are startDate, endDate.'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&limit=101`, 'limit must be an integer from 1 to 100'],
@@ -182,7 +180,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be a day'],
     [
       `users?${DAYS}&timezone=utc`,
-      'There is no parameter timezone: /users takes startDate, endDate, limit, cursor.',
+      'There is no parameter timezone: there are startDate, endDate, limit, cursor.',
     ],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({

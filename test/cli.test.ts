@@ -308,6 +308,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['build'],
     ['status'],
     ['report'],
+    ['config'],
     ['keys'],
     ['keys', 'create'],
     ['keys', 'list'],

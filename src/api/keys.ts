@@ -1,20 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
+import { Role } from './roles.js';
 import { ulid } from './ulid.js';
-
-/** What a credential may do: decisions.md, Credentials and roles. */
-export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
-export type Role = z.infer<typeof Role>;
-
-/** Who asks. */
-export interface Caller {
-  readonly orgId: string;
-  readonly role: Role;
-  readonly userId: string | null;
-}
 
 /** A key as lists show it. Instants are Unix milliseconds. */
 export interface Key {
@@ -82,6 +71,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
       },
     },
   ]);
+  seen.delete(store);
   const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
   if (row === undefined) throw new Error('the new key is not there');
   return { ...toKey(row), key };
@@ -113,17 +103,33 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
       parameters: { now, key_id: key.key_id },
     },
   ]);
+  seen.delete(store);
   return { ...key, revoked_at: now };
 }
 
-/** Who a key stands for; undefined for one that is unknown, expired or revoked. */
-export async function authenticate(store: Store, key: string, now: number): Promise<Caller | undefined> {
+/** The keys that requests have come with, by hash, of each store. Whoever changes keys drops them all. */
+const seen = new WeakMap<Store, Map<string, Key>>();
+
+/** The key that somebody sends; undefined for one that is unknown, expired or revoked. */
+export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
   if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
   const hash = hashOf(key);
-  const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, { hash });
-  if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
-    return undefined;
-  const found = toKey(row);
+  let known = seen.get(store);
+  if (known === undefined) {
+    known = new Map();
+    seen.set(store, known);
+  }
+  let found = known.get(hash);
+  if (found === undefined) {
+    const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, {
+      hash,
+    });
+    if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
+      return undefined;
+    found = toKey(row);
+    // A key that was revoked while it was looked up stays out: then the map is another by now.
+    if (seen.get(store) === known) known.set(hash, found);
+  }
   if (found.revoked_at !== null || (found.expires_at !== null && found.expires_at <= now)) return undefined;
-  return { orgId: found.org_id, role: found.role, userId: found.user_id };
+  return found;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { build } from '../aggregate/build.js';
 import { staleDays } from '../aggregate/stale.js';
-import { createKey, listKeys, Role, revokeKey } from '../api/keys.js';
+import { createKey, listKeys, revokeKey } from '../api/keys.js';
 import { FAMILIES, report } from '../api/report.js';
+import { Role } from '../api/roles.js';
 import type { Config } from '../config.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
