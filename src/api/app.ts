@@ -18,7 +18,7 @@ import { Authenticator } from './auth.js';
 import { ApiError, answerErrors, sendProblem } from './errors.js';
 import { type ApiDeps, family } from './family.js';
 import { operations } from './operations.js';
-import { ulid } from './ulid.js';
+import { ulid } from '../ulid.js';
 
 const { version } = z
   .object({ version: z.string() })

@@ -3,7 +3,7 @@ import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
 import { Role } from './roles.js';
-import { ulid } from './ulid.js';
+import { ulid } from '../ulid.js';
 
 /** A key as lists show it. Instants are Unix milliseconds. */
 export interface Key {

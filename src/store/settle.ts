@@ -6,7 +6,7 @@ import { quote, readSql } from './sql.js';
 import { type Batch, type Format, newestBatch, type Settled } from './store.js';
 
 /** Lines longer than this are rejected (events.md): bytes. The reader itself needs room for a little more. */
-const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
+export const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
 
 /** The columns of `events` that a line fills, in the table's order. */
 const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+) +[A-Z]/gm)]
@@ -33,7 +33,7 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
  * What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. The source of a
  * line is its file's index in `paths`: carrying names along costs.
  */
-function linesOf(format: Format, paths: readonly string[]): string {
+export function linesOf(format: Format, paths: readonly string[]): string {
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
   // A path is taken for a pattern: what has a meaning in one stands in brackets.
   const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
@@ -43,14 +43,14 @@ function linesOf(format: Format, paths: readonly string[]): string {
 }
 
 /** What reads the lines that numberLines has written. */
-function numberedOf(format: Format, spool: string): string {
+export function numberedOf(format: Format, spool: string): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL AND json_valid(text) THEN CAST(text AS JSON) END AS line
     FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * LINE_LIMIT[format] + 65536},
       columns = {source: 'VARCHAR', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
 }
 
 /** The same, in the shape of linesOf. */
-function numberedLinesOf(format: Format, spool: string): string {
+export function numberedLinesOf(format: Format, spool: string): string {
   const numbered = numberedOf(format, spool);
   return format === 'canonical'
     ? `SELECT source, line_no, line FROM (${numbered})`
@@ -58,7 +58,7 @@ function numberedLinesOf(format: Format, spool: string): string {
 }
 
 /** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
-function isReadError(error: unknown): boolean {
+export function isReadError(error: unknown): boolean {
   return (
     error instanceof Error &&
     /maximum_object_size|gzip|zstd|frame descriptor|malformed|invalid input error/i.test(error.message)
