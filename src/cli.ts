@@ -13,6 +13,7 @@ import { addDays, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import { inputFiles } from './ingest/files.js';
+import { sentenceOf } from './store/check.js';
 import { bytes, csv, table, withProgress } from './terminal.js';
 
 const clock = () => Date.now();
@@ -176,14 +177,17 @@ program
       ...(options.to === undefined ? {} : { to: parseDay(options.to, '--to') }),
       ...(options.all === undefined ? {} : { all: options.all }),
     };
-    const { days } = await withProgress('Building', (progress) =>
+    const { days, breaches } = await withProgress('Building', (progress) =>
       call(settings(program.opts()), clock, 'build', range, progress),
     );
     const seconds = (performance.now() - started) / 1000;
+    for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
+    if (breaches.length > 0) process.exitCode = 1;
     if (options.json === true) {
       print(
         JSON.stringify({
           days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
+          failed: breaches.map(({ orgId, ...breach }) => ({ org_id: orgId, ...breach })),
           seconds: Number(seconds.toFixed(3)),
         }),
       );
@@ -192,7 +196,9 @@ program
     const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
     print(
       days.length === 0
-        ? 'Every closed day is up to date.'
+        ? breaches.length === 0
+          ? 'Every closed day is up to date.'
+          : 'No day was built.'
         : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
     );
   });

@@ -6,6 +6,7 @@ import { build } from '../src/aggregate/build.js';
 import { type Config, readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { ChecksFailed } from '../src/store/check.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Format } from '../src/store/store.js';
 
@@ -76,8 +77,10 @@ export class World {
 
   private sent = 0;
 
-  /** Builds what is stale or new, and answers the days. */
+  /** Builds what is stale or new, and answers the days. Throws when a day breaks a check. */
   async build(): Promise<string[]> {
-    return (await build(this.store, {}, this.clock)).days.map(({ day }) => day);
+    const { days, breaches } = await build(this.store, {}, this.clock);
+    if (breaches.length > 0) throw new ChecksFailed(breaches);
+    return days.map(({ day }) => day);
   }
 }

@@ -54,7 +54,8 @@ export interface Store {
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled>;
   /**
    * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
-   * chosen: what came after it makes them stale again.
+   * chosen: what came after it makes them stale again. Throws ChecksFailed, and leaves all of them as they were, when one
+   * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
