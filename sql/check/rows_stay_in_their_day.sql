@@ -14,11 +14,12 @@ UNION ALL
 SELECT
   due.org_id AS org_id,
   due.day AS day,
-  outside.difference AS difference
+  'that ' || CAST(outside.row_count AS VARCHAR) || ' rows of ' || outside.table_name || ' belong to other days' AS difference
 FROM due
 CROSS JOIN (
   SELECT
-    difference('rows written to ' || written_rows.table_name || ' and found on the due days', written_rows.row_count, found.row_count) AS difference
+    written_rows.table_name AS table_name,
+    written_rows.row_count - coalesce(found.row_count, 0) AS row_count
   FROM written_rows
   LEFT JOIN (
     SELECT
@@ -29,4 +30,4 @@ CROSS JOIN (
   ) AS found
     ON found.table_name = written_rows.table_name
 ) AS outside
-WHERE outside.difference <> ''
+WHERE outside.row_count <> 0

@@ -1,68 +1,339 @@
 -- The users of a day add up to the day of their organization.
+-- One row of counted is one number from one side; a number that a day lacks is 0 (days_have_one_row finds that).
 WITH
-person AS (
+counted AS (
   SELECT
     org_id,
     day,
-    count(*) AS users,
-    sum(tool_calls) AS tool_calls,
-    sum(billable_tokens) AS billable_tokens,
-    sum(files_created) AS files_created,
-    sum(files_edited) AS files_edited,
-    sum(git_commits) AS git_commits,
-    sum(git_prs_created) AS git_prs_created,
-    sum(CASE WHEN mcp_calls > 0 THEN 1 ELSE 0 END) AS users_with_mcp,
-    sum(skill_calls) AS skill_calls,
-    sum(slash_commands) AS slash_commands,
-    sum(hooks) AS hooks,
-    sum(sessions) AS sessions,
-    sum(messages) AS messages,
-    sum(user_messages) AS user_messages
+    'daily_active_users' AS measure,
+    CAST(count(*) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
   FROM users
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
     day
-),
-credit AS (
+  UNION ALL
   SELECT
     org_id,
     day,
-    sum(billable_tokens) AS billable_tokens
+    'daily_active_users' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(daily_active_users AS BIGINT) AS of_day
+  FROM activity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'tool_calls' AS measure,
+    CAST(sum(tool_calls) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'tool_calls' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(tool_calls AS BIGINT) AS of_day
+  FROM tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'billable_tokens' AS measure,
+    CAST(sum(billable_tokens) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'billable_tokens' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(sum(billable_tokens) AS BIGINT) AS of_day
   FROM user_models
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
     day
-),
-compared AS (
+  UNION ALL
   SELECT
-    due.org_id AS org_id,
-    due.day AS day,
-    difference('daily_active_users', coalesce(person.users, 0), activity.daily_active_users)
-      || difference('tool_calls', coalesce(person.tool_calls, 0), tools.tool_calls)
-      || difference('billable_tokens', coalesce(person.billable_tokens, 0), coalesce(credit.billable_tokens, 0))
-      || difference('files_created', coalesce(person.files_created, 0), productivity.files_created)
-      || difference('files_edited', coalesce(person.files_edited, 0), productivity.files_edited)
-      || difference('git_commits', coalesce(person.git_commits, 0), productivity.git_commits)
-      || difference('git_prs_created', coalesce(person.git_prs_created, 0), productivity.git_prs_created)
-      || difference('mcp_users_with_mcp', coalesce(person.users_with_mcp, 0), tools.mcp_users_with_mcp)
-      || difference('skills_invocations', coalesce(person.skill_calls, 0), tools.skills_invocations)
-      || difference('slash_commands_invocations', coalesce(person.slash_commands, 0), tools.slash_commands_invocations)
-      || difference('hooks_invocations', coalesce(person.hooks, 0), tools.hooks_invocations)
-      || difference('sessions', coalesce(person.sessions, 0), activity.sessions)
-      || difference('messages', coalesce(person.messages, 0), activity.messages)
-      || difference('user_messages', coalesce(person.user_messages, 0), activity.user_messages) AS difference
-  FROM due
-  LEFT JOIN person USING (org_id, day)
-  LEFT JOIN credit USING (org_id, day)
-  LEFT JOIN activity USING (org_id, day)
-  LEFT JOIN tools USING (org_id, day)
-  LEFT JOIN productivity USING (org_id, day)
+    org_id,
+    day,
+    'files_created' AS measure,
+    CAST(sum(files_created) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'files_created' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(files_created AS BIGINT) AS of_day
+  FROM productivity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'files_edited' AS measure,
+    CAST(sum(files_edited) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'files_edited' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(files_edited AS BIGINT) AS of_day
+  FROM productivity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'git_commits' AS measure,
+    CAST(sum(git_commits) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'git_commits' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(git_commits AS BIGINT) AS of_day
+  FROM productivity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'git_prs_created' AS measure,
+    CAST(sum(git_prs_created) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'git_prs_created' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(git_prs_created AS BIGINT) AS of_day
+  FROM productivity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'mcp_users_with_mcp' AS measure,
+    CAST(sum(CASE WHEN mcp_calls > 0 THEN 1 ELSE 0 END) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'mcp_users_with_mcp' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(mcp_users_with_mcp AS BIGINT) AS of_day
+  FROM tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'mcp_calls' AS measure,
+    CAST(sum(mcp_calls) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'mcp_calls' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(sum(CASE WHEN server_key <> '' THEN tool_calls ELSE 0 END) AS BIGINT) AS of_day
+  FROM user_tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'skills_invocations' AS measure,
+    CAST(sum(skill_calls) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'skills_invocations' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(skills_invocations AS BIGINT) AS of_day
+  FROM tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'slash_commands_invocations' AS measure,
+    CAST(sum(slash_commands) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'slash_commands_invocations' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(slash_commands_invocations AS BIGINT) AS of_day
+  FROM tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'hooks_invocations' AS measure,
+    CAST(sum(hooks) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'hooks_invocations' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(hooks_invocations AS BIGINT) AS of_day
+  FROM tools
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'sessions' AS measure,
+    CAST(sum(sessions) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'sessions' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(sessions AS BIGINT) AS of_day
+  FROM activity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'messages' AS measure,
+    CAST(sum(messages) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'messages' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(messages AS BIGINT) AS of_day
+  FROM activity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'user_messages' AS measure,
+    CAST(sum(user_messages) AS BIGINT) AS of_users,
+    CAST(0 AS BIGINT) AS of_day
+  FROM users
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'user_messages' AS measure,
+    CAST(0 AS BIGINT) AS of_users,
+    CAST(user_messages AS BIGINT) AS of_day
+  FROM activity
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 )
 SELECT
   org_id,
   day,
-  'users and day: ' || difference AS difference
-FROM compared
-WHERE difference <> ''
+  measure || ' of the users add up to ' || CAST(sum(of_users) AS VARCHAR) || ' where the day has ' || CAST(sum(of_day) AS VARCHAR) AS difference
+FROM counted
+GROUP BY
+  org_id,
+  day,
+  measure
+HAVING sum(of_users) <> sum(of_day)
+ORDER BY
+  org_id,
+  day,
+  measure

@@ -68,22 +68,15 @@ CREATE OR REPLACE MACRO long_extension_of(path) AS lower(regexp_extract(file_nam
 -- An instant in Unix milliseconds as a time stamp.
 CREATE OR REPLACE MACRO instant(ms) AS make_timestamp_ms(ms);
 
--- What a check says of two numbers that must be equal; '' when they are. A missing one is equal to none.
-CREATE OR REPLACE MACRO difference(name, one, other) AS
-  CASE
-    WHEN coalesce(one = other, false) THEN ''
-    ELSE name || ' ' || coalesce(CAST(one AS VARCHAR), 'none') || ' and ' || coalesce(CAST(other AS VARCHAR), 'none') || '; '
-  END;
-
 -- A value as it stands in the row text that a digest is of: the field of a CSV line. A text is always in quotes, so that no
--- value can look like two, and nothing is not the empty text.
-CREATE OR REPLACE MACRO text_field(value) AS coalesce('"' || replace(value, '"', '""') || '"', '');
-CREATE OR REPLACE MACRO integer_field(value) AS coalesce(CAST(value AS VARCHAR), '');
-CREATE OR REPLACE MACRO day_field(value) AS coalesce(CAST(value AS VARCHAR), '');
+-- value can look like two. NULL is nothing, which the empty text is not: concat has no text for it.
+CREATE OR REPLACE MACRO text_field(value) AS '"' || replace(value, '"', '""') || '"';
+CREATE OR REPLACE MACRO integer_field(value) AS CAST(value AS VARCHAR);
+CREATE OR REPLACE MACRO day_field(value) AS CAST(value AS VARCHAR);
 
 -- A double as the integer that its 64 bits (IEEE 754) are, since engines write one and the same double in several ways.
 -- Adding 0 makes 0 of -0.
-CREATE OR REPLACE MACRO double_field(value) AS coalesce(CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR), '');
+CREATE OR REPLACE MACRO double_field(value) AS CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR);
 
 -- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
 CREATE OR REPLACE MACRO digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));

@@ -33,6 +33,9 @@ export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
 /** Replaces the tables of days in DuckDB. */
 export class Builder {
+  /** The rows that the running build has written, as values of written_rows. */
+  private written: string[] = [];
+
   constructor(
     private readonly session: Session,
     private readonly daily: DailySql = dailySql,
@@ -57,8 +60,10 @@ export class Builder {
       await session.run(`INSERT INTO touches BY NAME ${readSql('build/moved_starts.sql')}`);
       await session.run(`INSERT INTO touches BY NAME ${readSql('build/moved_windows.sql')}`);
       for (const table of DAY_TABLES) await this.replace(table);
+      await session.run(`INSERT INTO written_rows VALUES ${this.written.splice(0).join(', ')}`);
       for (const table of BUILT_TABLES)
         await session.run(`INSERT INTO fresh_digests BY NAME ${digestSql(table)}`);
+      await session.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
       const breaches = await findBreaches((sql) => session.select(sql));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
       await this.note(batch, builtAt);
@@ -66,6 +71,7 @@ export class Builder {
   }
 
   private async setDue(days: readonly OrgDay[]): Promise<void> {
+    this.written = [];
     await this.session.run('DELETE FROM due; DELETE FROM fresh_digests; DELETE FROM written_rows');
     const rows = days.map(({ orgId, day }) => `(${quote(orgId)}, DATE '${day}')`);
     await this.session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
@@ -74,7 +80,7 @@ export class Builder {
   private async replace(table: BuiltTable): Promise<void> {
     await this.session.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
     const rows = await this.session.run(`INSERT INTO ${table} BY NAME ${this.daily(table)}`);
-    await this.session.run('INSERT INTO written_rows VALUES ($table, $rows)', { table, rows });
+    this.written.push(`(${quote(table)}, ${rows})`);
   }
 
   /** Notes what the due days are built from, and what the build has restated. */
