@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { Role } from './api/keys.js';
-import { FAMILIES, type Family, GROUPS } from './api/report.js';
+import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { call } from './command/call.js';
 import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig } from './config.js';
 import { addDays, parseDay } from './day.js';
@@ -227,8 +227,8 @@ program
 
 program
   .command('report')
-  .description('print the rows of one family of numbers')
-  .addArgument(new Argument('<family>').choices(FAMILIES))
+  .description('print the rows of one answer of the analytics API')
+  .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
   .requiredOption('--org <org>', 'organization')
   .requiredOption('--from <day>', 'first day')
   .requiredOption('--to <day>', 'last day')
@@ -240,32 +240,41 @@ program
   )
   .action(
     async (
-      family: Family,
+      answer: Answer,
       options: { org: string; from: string; to: string; groupBy?: string; format: 'table' | 'json' | 'csv' },
     ) => {
       const from = parseDay(options.from, '--from');
       const to = parseDay(options.to, '--to');
       if (from > to) throw new UsageError('--from must not be after --to.');
-      const groups = GROUPS[family];
+      const groups = GROUPS[answer];
       if (options.groupBy !== undefined && options.groupBy !== groups) {
         throw new UsageError(
           groups === undefined
-            ? `${family} has no --group-by.`
-            : `--group-by of ${family} must be ${groups}.`,
+            ? `${answer} has no --group-by.`
+            : `--group-by of ${answer} must be ${groups}.`,
         );
       }
       const rows = await call(settings(program.opts()), clock, 'report', {
-        family,
+        answer,
         orgId: options.org,
         from,
         to,
         ...(options.groupBy === undefined ? {} : { groupBy: options.groupBy }),
       });
       print(
-        options.format === 'json' ? JSON.stringify(rows) : options.format === 'csv' ? csv(rows) : table(rows),
+        options.format === 'json'
+          ? JSON.stringify(rows)
+          : options.format === 'csv'
+            ? csv(rows)
+            : table(answer === 'quality' ? rows.map(withoutDigests) : rows),
       );
     },
   );
+
+/** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
+function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
+  return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+}
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

@@ -6,6 +6,7 @@ import { build } from '../src/aggregate/build.js';
 import { type Config, readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { type DailySql, dailySql } from '../src/store/build.js';
 import { ChecksFailed } from '../src/store/check.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Format } from '../src/store/store.js';
@@ -37,6 +38,7 @@ export class World {
   static async create(
     environment: Record<string, string> = {},
     atEnd: AtEnd = onTestFinished,
+    daily: DailySql = dailySql,
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
@@ -44,6 +46,7 @@ export class World {
       memoryMb: config.memoryMb,
       rateCard: config.rateCard,
       now: NOW,
+      daily,
     });
     const world = new World(folder, config, store);
     atEnd(() => store.close());

@@ -39,25 +39,40 @@ newest_arrival AS (
 ),
 -- The days that events have changed since: their own ones, those of a day that their windows reach, or those that moved the
 -- start of a session. A start can also move because sessions are defined in another way; then that is the reason.
-late_day AS (
+late_arrival AS (
   SELECT
     day_inputs.org_id AS org_id,
-    day_inputs.day AS day
+    day_inputs.day AS day,
+    CASE WHEN newest_arrival.day = day_inputs.day THEN 1 ELSE 0 END AS is_own,
+    0 AS is_start
   FROM day_inputs
   JOIN newest_arrival
     ON newest_arrival.org_id = day_inputs.org_id
   WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM restated)
     AND newest_arrival.day BETWEEN day_inputs.day - 29 AND day_inputs.day
     AND newest_arrival.batch > day_inputs.batch
-  UNION
+  UNION ALL
   SELECT
     day_inputs.org_id AS org_id,
-    day_inputs.day AS day
+    day_inputs.day AS day,
+    0 AS is_own,
+    1 AS is_start
   FROM day_inputs
   JOIN touches
     ON touches.org_id = day_inputs.org_id
     AND touches.day = day_inputs.day
   WHERE day_inputs.definitions IN (SELECT definitions FROM present)
+),
+late_day AS (
+  SELECT
+    org_id,
+    day,
+    max(is_own) AS is_own,
+    max(is_start) AS is_start
+  FROM late_arrival
+  GROUP BY
+    org_id,
+    day
 ),
 caused AS (
   SELECT
@@ -66,7 +81,13 @@ caused AS (
     restated.table_name AS table_name,
     restated.old_digest AS old_digest,
     restated.new_digest AS new_digest,
-    (CASE WHEN late_day.day IS NOT NULL THEN ', late events' ELSE '' END)
+    -- Windows and starts of sessions are in activity, starts in users too.
+    (CASE
+      WHEN late_day.is_own = 1 THEN ', late events'
+      WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
+      WHEN late_day.is_start = 1 AND restated.table_name = 'users' THEN ', late events'
+      ELSE ''
+    END)
       || (CASE
         WHEN restated.table_name IN ('user_models', 'users', 'quality') AND day_inputs.rate_card <> present.rate_card
           THEN ', rate card'

@@ -44,8 +44,11 @@ async function buildTogether(
   } catch (error) {
     if (!(error instanceof ChecksFailed)) throw error;
     const { breaches } = error;
-    const [only] = days;
-    if (days.length === 1) return { days: [], breaches: breaches.map((breach) => ({ ...breach, ...only })) };
+    const [only, ...others] = days;
+    if (only !== undefined && others.length === 0) {
+      const { orgId, day } = only;
+      return { days: [], breaches: breaches.map((breach) => ({ ...breach, orgId, day })) };
+    }
     const sound = days.filter((day) => !isAmong(day, breaches));
     // A claim can find that something is wrong and not where: then no day is sound, or all are. One at a time they tell.
     const isFound = sound.length > 0 && sound.length < days.length;

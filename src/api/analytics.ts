@@ -7,7 +7,7 @@ import type { Store } from '../store/store.js';
 import { requireRole } from './auth.js';
 import { ApiError, analyticsProblem } from './errors.js';
 import type { Caller } from './keys.js';
-import { FAMILIES, type Family, GROUPS, report } from './report.js';
+import { ANSWERS, type Answer, GROUPS, report } from './report.js';
 import { Answers } from './rows.js';
 
 export interface ApiDeps {
@@ -42,20 +42,20 @@ const Page = {
   cursor: z.string(A_CURSOR).min(1, A_CURSOR).max(128, A_CURSOR).optional(),
 };
 
-/** The query parameters of each family's endpoint. */
-function queryOf(family: Family) {
-  const group = GROUPS[family];
+/** The query parameters of an answer's endpoint. */
+function queryOf(answer: Answer) {
+  const group = GROUPS[answer];
   const groupBy = group === undefined ? z.never() : z.literal(group, `must be ${group} or absent`);
-  const page = family === 'users' ? Page : { limit: z.never().optional(), cursor: z.never().optional() };
+  const page = answer === 'users' ? Page : { limit: z.never().optional(), cursor: z.never().optional() };
   return z.strictObject({ ...Range, group_by: groupBy.optional(), ...page });
 }
 
 /** The names that an endpoint's query can have. */
-function parametersOf(family: Family): string[] {
+function parametersOf(answer: Answer): string[] {
   return [
     ...Object.keys(Range),
-    ...(GROUPS[family] === undefined ? [] : ['group_by']),
-    ...(family === 'users' ? Object.keys(Page) : []),
+    ...(GROUPS[answer] === undefined ? [] : ['group_by']),
+    ...(answer === 'users' ? Object.keys(Page) : []),
   ];
 }
 
@@ -64,28 +64,28 @@ function sentenceOf(
   url: string,
   validation: { instancePath: string; message?: string; params: unknown }[],
 ): string {
-  const family = FAMILIES.find((name) => url.includes(`/analytics/${name}`)) ?? 'tokens';
-  const accepted = parametersOf(family);
+  const answer = ANSWERS.find((name) => url.includes(`/analytics/${name}`)) ?? 'tokens';
+  const accepted = parametersOf(answer);
   const given = [...new URL(url, 'http://localhost').searchParams.keys()];
   const unknown = given.find((name) => !accepted.includes(name));
   if (unknown !== undefined)
-    return `There is no parameter ${unknown.slice(0, 100)}: /${family} takes ${accepted.join(', ')}.`;
+    return `There is no parameter ${unknown.slice(0, 100)}: /${answer} takes ${accepted.join(', ')}.`;
   const [issue] = validation;
   const name = issue?.instancePath.slice(1).split('/')[0] ?? '';
   if (!given.includes(name)) return `The parameter ${name} is required: it ${issue?.message}.`;
   return `The parameter ${name} ${issue?.message}.`;
 }
 
-/** The analytics endpoints (public-api.md 4.6-4.10), for managers and owners. */
+/** The analytics endpoints (public-api.md 4.6-4.10, and quality), for managers and owners. */
 export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   app.addHook('onRequest', async (request) => {
     request.caller = await requireRole(store, clock, request, ['owner', 'manager']);
   });
 
-  for (const family of FAMILIES) {
+  for (const answer of ANSWERS) {
     app.get(
-      `/${family}`,
-      { schema: { querystring: queryOf(family), response: { 200: Answers[family] } } },
+      `/${answer}`,
+      { schema: { querystring: queryOf(answer), response: { 200: Answers[answer] } } },
       async (request, reply) => {
         const { startDate, endDate, group_by, limit, cursor } = request.query;
         if (startDate > endDate)
@@ -98,7 +98,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
           );
         }
         const { orgId } = request.caller;
-        const { data, page } = await report(store, family, {
+        const { data, page } = await report(store, answer, {
           orgId,
           from: laterDay(startDate, config.historyStart),
           to: endDate,
@@ -115,7 +115,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
   app.setNotFoundHandler({ preHandler: [] }, (request) => {
     throw new ApiError(
       404,
-      `There is no ${request.method} ${request.url.split('?')[0]}: analytics has GET /${FAMILIES.join(', /')}.`,
+      `There is no ${request.method} ${request.url.split('?')[0]}: analytics has GET /${ANSWERS.join(', /')}.`,
     );
   });
 
