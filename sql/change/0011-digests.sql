@@ -7,3 +7,4 @@ CREATE TABLE digests (
   row_count   BIGINT NOT NULL,
   digest      VARCHAR NOT NULL   -- SHA-256 of the rows, hexadecimal: docs/quality.md says how to compute it
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day, table_name)

@@ -9,3 +9,4 @@ CREATE TABLE restatements (
   built_at    TIMESTAMP(3) NOT NULL,  -- of the build that changed it
   reason      VARCHAR NOT NULL        -- late events, rate card, language table, definition, or several of these with commas between
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day, built_at, table_name)

@@ -9,7 +9,9 @@ CREATE TABLE day_inputs (
   definitions     VARCHAR,                -- SHA-256 of the SQL that the day was built by
   built_at        TIMESTAMP(3) NOT NULL,
   first_built_at  TIMESTAMP(3) NOT NULL
-);
+)
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day)
+;
 INSERT INTO day_inputs
 SELECT
   org_id,

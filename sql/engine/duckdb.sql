@@ -79,4 +79,11 @@ CREATE OR REPLACE MACRO day_field(value) AS CAST(value AS VARCHAR);
 CREATE OR REPLACE MACRO double_field(value) AS CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR);
 
 -- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
+-- The same in ClickHouse, where concat has no text for anything when one part is NULL:
+--   CREATE OR REPLACE FUNCTION text_field AS (value) -> coalesce(concat('"', replaceAll(value, '"', '""'), '"'), '');
+--   CREATE OR REPLACE FUNCTION integer_field AS (value) -> coalesce(toString(value), '');
+--   CREATE OR REPLACE FUNCTION day_field AS (value) -> coalesce(toString(value), '');
+--   CREATE OR REPLACE FUNCTION double_field AS (value) ->
+--     if(isNull(value), '', toString(reinterpretAsInt64(assumeNotNull(value) + 0.0)));
+--   CREATE OR REPLACE FUNCTION digest AS (row_text) -> lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(row_text)), '\n'))));
 CREATE OR REPLACE MACRO digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));
