@@ -7,6 +7,10 @@ import { staleDays } from './stale.js';
 /** How many days go into one transaction: enough to share the reading, few enough to keep it small. */
 const DAYS_AT_ONCE = 31;
 
+/** As long as they have few events it can be more: what a transaction costs by itself is then more than what the days cost. */
+const FEW_EVENTS = 200_000;
+const SMALL_DAYS_AT_ONCE = 400;
+
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {
   readonly from?: Day | undefined;
@@ -21,6 +25,29 @@ export interface Built {
   readonly days: OrgDay[];
   /** The claims that days broke. Such a day stays as it was, and stale. */
   readonly breaches: Breach[];
+}
+
+/** Parts days, in their order, into those that are built together. */
+async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][]> {
+  const rows = await store.select(
+    'SELECT org_id, day, sum(accepted) AS events FROM arrivals GROUP BY org_id, day',
+  );
+  const eventsOf = new Map(rows.map((row) => [`${row.day} ${row.org_id}`, Number(row.events)]));
+  const groups: OrgDay[][] = [];
+  let group: OrgDay[] = [];
+  let events = 0;
+  for (const day of days) {
+    const more = eventsOf.get(`${day.day} ${day.orgId}`) ?? 0;
+    const limit = events + more <= FEW_EVENTS ? SMALL_DAYS_AT_ONCE : DAYS_AT_ONCE;
+    if (group.length >= limit) {
+      groups.push(group);
+      group = [];
+      events = 0;
+    }
+    group.push(day);
+    events += more;
+  }
+  return group.length > 0 ? [...groups, group] : groups;
 }
 
 /** Whether an organization's day is among some. */
@@ -83,8 +110,8 @@ export async function build(
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
   const built: Built = { days: [], breaches: [] };
   const run = async (due: readonly OrgDay[], batch: number) => {
-    for (let start = 0; start < due.length; start += DAYS_AT_ONCE) {
-      const part = await buildTogether(store, due.slice(start, start + DAYS_AT_ONCE), batch, clock());
+    for (const days of await grouped(store, due)) {
+      const part = await buildTogether(store, days, batch, clock());
       built.days.push(...part.days);
       built.breaches.push(...part.breaches);
       progress(built.days.length, Math.max(due.length, built.days.length));
