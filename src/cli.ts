@@ -5,7 +5,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { FAMILIES, type Family, GROUPS } from './api/report.js';
+import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { Role } from './api/roles.js';
 import { call } from './command/call.js';
 import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
@@ -13,6 +13,7 @@ import { addDays, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import { inputFiles } from './ingest/files.js';
+import { sentenceOf } from './store/check.js';
 import { bytes, csv, table, withProgress } from './terminal.js';
 
 const clock = () => Date.now();
@@ -181,14 +182,17 @@ program
       ...(options.to === undefined ? {} : { to: parseDay(options.to, '--to') }),
       ...(options.all === undefined ? {} : { all: options.all }),
     };
-    const { days } = await withProgress('Building', (progress) =>
+    const { days, breaches } = await withProgress('Building', (progress) =>
       call(settings(program.opts()), clock, 'build', range, progress),
     );
     const seconds = (performance.now() - started) / 1000;
+    for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
+    if (breaches.length > 0) process.exitCode = 1;
     if (options.json === true) {
       print(
         JSON.stringify({
           days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
+          failed: breaches.map(({ orgId, ...breach }) => ({ org_id: orgId, ...breach })),
           seconds: Number(seconds.toFixed(3)),
         }),
       );
@@ -197,7 +201,9 @@ program
     const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
     print(
       days.length === 0
-        ? 'Every closed day is up to date.'
+        ? breaches.length === 0
+          ? 'Every closed day is up to date.'
+          : 'No day was built.'
         : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
     );
   });
@@ -226,8 +232,8 @@ program
 
 program
   .command('report')
-  .description('print the rows of one family of numbers')
-  .addArgument(new Argument('<family>').choices(FAMILIES))
+  .description('print the rows of one answer of the analytics API')
+  .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
   .requiredOption('--org <org>', 'organization')
   .requiredOption('--from <day>', 'first day')
   .requiredOption('--to <day>', 'last day')
@@ -239,29 +245,33 @@ program
   )
   .action(
     async (
-      family: Family,
+      answer: Answer,
       options: { org: string; from: string; to: string; groupBy?: string; format: 'table' | 'json' | 'csv' },
     ) => {
       const from = parseDay(options.from, '--from');
       const to = parseDay(options.to, '--to');
       if (from > to) throw new UsageError('--from must not be after --to.');
-      const groups = GROUPS[family];
+      const groups = GROUPS[answer];
       if (options.groupBy !== undefined && options.groupBy !== groups) {
         throw new UsageError(
           groups === undefined
-            ? `${family} has no --group-by.`
-            : `--group-by of ${family} must be ${groups}.`,
+            ? `${answer} has no --group-by.`
+            : `--group-by of ${answer} must be ${groups}.`,
         );
       }
       const rows = await call(settings(program.opts()), clock, 'report', {
-        family,
+        answer,
         orgId: options.org,
         from,
         to,
         ...(options.groupBy === undefined ? {} : { groupBy: options.groupBy }),
       });
       print(
-        options.format === 'json' ? JSON.stringify(rows) : options.format === 'csv' ? csv(rows) : table(rows),
+        options.format === 'json'
+          ? JSON.stringify(rows)
+          : options.format === 'csv'
+            ? csv(rows)
+            : table(answer === 'quality' ? rows.map(withoutDigests) : rows),
       );
     },
   );
@@ -274,6 +284,11 @@ program
     const shown = showProcessConfig(variables(program.opts()));
     print(options.json === true ? JSON.stringify(shown) : table(shown.map((setting) => ({ ...setting }))));
   });
+
+/** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
+function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
+  return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+}
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

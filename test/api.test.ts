@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
-import { FAMILIES, GROUPS } from '../src/api/report.js';
+import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
@@ -42,14 +42,14 @@ async function sampleApp(): Promise<{
 describe('the analytics endpoints', () => {
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
     const { get } = await sampleApp();
-    for (const family of FAMILIES) {
-      for (const group of [undefined, GROUPS[family]]) {
+    for (const answer of ANSWERS) {
+      for (const group of [undefined, GROUPS[answer]]) {
         const { status, headers, body } = await get(
-          `${family}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
+          `${answer}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
         );
         expect(status).toBe(200);
         expect(headers['content-type']).toBe('application/json; charset=utf-8');
-        expect(Answers[family].safeParse(body).error).toBeUndefined();
+        expect(Answers[answer].safeParse(body).error).toBeUndefined();
         expect(body.meta).toMatchObject({ org_id: 'acme', start_date: '2026-01-28', end_date: '2026-04-19' });
         expect((body.data as unknown[]).length).toBeGreaterThan(0);
       }
@@ -136,12 +136,12 @@ describe('the analytics endpoints', () => {
   test('another organization has nothing of it', async () => {
     const { world, app } = await sampleApp();
     const { key } = await createKey(world.store, { orgId: 'rival', role: 'owner' }, world.now);
-    for (const family of FAMILIES) {
-      const answer = await app.inject({
-        url: `/api/v1/analytics/${family}?${DAYS}`,
+    for (const answer of ANSWERS) {
+      const given = await app.inject({
+        url: `/api/v1/analytics/${answer}?${DAYS}`,
         headers: { authorization: `Bearer ${key}` },
       });
-      expect(answer.json().data).toEqual([]);
+      expect(given.json().data).toEqual([]);
     }
   });
 });
@@ -172,6 +172,8 @@ describe('a request that is refused', () => {
     [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
     [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
     [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: there are startDate, endDate.'],
+    [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: there are startDate, endDate.'],
+    ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&limit=101`, 'limit must be an integer from 1 to 100'],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -16,13 +16,13 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Starts the real program, in a folder of its own unless one is given. */
+/** Starts the real program, or another of its kind, in a folder of its own unless one is given. */
 function start(
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: { cli?: string; cwd?: string; env?: Record<string, string> } = {},
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
-  const child = spawn('node', [CLI, ...args], {
+  const child = spawn('node', [options.cli ?? CLI, ...args], {
     cwd: options.cwd ?? temporaryFolder(),
     env: { ...Object.fromEntries(inherited), ...options.env },
   });
@@ -48,7 +48,7 @@ async function ended(child: ChildProcess, input = ''): Promise<Ended> {
 
 function daybook(
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+  options: { cli?: string; cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Ended> {
   return ended(start(args, options), options.input);
 }
@@ -199,6 +199,54 @@ describe('ingest', () => {
   });
 });
 
+describe('build', () => {
+  test('tells of the days that break a check, builds the others, and ends with 1', async () => {
+    const folder = temporaryFolder();
+    // An installation whose query for productivity is wrong on one day.
+    for (const part of ['dist', 'sql', 'package.json'])
+      cpSync(join(PACKAGE_ROOT, part), join(folder, part), { recursive: true });
+    mkdirSync(join(folder, 'data'));
+    for (const file of ['rate-card.json', 'languages.json'])
+      cpSync(join(PACKAGE_ROOT, 'data', file), join(folder, 'data', file));
+    symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const query = join(folder, 'sql', 'daily', 'productivity.sql');
+    const sound = readFileSync(query, 'utf8');
+    const commits = 'CAST(coalesce(person.git_commits, 0) AS BIGINT)';
+    const broken = `CAST(CASE WHEN day = DATE '2026-06-10' THEN 7 ELSE coalesce(person.git_commits, 0) END AS BIGINT)`;
+    expect(sound).toContain(commits);
+    const run = (...args: string[]) =>
+      daybook(['--data', join(folder, 'database'), ...args], {
+        cli: join(folder, 'dist', 'cli.js'),
+        cwd: folder,
+        input: `${event('1')}\n`,
+      });
+    writeFileSync(query, sound.replace(commits, broken));
+    await run('ingest', '--org', 'acme', '-');
+    const first = await run('build', '--json');
+    const { days, failed } = JSON.parse(first.stdout);
+    expect(days.length).toBeGreaterThan(100);
+    expect(days).not.toContainEqual({ org_id: 'acme', day: '2026-06-10' });
+    expect(failed).toEqual([
+      {
+        org_id: 'acme',
+        day: '2026-06-10',
+        check: 'users_add_up',
+        difference: 'git_commits of the users add up to 0 where the day has 7',
+      },
+    ]);
+    expect(first.stderr).toMatch(/^The day 2026-06-10 of acme .* users_add_up .*\.\n$/);
+    expect(first.code).toBe(1);
+    const again = await run('build');
+    expect(again.stdout).toBe('No day was built.\n');
+    expect(again.code).toBe(1);
+    writeFileSync(query, sound);
+    const mended = await run('build');
+    expect(mended.stderr).toBe('');
+    expect(mended.code).toBe(0);
+    expect((await run('build')).stdout).toBe('Every closed day is up to date.\n');
+  });
+});
+
 describe('with a server running', () => {
   test('every command works, and the API has the very bytes of the report', async () => {
     const folder = temporaryFolder();
@@ -211,7 +259,7 @@ describe('with a server running', () => {
     const { key } = JSON.parse(
       (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
     );
-    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users']) {
+    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality']) {
       const answer = await fetch(
         `${url}/api/v1/analytics/${family}?startDate=2026-06-09&endDate=2026-06-12`,
         {

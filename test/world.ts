@@ -5,7 +5,10 @@ import { onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { type Config, readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
+import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { type DailySql, dailySql } from '../src/store/build.js';
+import { ChecksFailed } from '../src/store/check.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Format } from '../src/store/store.js';
 
@@ -31,11 +34,14 @@ export class World {
     readonly folder: string,
     readonly config: Config,
     readonly store: DuckDbStore,
-  ) {}
+  ) {
+    this.inbox = Inbox.open(config.data, config.inboxMb, this.clock);
+  }
 
   static async create(
     environment: Record<string, string> = {},
     atEnd: AtEnd = onTestFinished,
+    daily: DailySql = dailySql,
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
@@ -43,13 +49,17 @@ export class World {
       memoryMb: config.memoryMb,
       rateCard: config.rateCard,
       now: NOW,
+      daily,
     });
     const world = new World(folder, config, store);
     atEnd(() => store.close());
+    atEnd(() => world.inbox.close());
     return world;
   }
 
   readonly clock = (): number => this.now;
+  readonly inbox: Inbox;
+  private sent = 0;
 
   /** Writes a file into the test's folder and answers its path. */
   file(name: string, content: string | Uint8Array): string {
@@ -74,10 +84,11 @@ export class World {
     return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
   }
 
-  private sent = 0;
 
-  /** Builds what is stale or new, and answers the days. */
+  /** Builds what is stale or new, and answers the days. Throws when a day breaks a check. */
   async build(): Promise<string[]> {
-    return (await build(this.store, {}, this.clock)).days.map(({ day }) => day);
+    const { days, breaches } = await build(this.store, {}, this.clock);
+    if (breaches.length > 0) throw new ChecksFailed(breaches);
+    return days.map(({ day }) => day);
   }
 }

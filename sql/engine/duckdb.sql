@@ -64,3 +64,26 @@ CREATE OR REPLACE MACRO credits(multiplier, tokens, write_rate, write_tokens, re
 
 -- The last two parts of a path's extension, lower-case, as .blade.php; '' when there are no two.
 CREATE OR REPLACE MACRO long_extension_of(path) AS lower(regexp_extract(file_name(path), '^.+(\.[^.]+\.[^.]+)$', 1));
+
+-- An instant in Unix milliseconds as a time stamp.
+CREATE OR REPLACE MACRO instant(ms) AS make_timestamp_ms(ms);
+
+-- A value as it stands in the row text that a digest is of: the field of a CSV line. A text is always in quotes, so that no
+-- value can look like two. NULL is nothing, which the empty text is not: concat has no text for it.
+CREATE OR REPLACE MACRO text_field(value) AS '"' || replace(value, '"', '""') || '"';
+CREATE OR REPLACE MACRO integer_field(value) AS CAST(value AS VARCHAR);
+CREATE OR REPLACE MACRO day_field(value) AS CAST(value AS VARCHAR);
+
+-- A double as the integer that its 64 bits (IEEE 754) are, since engines write one and the same double in several ways.
+-- Adding 0 makes 0 of -0.
+CREATE OR REPLACE MACRO double_field(value) AS CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR);
+
+-- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
+-- The same in ClickHouse, where concat has no text for anything when one part is NULL:
+--   CREATE OR REPLACE FUNCTION text_field AS (value) -> coalesce(concat('"', replaceAll(value, '"', '""'), '"'), '');
+--   CREATE OR REPLACE FUNCTION integer_field AS (value) -> coalesce(toString(value), '');
+--   CREATE OR REPLACE FUNCTION day_field AS (value) -> coalesce(toString(value), '');
+--   CREATE OR REPLACE FUNCTION double_field AS (value) ->
+--     if(isNull(value), '', toString(reinterpretAsInt64(assumeNotNull(value) + 0.0)));
+--   CREATE OR REPLACE FUNCTION digest AS (row_text) -> lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(row_text)), '\n'))));
+CREATE OR REPLACE MACRO digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Day, dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
 import { ApiError } from './errors.js';
 import type { ApiDeps } from './family.js';
-import { FAMILIES, type Family, GROUPS, report } from './report.js';
+import { ANSWERS, type Answer, GROUPS, report } from './report.js';
 import { Answers } from './rows.js';
 
 const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
@@ -33,22 +33,22 @@ interface Query {
   readonly cursor?: string | undefined;
 }
 
-/** The query parameters of each family's endpoint. */
-function queryOf(family: Family): z.ZodType<Query> {
-  const group = GROUPS[family];
+/** The query parameters of an answer's endpoint. */
+function queryOf(answer: Answer): z.ZodType<Query> {
+  const group = GROUPS[answer];
   if (group !== undefined)
     return z.strictObject({ ...Range, group_by: z.literal(group, `must be ${group} or absent`).optional() });
-  return family === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
+  return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
 }
 
-/** The analytics endpoints (public-api.md 4.6-4.10), for managers and owners. */
+/** The analytics endpoints (public-api.md 4.6-4.10, and quality), for managers and owners. */
 export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
-  for (const family of FAMILIES) {
+  for (const answer of ANSWERS) {
     app.get(
-      `/${family}`,
+      `/${answer}`,
       {
         config: { action: 'read analytics' },
-        schema: { querystring: queryOf(family), response: { 200: Answers[family] } },
+        schema: { querystring: queryOf(answer), response: { 200: Answers[answer] } },
       },
       async (request, reply) => {
         const { startDate, endDate, group_by, limit, cursor } = request.query;
@@ -62,7 +62,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
           );
         }
         const { orgId } = request.caller;
-        const { data, page } = await report(store, family, {
+        const { data, page } = await report(store, answer, {
           orgId,
           from: laterDay(startDate, config.historyStart),
           to: endDate,

@@ -13,12 +13,13 @@ import { z } from 'zod';
 import '../sentence.js';
 import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
+import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
 import { ApiError, answerErrors, sendProblem } from './errors.js';
+import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { operations } from './operations.js';
-import { ulid } from '../ulid.js';
 
 const { version } = z
   .object({ version: z.string() })
@@ -126,5 +127,6 @@ export function buildApp(
   const all: ApiDeps = { ...deps, authenticator: new Authenticator(deps.store, config.jwt, clock) };
   app.register(operations, all);
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
+  app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;
 }

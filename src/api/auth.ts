@@ -5,6 +5,7 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jw
 import { z } from 'zod';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
+import { ORG_ID } from '../ingest/organization.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 import { findKey } from './keys.js';
@@ -22,7 +23,7 @@ export interface Caller {
 
 const Claims = z.object({
   sub: z.string().min(1).max(128),
-  org_id: z.string().min(1).max(128),
+  org_id: z.string().regex(ORG_ID),
   role: Role,
   email: z.string().min(1).max(320).optional(),
 });

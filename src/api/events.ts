@@ -30,7 +30,9 @@ function encodingOf(header: string | undefined): Encoding {
 export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => {
   // The body goes to disk as it comes, so no parser has it.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/x-ndjson', 'application/json'], (_, payload, done) => done(null, payload));
+  app.addContentTypeParser(['application/x-ndjson', 'application/json'], (_, payload, done) =>
+    done(null, payload),
+  );
 
   app.post(
     '/events',
@@ -48,7 +50,10 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
       const { caller } = request;
       const onlyUser = may(caller.role, 'send events of other users') ? null : caller.userId;
       if (onlyUser === null && !may(caller.role, 'send events of other users')) {
-        throw new ApiError(403, 'This key stands for no user, and may send events of its own user only: make one with --user.');
+        throw new ApiError(
+          403,
+          'This key stands for no user, and may send events of its own user only: make one with --user.',
+        );
       }
       try {
         const verdict = await inbox.receive(request.body as IncomingMessage, {
@@ -59,18 +64,32 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
           isArray: request.headers['content-type']?.startsWith('application/json') === true,
         });
         if (verdict.ofOthers > 0) {
-          throw new ApiError(403, `A credential of role ${caller.role} may send events of its own user_id, ${onlyUser}, only: nothing was taken.`);
+          throw new ApiError(
+            403,
+            `A credential of role ${caller.role} may send events of its own user_id, ${onlyUser}, only: nothing was taken.`,
+          );
         }
         const { accepted, rejected, errors } = verdict;
         return { accepted, rejected, errors: [...errors] };
       } catch (error) {
         if (error instanceof TooLarge)
-          throw new ApiError(413, `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`);
-        if (error instanceof NotUnpacked) throw new ApiError(400, 'The body is not packed as its Content-Encoding says.');
+          throw new ApiError(
+            413,
+            `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`,
+          );
+        if (error instanceof NotUnpacked)
+          throw new ApiError(400, 'The body is not packed as its Content-Encoding says.');
         if (error instanceof NotAnArray)
-          throw new ApiError(400, 'The body must be a JSON array of events: for a line an event send application/x-ndjson.');
+          throw new ApiError(
+            400,
+            'The body must be a JSON array of events: for a line an event send application/x-ndjson.',
+          );
         if (error instanceof InboxFull || isDiskFull(error))
-          throw new ApiError(503, 'The service has as many events waiting as it can keep: nothing was taken, send them again later.', { 'retry-after': '5' });
+          throw new ApiError(
+            503,
+            'The service has as many events waiting as it can keep: nothing was taken, send them again later.',
+            { 'retry-after': '5' },
+          );
         throw error;
       }
     },

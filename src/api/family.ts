@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Config } from '../config.js';
+import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
 import { answerErrors, type ErrorStatus, type Family, PROBLEMS, refuseOtherMethods } from './errors.js';
@@ -10,6 +11,7 @@ import type { Action } from './roles.js';
 export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
+  readonly inbox: Inbox;
   readonly authenticator: Authenticator;
   /** Unix milliseconds. */
   readonly clock: () => number;

@@ -2,8 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
-import { Role } from './roles.js';
 import { ulid } from '../ulid.js';
+import { Role } from './roles.js';
 
 /** A key as lists show it. Instants are Unix milliseconds. */
 export interface Key {

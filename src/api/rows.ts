@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import type { Family } from './report.js';
+import type { Answer } from './report.js';
 
 /** The rows of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for the members that those leave open). */
 
@@ -114,14 +114,45 @@ const UsersRow = z.strictObject({
   languages: z.array(z.string()),
 });
 
+const Instant = z.iso.datetime({ precision: 3 });
+const Digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Ours: how the lines of a day came, what its build found, and what its tables hold. */
+const QualityRow = z.strictObject({
+  date: DaySchema,
+  events: Count,
+  accepted: Count,
+  duplicates: Count,
+  late: Count,
+  rejected: Count,
+  rejected_by_reason: z.array(z.strictObject({ reason: z.string(), count: Count })),
+  parse_artifacts: Count,
+  events_without_client: Count,
+  events_without_autonomy_mode: Count,
+  models_not_on_rate_card: Count,
+  built_at: Instant,
+  first_built_at: Instant,
+  digests: z.array(z.strictObject({ table: z.string(), rows: Count, digest: Digest })),
+  restatements: z.array(
+    z.strictObject({
+      built_at: Instant,
+      table: z.string(),
+      old_digest: Digest,
+      new_digest: Digest,
+      reason: z.string(),
+    }),
+  ),
+});
+
 const Meta = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
 
-/** The answer of each family's endpoint; with `group_by`, its rows are the other kind. */
-export const Answers: Record<Family, z.ZodType> = {
+/** What each endpoint answers; with `group_by`, its rows are the other kind. */
+export const Answers: Record<Answer, z.ZodType> = {
   tokens: z.object({ data: z.union([z.array(TokensRow), z.array(TokensGroup)]), meta: z.object(Meta) }),
   tools: z.object({ data: z.union([z.array(ToolsRow), z.array(ToolsGroup)]), meta: z.object(Meta) }),
   activity: z.object({ data: z.union([z.array(ActivityRow), z.array(ActivityGroup)]), meta: z.object(Meta) }),
   productivity: z.object({ data: z.array(ProductivityRow), meta: z.object(Meta) }),
+  quality: z.object({ data: z.array(QualityRow), meta: z.object(Meta) }),
   users: z.object({
     data: z.array(UsersRow),
     meta: z.object({ ...Meta, has_more: z.boolean(), next_cursor: z.string().nullable() }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { build } from '../aggregate/build.js';
 import { staleDays } from '../aggregate/stale.js';
 import { createKey, listKeys, revokeKey } from '../api/keys.js';
-import { FAMILIES, report } from '../api/report.js';
+import { ANSWERS, report } from '../api/report.js';
 import { Role } from '../api/roles.js';
 import type { Config } from '../config.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
@@ -36,7 +36,7 @@ export const Arguments = {
   }),
   status: z.strictObject({}),
   report: z.strictObject({
-    family: z.enum(FAMILIES),
+    answer: z.enum(ANSWERS),
     orgId: z.string(),
     from: DaySchema,
     to: DaySchema,
@@ -114,9 +114,9 @@ export const commands = {
   build: async ({ store, clock }: Context, range: Of<'build'>, progress: Progress) =>
     build(store, range, clock, progress),
   status: (context: Context, _: Of<'status'>) => status(context),
-  report: async ({ store, config }: Context, { family, ...request }: Of<'report'>) => {
+  report: async ({ store, config }: Context, { answer, ...request }: Of<'report'>) => {
     const from = laterDay(request.from, config.historyStart);
-    return (await report(store, family, { ...request, from })).data;
+    return (await report(store, answer, { ...request, from })).data;
   },
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import { rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Session } from '../store/duckdb.js';
@@ -71,7 +71,12 @@ export class Checker {
 
   private async checkTogether(files: readonly Sent[]): Promise<Verdict[]> {
     try {
-      await this.define(linesOf('canonical', files.map(({ path }) => path)));
+      await this.define(
+        linesOf(
+          'canonical',
+          files.map(({ path }) => path),
+        ),
+      );
       const rows = await this.session.select(
         `SELECT
           source,
@@ -124,7 +129,11 @@ export class Checker {
       return {
         accepted: Number(counts?.accepted),
         rejected: Number(counts?.rejected),
-        errors: errors.map((row) => ({ line: Number(row.line_no), code: String(row.reason), detail: String(row.detail) })),
+        errors: errors.map((row) => ({
+          line: Number(row.line_no),
+          code: String(row.reason),
+          detail: String(row.detail),
+        })),
         ofOthers: Number(counts?.of_others),
       };
     } finally {

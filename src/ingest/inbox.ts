@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
+import { type Encoding, writeBody } from './body.js';
 import { Checker, type Sent, type Verdict } from './check.js';
-import { type Encoding, TooLarge, writeBody } from './body.js';
+import { requireOrganization } from './organization.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -24,9 +25,6 @@ export interface Sender {
   /** Whether the body is a JSON array of events; else it is a line an event. */
   readonly isArray: boolean;
 }
-
-/** A body has more than it may: `packed` bytes as sent, or `unpacked`. */
-export { TooLarge };
 
 /** What is waiting is as much as may wait: nothing was taken. */
 export class InboxFull extends Error {
@@ -57,22 +55,22 @@ export class Inbox {
   private waiting: Waiting[] = [];
   private isChecking = false;
   private draining: Promise<void> | undefined;
+  private checker: Promise<Checker> | undefined;
   /** Bytes and files that were acknowledged and are not settled yet. */
   private held = { bytes: 0, files: 0 };
 
   private constructor(
     private readonly folder: string,
     private readonly limitBytes: number,
-    private readonly checker: Checker,
     private readonly clock: () => number,
   ) {}
 
   /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
-  static async open(data: string, limitMb: number, clock: () => number): Promise<Inbox> {
+  static open(data: string, limitMb: number, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
     rmSync(join(folder, 'incoming'), { recursive: true, force: true });
     for (const part of ['incoming', 'ready', 'settling']) mkdirSync(join(folder, part), { recursive: true });
-    const inbox = new Inbox(folder, limitMb * 2 ** 20, await Checker.open(join(folder, 'incoming')), clock);
+    const inbox = new Inbox(folder, limitMb * 2 ** 20, clock);
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const found = statSync(join(folder, path));
       if (found.isFile()) {
@@ -98,7 +96,7 @@ export class Inbox {
     try {
       let bytes = await writeBody(body, path, sender.encoding);
       if (sender.isArray) {
-        if (!(await this.checker.toLines(path, `${path}.lines`))) throw new NotAnArray();
+        if (!(await (await this.opened()).toLines(path, `${path}.lines`))) throw new NotAnArray();
         bytes = await sync(`${path}.lines`);
         await rename(`${path}.lines`, path);
       }
@@ -114,6 +112,12 @@ export class Inbox {
     }
   }
 
+  /** The checker, opened when it is first needed. */
+  private opened(): Promise<Checker> {
+    this.checker ??= Checker.open(join(this.folder, 'incoming'));
+    return this.checker;
+  }
+
   /** Checks what waits, many bodies at once while there are many, and acknowledges it. */
   private async checkWaiting(): Promise<void> {
     if (this.isChecking) return;
@@ -122,7 +126,8 @@ export class Inbox {
       while (this.waiting.length > 0) {
         const group = this.waiting.splice(0, GROUP_FILES);
         try {
-          const verdicts = await this.checker.check(
+          const checker = await this.opened();
+          const verdicts = await checker.check(
             group.map(({ file }) => file),
             this.clock(),
           );
@@ -152,7 +157,8 @@ export class Inbox {
       this.held.bytes += bytes;
       this.held.files += 1;
     }
-    for (const folder of [...folders, ...(folders.size > 0 ? [join(this.folder, 'ready')] : [])]) await sync(folder);
+    for (const folder of [...folders, ...(folders.size > 0 ? [join(this.folder, 'ready')] : [])])
+      await sync(folder);
   }
 
   /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
@@ -193,22 +199,15 @@ export class Inbox {
     const folder = join(this.folder, 'settling', token);
     const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
     let bytes = 0;
-    let newest = 0;
-    for (const path of paths) {
-      const { size, mtimeMs } = await stat(path);
-      bytes += size;
-      newest = Math.max(newest, mtimeMs);
-    }
-    const [known] = await store.select('SELECT count(*) AS batches FROM batches WHERE token = $token', { token });
+    for (const path of paths) bytes += (await stat(path)).size;
+    const [known] = await store.select('SELECT count(*) AS batches FROM batches WHERE token = $token', {
+      token,
+    });
     if (Number(known?.batches) === 0 && paths.length > 0) {
-      // What was valid when it came is valid now: the newest file's time can only be later than a file's own.
-      await store.settle({
-        orgId: token.slice(token.indexOf('.') + 1),
-        format: 'canonical',
-        paths,
-        receivedAt: Math.max(Math.floor(newest), this.clock()),
-        token,
-      });
+      const orgId = token.slice(token.indexOf('.') + 1);
+      await requireOrganization(store, orgId, this.clock());
+      // What was valid when it was acknowledged is valid later too.
+      await store.settle({ orgId, format: 'canonical', paths, receivedAt: this.clock(), token });
     }
     await rm(folder, { recursive: true });
     this.held.bytes -= bytes;
@@ -218,7 +217,7 @@ export class Inbox {
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
-    this.checker.close();
+    (await this.checker)?.close();
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { Builder } from './build.js';
+import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
 import { isSpool, Settler } from './settle.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
@@ -94,11 +94,11 @@ export class DuckDbStore implements Store {
 
   /**
    * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date.
-   * Throws StoreBusy when another process has it open.
+   * Throws StoreBusy when another process has it open. Tests give queries of their own as `daily`.
    */
   static async open(
     folder: string,
-    settings: { memoryMb: number; rateCard: string; now: number },
+    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
     mkdirSync(folder, { recursive: true });
     let instance: DuckDBInstance;
@@ -120,7 +120,8 @@ export class DuckDbStore implements Store {
     for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
     const writer = await DuckDbStore.connect(instance);
     await applyChanges(writer, settings);
-    return new DuckDbStore(instance, writer, new Settler(writer, folder), new Builder(writer));
+    const builder = new Builder(writer, settings.daily ?? dailySql);
+    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder);
   }
 
   private static async connect(instance: DuckDBInstance): Promise<Session> {

@@ -218,7 +218,8 @@ export class Settler {
     await session.run(
       `INSERT INTO batches BY NAME SELECT
         CAST($batch AS BIGINT) AS batch, $org_id AS org_id, $source AS source, make_timestamp_ms($settled_at) AS settled_at,
-        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected`,
+        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected,
+        $token AS token`,
       {
         batch: number,
         org_id: batch.orgId,
@@ -227,6 +228,7 @@ export class Settler {
         accepted: settled.accepted,
         duplicates,
         rejected: settled.rejected,
+        token: batch.token ?? null,
       },
     );
     return settled;

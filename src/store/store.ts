@@ -21,6 +21,8 @@ export interface Batch {
   readonly userId?: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
+  /** Names the batch to the one who brings it: kept with it in `batches`. */
+  readonly token?: string;
 }
 
 /** What became of a batch's lines. Events of transcripts count as lines here. */
@@ -54,7 +56,8 @@ export interface Store {
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled>;
   /**
    * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
-   * chosen: what came after it makes them stale again.
+   * chosen: what came after it makes them stale again. Throws ChecksFailed, and leaves all of them as they were, when one
+   * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
