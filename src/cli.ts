@@ -213,8 +213,9 @@ program
   .description('show what is there: events, days, rejects')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => {
-    const organizations = await call(settings(program.opts()), clock, 'status', {});
-    if (options.json === true) return print(JSON.stringify(organizations));
+    const status = await call(settings(program.opts()), clock, 'status', {});
+    if (options.json === true) return print(JSON.stringify(status));
+    const { organizations, last_run: run } = status;
     if (organizations.length === 0) return print('There are no events yet: "daybook ingest" takes them in.');
     print(
       table(
@@ -227,6 +228,12 @@ program
     for (const { org_id, rejects } of organizations) {
       for (const [reason, lines] of Object.entries(rejects))
         print(`  ${org_id}: ${lines} rejected, ${reason}`);
+    }
+    if (run !== null) {
+      const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;
+      print(
+        `Last build: ${new Date(run.ended_at).toISOString()} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
+      );
     }
   });
 

@@ -84,7 +84,6 @@ export class World {
     return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
   }
 
-
   /** Builds what is stale or new, and answers the days. Throws when a day breaks a check. */
   async build(): Promise<string[]> {
     const { days, breaches } = await build(this.store, {}, this.clock);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { build } from '../aggregate/build.js';
+import { newestRun, type Run, runBuild } from '../aggregate/run.js';
 import { staleDays } from '../aggregate/stale.js';
 import { createKey, listKeys, revokeKey } from '../api/keys.js';
 import { ANSWERS, report } from '../api/report.js';
@@ -105,6 +105,13 @@ async function status({ store, clock }: Context): Promise<OrganizationStatus[]> 
   });
 }
 
+/** What `daybook status` shows. */
+export interface Status {
+  readonly organizations: readonly OrganizationStatus[];
+  /** The newest run of the build; null before the first. */
+  readonly last_run: Run | null;
+}
+
 /** What each command does. Results are JSON. */
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
@@ -112,8 +119,11 @@ export const commands = {
     return ingest(store, request, clock, (done) => progress(done, total));
   },
   build: async ({ store, clock }: Context, range: Of<'build'>, progress: Progress) =>
-    build(store, range, clock, progress),
-  status: (context: Context, _: Of<'status'>) => status(context),
+    runBuild(store, 'command', range, clock, progress),
+  status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
+    organizations: await status(context),
+    last_run: (await newestRun(context.store)) ?? null,
+  }),
   report: async ({ store, config }: Context, { answer, ...request }: Of<'report'>) => {
     const from = laterDay(request.from, config.historyStart);
     return (await report(store, answer, { ...request, from })).data;

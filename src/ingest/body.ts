@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -61,23 +62,19 @@ function unzstd(): Transform {
  * TooLarge and NotUnpacked.
  */
 export async function writeBody(body: Readable, path: string, encoding: Encoding): Promise<number> {
-  const file = await open(path, 'wx');
+  const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
   try {
-    const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
     await pipeline([
       body,
       atMost(PACKED_BYTES),
       ...unpack,
       atMost(UNPACKED_BYTES),
-      file.createWriteStream({ autoClose: false }),
+      createWriteStream(path, { flags: 'wx', flush: true }),
     ]);
-    await file.datasync();
-    return (await file.stat()).size;
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
       throw new NotUnpacked(error.message);
     throw error;
-  } finally {
-    await file.close();
   }
+  return (await stat(path)).size;
 }

@@ -11,6 +11,8 @@ import { requireOrganization } from './organization.js';
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
 const BATCH_FILES = 5000;
+/** How often it is looked whether something waits. */
+const SETTLE_MS = 1000;
 /** How much is checked together. */
 const GROUP_FILES = 64;
 
@@ -56,6 +58,7 @@ export class Inbox {
   private isChecking = false;
   private draining: Promise<void> | undefined;
   private checker: Promise<Checker> | undefined;
+  private timer: NodeJS.Timeout | undefined;
   /** Bytes and files that were acknowledged and are not settled yet. */
   private held = { bytes: 0, files: 0 };
 
@@ -161,6 +164,13 @@ export class Inbox {
       await sync(folder);
   }
 
+  /** Settles from now on what comes, soon after it has come. Failures go to `report`, and are tried again. */
+  start(store: Store, report: (error: unknown) => void): void {
+    this.timer = setInterval(() => {
+      if (this.held.files > 0 && this.draining === undefined) this.drain(store).catch(report);
+    }, SETTLE_MS);
+  }
+
   /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
   async drain(store: Store): Promise<void> {
     while (this.draining !== undefined) await this.draining;
@@ -216,6 +226,7 @@ export class Inbox {
 
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
+    clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
     (await this.checker)?.close();
   }
