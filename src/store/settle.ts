@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { numberLines } from '../ingest/number.js';
+import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql } from './sql.js';
 import { type Batch, type Format, newestBatch, type Settled } from './store.js';
@@ -70,6 +70,11 @@ export function isSpool(file: string): boolean {
   return /^lines-\d+\.tmp$/.test(file);
 }
 
+async function isAnyDamaged(paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (isCompressed(path) && !(await isWhole(path))) return true;
+  return false;
+}
+
 /** Numbering the lines found fewer faults than reading them at speed: a byte order mark, or a file that has changed since. */
 class Misread extends Error {}
 
@@ -87,7 +92,9 @@ export class Settler {
       200,
     );
     try {
-      return await this.session.transaction(() => this.attempt(batch, false));
+      // A reader of compressed files takes one that was cut off for whole.
+      const isDamaged = await isAnyDamaged(batch.paths);
+      return await this.session.transaction(() => this.attempt(batch, isDamaged));
     } catch (error) {
       if (!(error instanceof Misread) && !isReadError(error)) throw error;
       return await this.session.transaction(() => this.attempt(batch, true));
