@@ -9,7 +9,7 @@ import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { Role } from './api/roles.js';
 import { call } from './command/call.js';
 import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
-import { addDays, parseDay } from './day.js';
+import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import { inputFiles } from './ingest/files.js';
@@ -115,7 +115,14 @@ program
         await mkdir(join(chosen.data, 'inbox'), { recursive: true });
         await pipeline(process.stdin, createWriteStream(spool));
       }
-      const files = inputFiles(named.map((path) => (path === '-' ? spool : path)));
+      const files = inputFiles(
+        named.map((path) => (path === '-' ? spool : path)),
+        options.source,
+      );
+      if (files.length === 0)
+        process.stderr.write(
+          `There are no files to read in ${named.join(', ')}: docs/events.md says which count.\n`,
+        );
       const result = await withProgress('Reading', (progress) =>
         call(
           chosen,
@@ -144,15 +151,22 @@ program
         );
       } else {
         const read = accepted + duplicates + rejected;
-        print(
-          `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s: ${Math.round(read / seconds)} events/s`,
-        );
-        print(`${accepted} accepted, ${duplicates} duplicates, ${rejected} rejected`);
+        const rate = seconds < 1 ? '' : `: ${Math.round(read / seconds)} events/s`;
+        print(`${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}`);
+        print(`${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`);
+        if (read === 0 && result.bytes > 0 && options.source === 'claude-code')
+          print('  No line is one of a Claude Code transcript: for events leave --source out.');
         for (const [reason, lines] of Object.entries(byReason)) print(`  ${lines} ${reason}`);
         for (const { source, line_no, detail } of result.examples)
           print(`  ${source === spool ? '-' : source}:${line_no}: ${detail}`);
         if (rejected > result.examples.length) print('  ... all of them are in the table rejects.');
       }
+      if (
+        rejected > 0 &&
+        options.source === 'canonical' &&
+        result.examples.every(({ detail }) => /^(event_id|user_id) is required/.test(detail))
+      )
+        process.stderr.write('If these are Claude Code transcripts, add --source claude-code.\n');
       const isAllRejected = rejected > 0 && accepted + duplicates === 0;
       if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
     } finally {
@@ -173,7 +187,7 @@ program
   .description('build the closed days that are stale or were never built')
   .option('--from <day>', 'build the days from this one on, stale or not')
   .option('--to <day>', 'build the days up to this one, stale or not')
-  .option('--all', 'build every closed day')
+  .option('--all', 'build every closed day (goes without --from and --to)')
   .option('--json', 'print one JSON object')
   .action(async (options: { from?: string; to?: string; all?: boolean; json?: boolean }) => {
     const started = performance.now();
@@ -182,6 +196,8 @@ program
       ...(options.to === undefined ? {} : { to: parseDay(options.to, '--to') }),
       ...(options.all === undefined ? {} : { all: options.all }),
     };
+    if (range.all === true && (range.from !== undefined || range.to !== undefined))
+      throw new UsageError('--all goes without --from and --to: it builds every closed day.');
     const { days, breaches } = await withProgress('Building', (progress) =>
       call(settings(program.opts()), clock, 'build', range, progress),
     );
@@ -258,6 +274,9 @@ program
       const from = parseDay(options.from, '--from');
       const to = parseDay(options.to, '--to');
       if (from > to) throw new UsageError('--from must not be after --to.');
+      const last = lastClosedDay(clock());
+      if (to > last)
+        throw new UsageError(`--to must be ${last} or earlier: later days are not over yet in UTC.`);
       const groups = GROUPS[answer];
       if (options.groupBy !== undefined && options.groupBy !== groups) {
         throw new UsageError(
@@ -317,6 +336,8 @@ keys
       expires?: string;
       json?: boolean;
     }) => {
+      if (options.expires !== undefined && parseDay(options.expires, '--expires') < dayOf(clock()))
+        throw new UsageError('--expires must be today or later, in UTC.');
       const key = await call(settings(program.opts()), clock, 'createKey', {
         orgId: options.org,
         role: options.role,
@@ -376,10 +397,12 @@ function fail(error: unknown): void {
   if (error instanceof CommanderError) {
     // Help and version are errors to commander too.
     if (error.exitCode !== 0) {
-      const message = error.message.replace(/^error: /, '');
-      process.stderr.write(
-        `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
-      );
+      // Help that is printed because a command is missing says it all.
+      const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+      if (error.code !== 'commander.help')
+        process.stderr.write(
+          `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
+        );
     }
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else if (error instanceof UsageError) {

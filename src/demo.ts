@@ -39,7 +39,7 @@ export async function loadDemo(
   const sample = join(PACKAGE_ROOT, 'data', 'sample');
   for (const entry of readdirSync(sample, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
-    const files = inputFiles([join(sample, entry.name)]);
+    const files = inputFiles([join(sample, entry.name)], 'claude-code');
     await ingest(store, { orgId: ORG, format: 'claude-code', userId: entry.name, files }, clock);
   }
   const { breaches } = await build(store, {}, clock);

@@ -74,7 +74,7 @@ export class World {
     options: { orgId?: string; format?: Format; userId?: string } = {},
   ): Promise<Ingested> {
     const { orgId = 'acme', format = 'canonical', userId } = options;
-    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths) }, this.clock);
+    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths, format) }, this.clock);
   }
 
   /** Ingests canonical events, given as objects or as raw lines. */

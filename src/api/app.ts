@@ -16,7 +16,7 @@ import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
-import { ApiError, answerErrors, sendProblem } from './errors.js';
+import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { operations } from './operations.js';
@@ -57,6 +57,7 @@ export function buildApp(
             key: readPem(config.tls.key, 'DAYBOOK_TLS_KEY'),
           },
         }),
+    clientErrorHandler: refuseClient,
     frameworkErrors: (error, request, reply) => void sendProblem('v1', error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ulid } from '../ulid.js';
 
 /** Every status that an error can have: public-api.md 7, decisions.md, Everywhere. */
 export const ERROR_STATUSES = [
@@ -115,6 +117,28 @@ export function sendProblem(
     .status(status)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(family === 'v0' ? problem : { ...problem, requestId: request.id }));
+}
+
+/** Answers what is no HTTP request, or has too large a head: before any route, so in the shape of most. */
+export function refuseClient(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) return;
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'The path and headers must have at most 16 KiB together.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'The request took too long to arrive: send it again.']
+        : [400, 'This is not a request of HTTP/1.1 that the service can read.'];
+  const title = STATUS_CODES[Number(status)] ?? 'Error';
+  const requestId = `req_${ulid(Date.now())}`;
+  const body = JSON.stringify({ title, detail, status, requestId });
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'content-type: application/json; charset=utf-8',
+    `x-request-id: ${requestId}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /**

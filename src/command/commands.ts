@@ -46,7 +46,11 @@ export const Arguments = {
     orgId: z.string(),
     role: Role,
     userId: z.string().min(1).max(128).optional(),
-    email: z.string().min(1).max(320).optional(),
+    email: z
+      .string()
+      .regex(/^\S+@\S+$/, 'must be an e-mail address')
+      .max(320)
+      .optional(),
     expiresAt: z.number().optional(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
@@ -141,6 +145,19 @@ function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commands, name);
 }
 
+const OPTIONS: Record<string, string> = {
+  orgId: '--org',
+  userId: '--user',
+  email: '--email',
+  groupBy: '--group-by',
+};
+
+/** The sentence for arguments that a command doesn't take, by the name of the option. */
+function sentenceOf({ issues: [issue] }: z.ZodError): string {
+  const name = String(issue?.path[0]);
+  return `${OPTIONS[name] ?? name} ${issue?.message}.`;
+}
+
 /** Runs a command by its name, its arguments checked. */
 export async function runCommand(
   context: Context,
@@ -152,5 +169,7 @@ export async function runCommand(
     throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
   // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
   const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
-  return run(context, Arguments[name].parse(args), progress);
+  const parsed = Arguments[name].safeParse(args);
+  if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
+  return run(context, parsed.data, progress);
 }

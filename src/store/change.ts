@@ -25,14 +25,34 @@ const Rates = z.strictObject({
         cache_write_rate: Rate.default(1),
       }),
     )
-    .min(1),
+    .min(1)
+    .superRefine((rates, context) => {
+      for (const [index, { valid_from }] of rates.entries()) {
+        if (rates.findIndex((other) => other.valid_from === valid_from) < index)
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'valid_from'],
+            message: `${valid_from} is there twice`,
+          });
+      }
+    }),
 });
 
-const RateCard = z.strictObject({
-  $comment: z.string().optional(),
-  default: Rates.default({ tier: 'standard', rates: [] }),
-  models: z.array(Rates.extend({ id: z.string().min(1) })).default([]),
-});
+const RateCard = z
+  .strictObject({
+    $comment: z.string().optional(),
+    default: Rates.optional(),
+    models: z
+      .array(Rates.extend({ id: z.string().min(1) }))
+      .superRefine((models, context) => {
+        for (const [index, { id }] of models.entries()) {
+          if (models.findIndex((other) => other.id === id) < index)
+            context.addIssue({ code: 'custom', path: [index, 'id'], message: `${id} is there twice` });
+        }
+      })
+      .optional(),
+  })
+  .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
 
 const LanguageTable = z.object({
   names: z.record(z.string(), z.string()),
@@ -169,11 +189,14 @@ async function loadRateCard(session: Session, path: string, text: string): Promi
     card = RateCard.parse(JSON.parse(text));
   } catch (error) {
     const [issue] = error instanceof z.ZodError ? error.issues : [];
-    const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.')}: ${issue.message}`;
+    const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.') || 'it'} ${issue.message}`;
     throw new UsageError(`The rate card ${path} is not as docs/rate-card.md says: ${where}.`);
   }
   await session.run('DELETE FROM rates');
-  for (const { id, tier, rates } of [{ id: '', ...card.default }, ...card.models]) {
+  for (const { id, tier, rates } of [
+    { id: '', ...(card.default ?? { tier: 'standard', rates: [] }) },
+    ...(card.models ?? []),
+  ]) {
     for (const rate of rates) {
       await session.run('INSERT INTO rates VALUES ($id, $tier, $valid_from, $multiplier, $read, $write)', {
         id,

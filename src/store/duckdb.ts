@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BIGINT,
@@ -11,6 +11,8 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
+import { UsageError } from '../exit.js';
+import { makeFolder, unwritable } from '../folder.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
 import { isSpool, Settler } from './settle.js';
@@ -21,6 +23,20 @@ const MS_PER_DAY = 86_400_000;
 /** Another process has the database open. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy';
+}
+
+/** What a database that can't be opened means for the one who runs it. */
+function sentenceOf(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const [cause = ''] = error.message.split('\n');
+  if (/permission denied|read-only file system|is a directory|not a directory/i.test(cause))
+    return unwritable(folder, error);
+  if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ/i.test(cause)) {
+    return new UsageError(
+      `The database in ${folder} is damaged: put a backup in its place, or move it away and ingest again. (${cause})`,
+    );
+  }
+  return error;
 }
 
 /** Converts a value as Store promises it. Throws where a column has a type that no table has. */
@@ -100,7 +116,7 @@ export class DuckDbStore implements Store {
     folder: string,
     settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     let instance: DuckDBInstance;
     try {
       instance = await DuckDBInstance.create(join(folder, 'daybook.duckdb'), {
@@ -114,7 +130,7 @@ export class DuckDbStore implements Store {
       ) {
         throw new StoreBusy(error.message);
       }
-      throw error;
+      throw sentenceOf(error, folder);
     }
     // What a killed process left: having the database open, this is the only one that writes here.
     for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));

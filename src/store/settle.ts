@@ -191,9 +191,23 @@ export class Settler {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
-    await session.run(`INSERT INTO rejects BY NAME ${readSql('ingest/rejects.sql')}`);
+    await session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`);
+    // A line that was rejected before, and stands where it stood, is not another one.
+    await session.run(`
+      INSERT INTO rejects BY NAME
+      SELECT *
+      FROM new_rejects
+      WHERE NOT EXISTS (
+        SELECT 1
+        FROM rejects
+        WHERE rejects.org_id = new_rejects.org_id
+          AND rejects.source = new_rejects.source
+          AND rejects.line_no = new_rejects.line_no
+          AND rejects.reason = new_rejects.reason
+          AND rejects.line IS NOT DISTINCT FROM new_rejects.line
+      )`);
     const rows = await session.select(
-      "SELECT reason, count(*) AS lines FROM rejects WHERE batch = getvariable('batch') GROUP BY reason ORDER BY reason",
+      'SELECT reason, count(*) AS lines FROM new_rejects GROUP BY reason ORDER BY reason',
     );
     return Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)]));
   }
