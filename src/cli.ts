@@ -39,9 +39,7 @@ const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 
   version: string;
 };
 const program = new Command('daybook')
-  .description(
-    'Analytics for the coding agents of an organization: exact day tables, a REST API and SQL on all of it.',
-  )
+  .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
   .version(version)
   .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
   .exitOverride()
@@ -119,10 +117,6 @@ program
         named.map((path) => (path === '-' ? spool : path)),
         options.source,
       );
-      if (files.length === 0)
-        process.stderr.write(
-          `There are no files to read in ${named.join(', ')}: docs/events.md says which count.\n`,
-        );
       const result = await withProgress('Reading', (progress) =>
         call(
           chosen,
@@ -137,6 +131,10 @@ program
           progress,
         ),
       );
+      if (files.length === 0)
+        process.stderr.write(
+          `There are no files to read in ${named.join(', ')}: docs/events.md says which count.\n`,
+        );
       const seconds = (performance.now() - started) / 1000;
       const { accepted, duplicates, rejected, byReason } = result;
       if (options.json === true) {
@@ -285,7 +283,12 @@ program
             : `--group-by of ${answer} must be ${groups}.`,
         );
       }
-      const rows = await call(settings(program.opts()), clock, 'report', {
+      const chosen = settings(program.opts());
+      if (from < chosen.historyStart)
+        process.stderr.write(
+          `Days before ${chosen.historyStart} are not served: DAYBOOK_HISTORY_START moves that.\n`,
+        );
+      const rows = await call(chosen, clock, 'report', {
         answer,
         orgId: options.org,
         from,
@@ -296,7 +299,7 @@ program
         options.format === 'json'
           ? JSON.stringify(rows)
           : options.format === 'csv'
-            ? csv(rows)
+            ? csv(rows, (await import('./api/rows.js')).columnsOf(answer, options.groupBy !== undefined))
             : table(answer === 'quality' ? rows.map(withoutDigests) : rows),
       );
     },

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
@@ -13,6 +13,9 @@ export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)))
 function packageRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
+
+/** The file of the database, in the data folder. */
+export const DATABASE = 'daybook.duckdb';
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
@@ -146,7 +149,12 @@ function sources(options: Variables): [ShownSetting['source'], Variables][] {
   return [
     ['option', options],
     ['environment', process.env],
-    ['.env', existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}],
+    [
+      '.env',
+      statSync('.env', { throwIfNoEntry: false })?.isFile() === true
+        ? parseEnv(readFileSync('.env', 'utf8'))
+        : {},
+    ],
   ];
 }
 

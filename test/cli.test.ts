@@ -1,10 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { temporaryFolder } from './world.js';
 
@@ -81,6 +91,58 @@ const event = (id: string, more: object = {}) =>
     ...more,
   });
 
+/** A data folder with a database in it, for all tests that only need one. */
+const USED = mkdtempSync(join(tmpdir(), 'daybook-test-'));
+beforeAll(() => {
+  spawnSync('node', [CLI, '--data', USED, 'keys', 'create', '--org', 'acme', '--role', 'owner']);
+});
+afterAll(() => rmSync(USED, { recursive: true, force: true }));
+
+test('what only reads makes no database, and says so', async () => {
+  const folder = join(temporaryFolder(), 'typo');
+  for (const command of [['status'], ['build'], ['keys', 'list']]) {
+    const { code, stderr } = await daybook(['--data', folder, ...command]);
+    expect(stderr).toMatch(/^There is no database in .*typo: "daybook ingest" makes one.*\n$/);
+    expect(code).toBe(2);
+  }
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('a folder that is none, or that only pretends to be one, is a mistake of use', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'file'), '');
+  const paths = [
+    join(folder, 'file'),
+    join(folder, 'file', 'x'),
+    ...(existsSync('/proc/self') ? ['/proc/x/y'] : []),
+  ];
+  for (const path of paths) {
+    const { code, stderr } = await daybook([
+      '--data',
+      path,
+      'keys',
+      'create',
+      '--org',
+      'a',
+      '--role',
+      'guest',
+    ]);
+    expect(stderr).toMatch(
+      /^Daybook can't write to .*: make that possible, or choose another folder with --data or DAYBOOK_DATA\.\n$/,
+    );
+    expect(code).toBe(2);
+  }
+});
+
+test('a database that is damaged is named as such', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'daybook.duckdb'), 'no database at all, whatever its name says'.repeat(500));
+  const { code, stderr } = await daybook(['--data', folder, 'status']);
+  expect(stderr).toMatch(/^The database in .* is damaged: put a backup in its place/);
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(code).toBe(2);
+});
+
 describe('a mistake of use ends with one sentence and exit code 2', () => {
   test.each([
     [['ingest', '--org', 'acme', 'nowhere.ndjson'], 'There is no file or folder'],
@@ -123,8 +185,24 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['serve', '--port', '70000'], 'DAYBOOK_PORT'],
     [['--nothing'], "Unknown option '--nothing'"],
     [['fly'], "Unknown command 'fly'"],
+    [['build', '--all', '--from', '2026-02-01'], '--all goes without --from and --to'],
+    [
+      ['report', 'users', '--org', 'acme', '--from', '2026-06-01', '--to', '9999-01-01'],
+      'not over yet in UTC',
+    ],
+    [
+      ['ingest', '--org', 'acme', '--source', 'claude-code', '--user', 'x'.repeat(129), '.'],
+      '--user must have',
+    ],
+    [['keys', 'create', '--org', 'acme', '--role', 'owner', '--email', 'ada'], '--email must be an e-mail'],
+    [
+      ['keys', 'create', '--org', 'acme', '--role', 'owner', '--expires', '2020-01-01'],
+      '--expires must be today or later',
+    ],
+    [['ingest', '--org', 'acme', ''], 'A path is empty'],
+    [['serve', '--prot', '1'], "Unknown option '--prot' (Did you mean --port?)"],
   ])('%j', async (args, sentence) => {
-    const { code, stdout, stderr } = await daybook(args);
+    const { code, stdout, stderr } = await daybook(['--data', USED, ...args]);
     expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -139,7 +217,10 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
   test('a rate card that is wrong names the member', async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'card.json'), '{"models": [{"id": "m", "tier": "gold", "rates": []}]}');
-    const { code, stderr } = await daybook(['status'], { cwd, env: { DAYBOOK_RATE_CARD: 'card.json' } });
+    const { code, stderr } = await daybook(['keys', 'create', '--org', 'a', '--role', 'guest'], {
+      cwd,
+      env: { DAYBOOK_RATE_CARD: 'card.json' },
+    });
     expect(stderr).toMatch(/card\.json.*models\.0\.tier/);
     expect(code).toBe(2);
   });
@@ -186,7 +267,7 @@ describe('ingest', () => {
     expect(loose.stdout).toContain('mixed.ndjson:3: user_id must be a string.');
     expect(loose.code).toBe(0);
     const strict = await daybook(['ingest', '--org', 'acme', '--strict', 'mixed.ndjson'], { cwd });
-    expect(strict.stdout).toContain('0 accepted, 1 duplicates, 1 rejected');
+    expect(strict.stdout).toContain('0 accepted, 1 duplicate, 1 rejected');
     expect(strict.code).toBe(1);
   });
 

@@ -108,7 +108,8 @@ start with one line.
 |---|---|---|
 ${rows.join('\n')}
 
-\`--data\`, \`serve --host\` and \`serve --port\` are the options that mean the same as a variable.
+\`--data\`, \`serve --host\` and \`serve --port\` are the options that mean the same as a variable. While a
+server runs, its settings hold for the commands that it answers too.
 `;
   const path = join(PACKAGE_ROOT, 'docs', 'settings.md');
   if (process.env.CI === undefined) writeFileSync(path, text);

@@ -65,6 +65,7 @@ async function record(
     ]);
   };
   try {
+    await store.refresh(startedAt);
     const built = await build(store, range, clock, progress);
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));

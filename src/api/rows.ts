@@ -146,15 +146,36 @@ const QualityRow = z.strictObject({
 
 const Meta = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
 
-/** What each endpoint answers; with `group_by`, its rows are the other kind. */
-export const Answers: Record<Answer, z.ZodType> = {
-  tokens: z.object({ data: z.union([z.array(TokensRow), z.array(TokensGroup)]), meta: z.object(Meta) }),
-  tools: z.object({ data: z.union([z.array(ToolsRow), z.array(ToolsGroup)]), meta: z.object(Meta) }),
-  activity: z.object({ data: z.union([z.array(ActivityRow), z.array(ActivityGroup)]), meta: z.object(Meta) }),
-  productivity: z.object({ data: z.array(ProductivityRow), meta: z.object(Meta) }),
-  quality: z.object({ data: z.array(QualityRow), meta: z.object(Meta) }),
-  users: z.object({
-    data: z.array(UsersRow),
-    meta: z.object({ ...Meta, has_more: z.boolean(), next_cursor: z.string().nullable() }),
-  }),
+/** The rows of each answer, ungrouped and with `group_by`. */
+const ROWS: Record<Answer, { day: z.ZodObject; group?: z.ZodObject }> = {
+  tokens: { day: TokensRow, group: TokensGroup },
+  tools: { day: ToolsRow, group: ToolsGroup },
+  activity: { day: ActivityRow, group: ActivityGroup },
+  productivity: { day: ProductivityRow },
+  users: { day: UsersRow },
+  quality: { day: QualityRow },
 };
+
+/** The names of an answer's members, in their order. */
+export function columnsOf(answer: Answer, isGrouped: boolean): string[] {
+  const { day, group } = ROWS[answer];
+  return Object.keys((isGrouped && group !== undefined ? group : day).shape);
+}
+
+const Page = { has_more: z.boolean(), next_cursor: z.string().nullable() };
+
+function answerOf(answer: Answer): z.ZodType {
+  const { day, group } = ROWS[answer];
+  const data = group === undefined ? z.array(day) : z.union([z.array(day), z.array(group)]);
+  return z.object({ data, meta: z.object(answer === 'users' ? { ...Meta, ...Page } : Meta) });
+}
+
+/** What each endpoint answers. */
+export const Answers = {
+  tokens: answerOf('tokens'),
+  tools: answerOf('tools'),
+  activity: answerOf('activity'),
+  productivity: answerOf('productivity'),
+  users: answerOf('users'),
+  quality: answerOf('quality'),
+} satisfies Record<Answer, z.ZodType>;

@@ -11,6 +11,7 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
+import { DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, unwritable } from '../folder.js';
 import { Builder, type DailySql, dailySql } from './build.js';
@@ -106,6 +107,7 @@ export class DuckDbStore implements Store {
     private readonly writer: Session,
     private readonly settler: Settler,
     private readonly builder: Builder,
+    private readonly rateCard: string,
   ) {}
 
   /**
@@ -119,7 +121,7 @@ export class DuckDbStore implements Store {
     makeFolder(folder);
     let instance: DuckDBInstance;
     try {
-      instance = await DuckDBInstance.create(join(folder, 'daybook.duckdb'), {
+      instance = await DuckDBInstance.create(join(folder, DATABASE), {
         memory_limit: `${settings.memoryMb}MiB`,
         autoinstall_known_extensions: 'false',
       });
@@ -137,7 +139,7 @@ export class DuckDbStore implements Store {
     const writer = await DuckDbStore.connect(instance);
     await applyChanges(writer, settings);
     const builder = new Builder(writer, settings.daily ?? dailySql);
-    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder);
+    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder, settings.rateCard);
   }
 
   private static async connect(instance: DuckDBInstance): Promise<Session> {
@@ -180,6 +182,10 @@ export class DuckDbStore implements Store {
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     return this.exclusive(() => this.builder.build(due, batch, builtAt));
+  }
+
+  refresh(now: number): Promise<void> {
+    return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
   }
 
   async close(): Promise<void> {

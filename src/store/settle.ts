@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql } from './sql.js';
-import { type Batch, type Format, newestBatch, type Settled } from './store.js';
+import { type Batch, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
+
+type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
+
+const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
 
 /** Lines longer than this are rejected (events.md): bytes. The reader itself needs room for a little more. */
 export const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
@@ -125,10 +129,10 @@ export class Settler {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
         await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
-      const byReason = suspects.length > 0 ? await this.reject(batch.format, spool) : {};
-      const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
-      if (batch.format === 'canonical' && !isNumbered && faults.events !== rejected) throw new Misread();
-      return await this.finish(batch, number, inserted, { rejected, byReason });
+      const rejects = suspects.length > 0 ? await this.reject(batch.format, spool) : NO_REJECTS;
+      if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
+        throw new Misread();
+      return await this.finish(batch, number, inserted, rejects);
     } finally {
       rmSync(spool, { force: true });
     }
@@ -187,7 +191,7 @@ export class Settler {
   }
 
   /** Keeps the lines with a fault, of those that are defined and numbered, and counts them by reason. */
-  private async reject(format: Format, spool: string): Promise<Record<string, number>> {
+  private async reject(format: Format, spool: string): Promise<Rejects> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
@@ -209,16 +213,23 @@ export class Settler {
     const rows = await session.select(
       'SELECT reason, count(*) AS lines FROM new_rejects GROUP BY reason ORDER BY reason',
     );
-    return Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)]));
+    const examples = await session.select(
+      `SELECT source, line_no, reason, detail FROM new_rejects ORDER BY source, line_no LIMIT ${EXAMPLES}`,
+    );
+    return {
+      rejected: rows.reduce((sum, { lines }) => sum + Number(lines), 0),
+      byReason: Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)])),
+      examples: examples.map(({ source, line_no, reason, detail }) => ({
+        source: String(source),
+        line_no: Number(line_no),
+        reason: String(reason),
+        detail: String(detail),
+      })),
+    };
   }
 
   /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
-  private async finish(
-    batch: Batch,
-    number: number,
-    inserted: number,
-    rejects: Pick<Settled, 'rejected' | 'byReason'>,
-  ): Promise<Settled> {
+  private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
     await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');

@@ -25,6 +25,14 @@ export interface Batch {
   readonly token?: string;
 }
 
+/** A line that broke a rule, and the sentence that says which. */
+export interface RejectedLine {
+  readonly source: string;
+  readonly line_no: number;
+  readonly reason: string;
+  readonly detail: string;
+}
+
 /** What became of a batch's lines. Events of transcripts count as lines here. */
 export interface Settled {
   /** Events that count from now on. */
@@ -34,6 +42,8 @@ export interface Settled {
   /** Lines that broke a rule. */
   rejected: number;
   byReason: Record<string, number>;
+  /** The first few lines that were rejected. */
+  examples: RejectedLine[];
 }
 
 /** Days of organizations, for the build. */
@@ -60,9 +70,14 @@ export interface Store {
    * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
+  /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
+  refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }
+
+/** How many examples of rejected lines go with what was settled. */
+export const EXAMPLES = 5;
 
 /** The newest batch that was settled; 0 when there is none. */
 export async function newestBatch(store: Pick<Store, 'select'>): Promise<number> {
