@@ -12,7 +12,46 @@ function packageRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
 
+/** Where a ClickHouse database is. */
+export interface ClickHouseAddress {
+  /** Of the server's HTTP interface, as `http://host:8123`. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** What `clickhouse://user:password@host:8123/database` names; with `clickhouses:` the way there is encrypted. */
+function toAddress(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
+  if (text === 'duckdb') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = url?.pathname.slice(1) ?? '';
+  if (
+    url === undefined ||
+    !/^clickhouses?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^[A-Za-z_][A-Za-z0-9_]*$/.test(database) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be duckdb or clickhouse://user:password@host:8123/database',
+    });
+    return z.NEVER;
+  }
+  const isEncrypted = url.protocol === 'clickhouses:';
+  const port = url.port === '' ? (isEncrypted ? '8443' : '8123') : url.port;
+  return {
+    url: `${isEncrypted ? 'https' : 'http'}://${url.hostname}:${port}`,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    database,
+  };
+}
+
 const Settings = z.object({
+  DAYBOOK_STORE: z.string().default('duckdb').transform(toAddress),
   DAYBOOK_DATA: z.string().min(1).default('data'),
   DAYBOOK_HOST: z.string().min(1).default('127.0.0.1'),
   DAYBOOK_PORT: z.coerce.number().int().min(0).max(65535).default(8787),
@@ -29,6 +68,8 @@ const Settings = z.object({
 export interface Config {
   /** Folder of the database, the inbox and the control socket. */
   readonly data: string;
+  /** The ClickHouse database that is the store; undefined for a DuckDB file in the data folder. */
+  readonly clickhouse: ClickHouseAddress | undefined;
   readonly host: string;
   readonly port: number;
   /** Path of the rate card. */
@@ -61,11 +102,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0]);
-    throw new UsageError(`${name} can't be "${environment[name]}": ${issue?.message}.`);
+    // The store's address has a password in it.
+    const value = name === 'DAYBOOK_STORE' ? 'what it is' : `"${environment[name]}"`;
+    throw new UsageError(`${name} can't be ${value}: ${issue?.message}.`);
   }
   const settings = parsed.data;
   return {
     data: resolve(settings.DAYBOOK_DATA),
+    clickhouse: settings.DAYBOOK_STORE,
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
     rateCard: resolve(settings.DAYBOOK_RATE_CARD),

@@ -79,6 +79,40 @@ export class Session {
   }
 }
 
+/**
+ * Opens a database file in the data folder, and clears what a killed process left beside it.
+ * Throws StoreBusy when another process has it open.
+ */
+export async function openInstance(folder: string, file: string, memoryMb: number): Promise<DuckDBInstance> {
+  mkdirSync(folder, { recursive: true });
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(join(folder, file), {
+      memory_limit: `${memoryMb}MiB`,
+      autoinstall_known_extensions: 'false',
+    });
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      /lock on file|already open|being used by another process/i.test(error.message)
+    ) {
+      throw new StoreBusy(error.message);
+    }
+    throw error;
+  }
+  // What a killed process left: having the database open, this is the only one that writes here.
+  for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
+  return instance;
+}
+
+/** Makes a connection, set as all of Daybook's are. */
+export async function connect(instance: DuckDBInstance): Promise<Session> {
+  const session = new Session(await instance.connect());
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
+  await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+  return session;
+}
+
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   /** Whoever writes waits for the one before: there is one writing connection. */
@@ -100,34 +134,10 @@ export class DuckDbStore implements Store {
     folder: string,
     settings: { memoryMb: number; rateCard: string; now: number },
   ): Promise<DuckDbStore> {
-    mkdirSync(folder, { recursive: true });
-    let instance: DuckDBInstance;
-    try {
-      instance = await DuckDBInstance.create(join(folder, 'daybook.duckdb'), {
-        memory_limit: `${settings.memoryMb}MiB`,
-        autoinstall_known_extensions: 'false',
-      });
-    } catch (error) {
-      if (
-        error instanceof Error &&
-        /lock on file|already open|being used by another process/i.test(error.message)
-      ) {
-        throw new StoreBusy(error.message);
-      }
-      throw error;
-    }
-    // What a killed process left: having the database open, this is the only one that writes here.
-    for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
-    const writer = await DuckDbStore.connect(instance);
+    const instance = await openInstance(folder, 'daybook.duckdb', settings.memoryMb);
+    const writer = await connect(instance);
     await applyChanges(writer, settings);
     return new DuckDbStore(instance, writer, new Settler(writer, folder), new Builder(writer));
-  }
-
-  private static async connect(instance: DuckDBInstance): Promise<Session> {
-    const session = new Session(await instance.connect());
-    // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
-    await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
-    return session;
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -141,7 +151,7 @@ export class DuckDbStore implements Store {
   }
 
   private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.idle.pop() ?? (await DuckDbStore.connect(this.instance));
+    const session = this.idle.pop() ?? (await connect(this.instance));
     try {
       return await read(session);
     } finally {

@@ -62,9 +62,9 @@ function isReadError(error: unknown): boolean {
   );
 }
 
-/** Whether a file of the data folder is one that lines are numbered in. */
+/** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
 export function isSpool(file: string): boolean {
-  return /^lines-\d+\.tmp$/.test(file);
+  return /^(lines-\d+\.tmp|rows-\w+\.parquet)$/.test(file);
 }
 
 /** Numbering the lines found fewer faults than reading them at speed: a byte order mark, or a file that has changed since. */
@@ -73,9 +73,12 @@ class Misread extends Error {}
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
   constructor(
-    private readonly session: Session,
-    private readonly folder: string,
+    protected readonly session: Session,
+    protected readonly folder: string,
   ) {}
+
+  /** Puts the stored events that a batch may repeat beside its own, where they are kept elsewhere. */
+  protected async recall(_batch: Batch, _number: number): Promise<void> {}
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
@@ -193,6 +196,7 @@ export class Settler {
     rejects: Pick<Settled, 'rejected' | 'byReason'>,
   ): Promise<Settled> {
     const { session } = this;
+    await this.recall(batch, number);
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
     await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
     if (batch.format === 'claude-code') {
