@@ -7,6 +7,7 @@ const ON_EVERY_STORE = [
   'test/build.test.ts',
   'test/claims.test.ts',
   'test/claude-code.test.ts',
+  'test/clickhouse/*.test.ts',
   'test/golden.test.ts',
   'test/ingest/*.test.ts',
 ];
@@ -18,7 +19,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'DuckDB', include: ['test/**/*.test.ts'], provide: { store: 'DuckDB' } },
+        test: {
+          name: 'DuckDB',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/clickhouse/**', '**/node_modules/**'],
+          provide: { store: 'DuckDB' },
+        },
       },
       ...(isInstalled()
         ? [

@@ -3,9 +3,6 @@ import { UsageError } from '../exit.js';
 import { newestBatch, type OrgDay, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
-/** How many days go into one transaction: enough to share the reading, few enough to keep it small. */
-const DAYS_AT_ONCE = 31;
-
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {
   readonly from?: Day | undefined;
@@ -40,8 +37,8 @@ export async function build(
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
   const built: OrgDay[] = [];
   const run = async (due: readonly OrgDay[], batch: number) => {
-    for (let start = 0; start < due.length; start += DAYS_AT_ONCE) {
-      const days = due.slice(start, start + DAYS_AT_ONCE);
+    for (let start = 0; start < due.length; start += store.daysAtOnce) {
+      const days = due.slice(start, start + store.daysAtOnce);
       await store.build(days, batch, clock());
       built.push(...days);
       progress(built.length, Math.max(due.length, built.length));

@@ -115,6 +115,7 @@ export async function connect(instance: DuckDBInstance): Promise<Session> {
 
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
+  readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
   private queue: Promise<unknown> = Promise.resolve();
   private readonly idle: Session[] = [];

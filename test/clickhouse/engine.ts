@@ -18,7 +18,7 @@ function chdb(): { createChdbConnection: (options: { path: string }) => Connecti
 
 /** Whether the engine is installed: scripts/chdb.js does that before the tests run. */
 export function isInstalled(): boolean {
-  return existsSync(new URL('node_modules/chdb', import.meta.url));
+  return existsSync(new URL('node_modules/installed.json', import.meta.url));
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Session } from '../duckdb.js';
 import { Settler } from '../settle.js';
 import { quote, readSql } from '../sql.js';
-import type { Batch, Settled } from '../store.js';
+import type { Batch, Format, Settled } from '../store.js';
 import type { Commit } from './build.js';
 import { beginAttempt, columnsOf } from './schema.js';
 import type { ClickHouseSession } from './session.js';
@@ -18,7 +18,7 @@ const USER_EMAILS = [...columnsOf(readSql('change/0007-user_emails.sql')), 'batc
 const REMOVALS_AT_MOST = 10_000;
 
 /** Such an event can repeat another of its message, usage:<message>:<request>: see sql/ingest/replays.sql. */
-const IS_TRANSCRIPT_USAGE = "type = 'model_usage' AND agent = 'claude-code' AND event_id LIKE 'usage:%'";
+const IS_TRANSCRIPT_USAGE = "type = 'model_usage' AND coalesce(agent, '') = 'claude-code' AND event_id LIKE 'usage:%'";
 
 /** The same for ClickHouse: another usage of a message that the batch has. */
 const IS_SAME_MESSAGE = `(${IS_TRANSCRIPT_USAGE}
@@ -66,9 +66,8 @@ class Reader extends Settler {
   }
 
   protected override async recall({ orgId, format }: Batch, number: number): Promise<void> {
-    const { stored } = this;
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
-    await stored.run('TRUNCATE TABLE incoming');
+    await this.stored.run('TRUNCATE TABLE incoming');
     await this.send(
       `SELECT DISTINCT
         day,
@@ -79,6 +78,24 @@ class Reader extends Settler {
       'incoming',
       ['day', 'event_id', 'user_id', 'message_key'],
     );
+    await this.fetch(
+      'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
+      orgId,
+      'user_emails',
+    );
+    const [stored] = await this.stored.select(
+      'SELECT count(*) AS events FROM events_rows WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      { org_id: orgId },
+    );
+    if (Number(stored?.events) > 0) await this.recallEvents(orgId, format);
+    await this.fetch(
+      'SELECT * FROM days WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      orgId,
+      'days',
+    );
+  }
+
+  private async recallEvents(orgId: string, format: Format): Promise<void> {
     const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id = $org_id`;
     const mayBeRepeated = `(day IN (SELECT day FROM incoming) AND (${[
       '(day, event_id) IN (SELECT day, event_id FROM incoming)',
@@ -94,16 +111,6 @@ class Reader extends Settler {
       LIMIT 1 BY user_id, user_email`,
       orgId,
       'events',
-    );
-    await this.fetch(
-      'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
-      orgId,
-      'user_emails',
-    );
-    await this.fetch(
-      'SELECT * FROM days WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
-      orgId,
-      'days',
     );
   }
 }
