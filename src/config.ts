@@ -102,9 +102,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0]);
-    // The store's address has a password in it.
-    const value = name === 'DAYBOOK_STORE' ? 'what it is' : `"${environment[name]}"`;
-    throw new UsageError(`${name} can't be ${value}: ${issue?.message}.`);
+    // The store's address has a password in it, and isn't shown.
+    const what = name === 'DAYBOOK_STORE' ? '' : ` can't be "${environment[name]}":`;
+    throw new UsageError(`${name}${what} ${issue?.message}.`);
   }
   const settings = parsed.data;
   return {

@@ -1,4 +1,4 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import type { ClickHouseAddress } from '../config.js';
 import { UsageError } from '../exit.js';
@@ -26,6 +26,8 @@ function connectTo({ url, username, password, database }: ClickHouseAddress): Cl
     application: 'daybook',
     request_timeout: REQUEST_TIMEOUT_MS,
     compression: { response: true },
+    // What goes wrong is thrown, and said once.
+    log: { level: ClickHouseLogLevel.OFF },
   });
 }
 
@@ -97,7 +99,6 @@ export class ClickHouseStore implements Store {
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
       const builder = new ClickHouseBuilder(session, new ClickHouseSession(client, true));
-      await settler.tidy();
       return new ClickHouseStore(session, instance, staging, settler, builder);
     } catch (error) {
       await client?.close();

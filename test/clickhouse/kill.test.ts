@@ -186,3 +186,28 @@ describe('a build that is killed', () => {
     },
   );
 });
+
+test('with every thousandth batch the rows go that no view shows any more', async () => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  store = await database.kill(store, { at: /^INSERT INTO arrivals_rows /, isDone: true }, () =>
+    database.send(store, SECOND),
+  );
+  await database.send(store, SECOND);
+  await built(store);
+  await built(store);
+  await store.run([{ sql: "INSERT INTO attempts VALUES ('batch', 999)" }]);
+  const kept = await seen(store, ['events', 'user_emails', ...BUILT]);
+  const rows = async (table: string) =>
+    (await store.select(`SELECT count(*) AS rows FROM ${table}`))[0]?.rows;
+  // What the killed batch wrote, and the copy that gave way to a longer reply.
+  expect(await rows('events_rows')).toBe(2 + 3 + 3);
+  await database.send(store, []);
+  expect(await seen(store, ['events', 'user_emails', ...BUILT])).toEqual(kept);
+  expect(await rows('events_rows')).toBe(kept.events?.length);
+  expect(await rows('removals')).toBe(0);
+  expect(await rows('user_emails_rows')).toBe(kept.user_emails?.length);
+  expect(await rows('days_rows')).toBe(kept.days?.length);
+  await store.close();
+});

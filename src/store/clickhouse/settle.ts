@@ -14,11 +14,13 @@ const ARRIVALS = columnsOf(readSql('change/0003-arrivals.sql'));
 const REJECTS = columnsOf(readSql('change/0004-rejects.sql'));
 const USER_EMAILS = [...columnsOf(readSql('change/0007-user_emails.sql')), 'batch'];
 
-/** How many copies may have given way before their rows are taken out. */
+/** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
 const REMOVALS_AT_MOST = 10_000;
+const BATCHES_BETWEEN = 1000;
 
 /** Such an event can repeat another of its message, usage:<message>:<request>: see sql/ingest/replays.sql. */
-const IS_TRANSCRIPT_USAGE = "type = 'model_usage' AND coalesce(agent, '') = 'claude-code' AND event_id LIKE 'usage:%'";
+const IS_TRANSCRIPT_USAGE =
+  "type = 'model_usage' AND coalesce(agent, '') = 'claude-code' AND event_id LIKE 'usage:%'";
 
 /** The same for ClickHouse: another usage of a message that the batch has. */
 const IS_SAME_MESSAGE = `(${IS_TRANSCRIPT_USAGE}
@@ -176,19 +178,36 @@ export class ClickHouseSettler {
     );
   }
 
-  /** Takes out what views hide for good, once it is worth it: copies that gave way, and what was replaced in small tables. */
+  /**
+   * Takes out rows that no view shows any more: now and then, or when there are many copies that gave way. Nobody sees a
+   * difference, so it can be cut off anywhere.
+   */
   async tidy(): Promise<void> {
     const { session } = this;
-    const [hidden] = await session.select('SELECT count(*) AS removals FROM removals');
-    if (Number(hidden?.removals) <= REMOVALS_AT_MOST) return;
-    const [newest] = await session.select('SELECT coalesce(max(batch), 0) AS batch FROM batches');
-    const batch = Number(newest?.batch);
-    const counts = `removed_by <= ${batch} AND removed_by NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')`;
+    const [state] = await session.select(
+      `SELECT
+        (SELECT count(*) FROM removals) AS removals,
+        (SELECT coalesce(max(number), 0) FROM attempts WHERE kind = 'batch') AS batch`,
+    );
+    const batch = Number(state?.batch);
+    if (Number(state?.removals) <= REMOVALS_AT_MOST && batch % BATCHES_BETWEEN !== 0) return;
+    const isAbandoned = "IN (SELECT number FROM abandoned WHERE kind = 'batch')";
+    const counts = `removed_by <= ${batch} AND removed_by NOT ${isAbandoned}`;
     await session.run(
-      `DELETE FROM events_rows WHERE (org_id, day, event_id, batch) IN (
+      `DELETE FROM events_rows WHERE batch ${isAbandoned} OR (org_id, day, event_id, batch) IN (
         SELECT org_id, day, event_id, batch FROM removals WHERE ${counts}
       )`,
     );
-    await session.run(`DELETE FROM removals WHERE ${counts}`);
+    await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
+    for (const table of ['arrivals_rows', 'rejects_rows'])
+      await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
+    await session.run(
+      `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
+        SELECT org_id, user_id, max(batch) FROM user_emails_rows WHERE batch NOT ${isAbandoned} GROUP BY org_id, user_id
+      )`,
+    );
+    await session.run(
+      'DELETE FROM days_rows WHERE (org_id, day, version) NOT IN (SELECT org_id, day, version FROM newest_days)',
+    );
   }
 }
