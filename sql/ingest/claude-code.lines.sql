@@ -1,9 +1,25 @@
--- One row is one line of a Claude Code transcript that can become an event, or that is none at all.
+-- One row is one line of a Claude Code transcript that can become an event.
 -- Reads lines (source, line_no and the members that claude-code.json lists).
--- Nearly plain columns, on purpose: a reader hands out the lines of small files in small portions, on which every
--- expression costs as much as on large ones. claude-code.sql does the rest.
+-- Few and nearly plain columns, on purpose: a reader hands out the lines of small files in small portions, on which every
+-- column and expression costs as much as on large ones. claude-code.sql does the rest.
 SELECT
-  * EXCLUDE (message, cwd, gitBranch, version),
+  type,
+  uuid,
+  "timestamp",
+  {
+    'source': source,
+    'line_no': line_no,
+    'session_id': sessionId,
+    'cwd': cwd,
+    'git_branch': gitBranch,
+    'agent_version': version,
+    'entrypoint': entrypoint
+  } AS line,
+  requestId AS request_id,
+  permissionMode AS permission_mode,
+  coalesce(isSidechain, false) AS is_sidechain,
+  coalesce(isMeta, false) OR coalesce(isCompactSummary, false) OR coalesce(isVisibleInTranscriptOnly, false) AS is_meta,
+  coalesce(origin.kind, 'human') = 'human' AND coalesce(promptSource, '') <> 'system' AS is_human,
   message.id AS message_id,
   message.model AS model,
   message.usage AS usage,
@@ -16,12 +32,17 @@ SELECT
   }]') AS blocks,
   -- The beginning of what a line without a tool's result says, as JSON text: of a person's message, or of the program's.
   CASE WHEN type = 'user' AND toolUseResult IS NULL THEN left(message.content, 1000) END AS prompt,
-  cwd,
-  gitBranch AS git_branch,
-  version AS agent_version
+  toolUseResult AS result,
+  toolUseID AS tool_use_id,
+  CASE WHEN subtype = 'stop_hook_summary' THEN hookInfos END AS stop_hooks,
+  attachment,
+  data AS progress
 FROM lines
-WHERE type IN ('user', 'assistant')
-  OR subtype = 'stop_hook_summary'
-  OR attachment.type IN ('hook_success', 'hook_non_blocking_error', 'queued_command')
-  OR data.type = 'hook_progress'
-  OR type IS NULL
+WHERE CASE
+  -- What is no JSON is left out, and counted on the way.
+  WHEN type IS NULL THEN nextval('unread_lines') < 0
+  ELSE type IN ('user', 'assistant')
+    OR subtype = 'stop_hook_summary'
+    OR regexp_matches(attachment, '"(hook_success|hook_non_blocking_error|queued_command)"')
+    OR contains(data, '"hook_progress"')
+END

@@ -2,35 +2,12 @@
 -- in prose what becomes what.
 -- Reads transcript_lines. Variables: user_id.
 WITH
-transcript_line AS NOT MATERIALIZED (
+-- What every event of a line says alike goes along as one column, `line`.
+transcript_line AS MATERIALIZED (
   SELECT
-    type,
     -- All known time stamps end in Z; an event whose time can't be read is rejected.
     epoch_ms(CAST(try_cast("timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)) AS occurred_ms,
-    -- What every event of the line says alike.
-    source,
-    line_no,
-    sessionId AS session_id,
-    cwd,
-    nullif(git_branch, '') AS git_branch,
-    agent_version,
-    lower(entrypoint) AS entrypoint,
-    uuid,
-    permissionMode AS permission_mode,
-    requestId AS request_id,
-    coalesce(isSidechain, false) AS is_sidechain,
-    coalesce(isMeta, false) OR coalesce(isCompactSummary, false) OR coalesce(isVisibleInTranscriptOnly, false) AS is_meta,
-    coalesce(origin.kind, 'human') = 'human' AND coalesce(promptSource, '') <> 'system' AS is_human,
-    message_id,
-    model,
-    usage,
-    blocks,
-    prompt,
-    toolUseResult AS result,
-    toolUseID AS tool_use_id,
-    hookInfos AS stop_hooks,
-    attachment,
-    data AS progress
+    * EXCLUDE ("timestamp")
   FROM transcript_lines
 ),
 -- The permission mode stands on prompt lines only and holds until the session's next: its instants and modes in order.
@@ -41,7 +18,7 @@ session_modes AS (
     list(autonomy_mode ORDER BY occurred_ms) AS modes
   FROM (
     SELECT
-      session_id,
+      line.session_id AS session_id,
       occurred_ms,
       max(CASE permission_mode
         WHEN 'bypassPermissions' THEN 'auto-high'
@@ -55,9 +32,9 @@ session_modes AS (
     WHERE type = 'user'
       AND permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
       AND occurred_ms IS NOT NULL
-      AND session_id IS NOT NULL
+      AND line.session_id IS NOT NULL
     GROUP BY
-      session_id,
+      line.session_id,
       occurred_ms
   )
   GROUP BY session_id
@@ -66,23 +43,25 @@ session_modes AS (
 -- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
 -- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, so there
 -- the message id alone is the key.
-answer AS (
+answer AS MATERIALIZED (
   SELECT
     min(occurred_ms) AS occurred_ms,
-    source,
-    min(line_no) AS line_no,
-    session_id,
-    min(cwd) AS cwd,
-    min(git_branch) AS git_branch,
-    min(agent_version) AS agent_version,
-    min(entrypoint) AS entrypoint,
+    {
+      'source': line.source,
+      'line_no': min(line.line_no),
+      'session_id': line.session_id,
+      'cwd': min(line.cwd),
+      'git_branch': min(line.git_branch),
+      'agent_version': min(line.agent_version),
+      'entrypoint': min(line.entrypoint)
+    } AS line,
     coalesce(message_id, uuid) AS answer_id,
     CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
     max(model) AS model,
     bool_or(usage IS NOT NULL) AS has_usage,
-    max(usage.input_tokens) AS input_tokens,
-    max(usage.output_tokens) AS output_tokens,
-    max(usage.cache_read_input_tokens) AS cache_read_tokens,
+    coalesce(max(usage.input_tokens), 0) AS input_tokens,
+    coalesce(max(usage.output_tokens), 0) AS output_tokens,
+    coalesce(max(usage.cache_read_input_tokens), 0) AS cache_read_tokens,
     max(greatest(
       coalesce(usage.cache_creation_input_tokens, 0),
       coalesce(usage.cache_creation.ephemeral_5m_input_tokens, 0) + coalesce(usage.cache_creation.ephemeral_1h_input_tokens, 0)
@@ -93,8 +72,8 @@ answer AS (
   GROUP BY
     coalesce(message_id, uuid),
     CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END,
-    source,
-    session_id
+    line.source,
+    line.session_id
 ),
 tool_result AS (
   SELECT
@@ -107,8 +86,8 @@ tool_result AS (
     any_value(result) AS result
   FROM (
     SELECT
-      source,
-      session_id,
+      line.source AS source,
+      line.session_id AS session_id,
       occurred_ms,
       CASE
         WHEN result IS NOT NULL
@@ -121,12 +100,12 @@ tool_result AS (
             lines_added := CASE
               WHEN result.type = 'create' THEN len(string_split(rtrim(result.content, chr(10)), chr(10)))
               WHEN len(result.structuredPatch) > 0
-                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda line: prefix(line, '+')))
+                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda text: prefix(text, '+')))
             END,
             lines_removed := CASE
               WHEN result.type = 'create' THEN 0
               WHEN len(result.structuredPatch) > 0
-                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda line: prefix(line, '-')))
+                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda text: prefix(text, '-')))
             END
           )
       END AS result,
@@ -141,9 +120,10 @@ tool_result AS (
     session_id,
     part.tool_use_id
 ),
-tool AS (
+tool AS MATERIALIZED (
   SELECT
-    tool_use.* EXCLUDE (part),
+    tool_use.occurred_ms AS occurred_ms,
+    tool_use.line AS line,
     tool_use.part.id AS id,
     tool_use.part.name AS name,
     tool_use.part.input AS input,
@@ -153,35 +133,23 @@ tool AS (
   FROM (
     SELECT
       occurred_ms,
-      source,
-      line_no,
-      session_id,
-      cwd,
-      git_branch,
-      agent_version,
-      entrypoint,
+      line,
       unnest(blocks) AS part
     FROM transcript_line
     WHERE type = 'assistant'
       AND blocks IS NOT NULL
   ) AS tool_use
   LEFT JOIN tool_result
-    ON tool_result.source = tool_use.source
-    AND tool_result.session_id = tool_use.session_id
-    AND tool_result.tool_use_id = tool_use.part.id
+    ON tool_result.tool_use_id = tool_use.part.id
+    AND tool_result.source = tool_use.line.source
+    AND tool_result.session_id = tool_use.line.session_id
   WHERE tool_use.part.type = 'tool_use'
 ),
 -- A tool that changes files names one file; a patch names several.
 file_change AS (
   SELECT
     result_ms AS occurred_ms,
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
+    line,
     id,
     name,
     result.lines_added AS lines_added,
@@ -210,7 +178,7 @@ file_change AS (
     AND name IN ('Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Create', 'ApplyPatch')
 ),
 -- Shell commands that commit or open a pull request, and succeed.
-git_command AS (
+git_command AS MATERIALIZED (
   SELECT
     *,
     result.commit_sha IS NOT NULL OR (contains(input.command, 'commit') AND is_commit_command(input.command)) AS is_commit,
@@ -228,228 +196,180 @@ git_output AS (
   FROM git_command
   LEFT JOIN (
     SELECT
-      source,
-      session_id,
+      line.source AS source,
+      line.session_id AS session_id,
       blocks[1].tool_use_id AS tool_use_id,
       any_value(result.stdout) AS output
     FROM transcript_line
     WHERE type = 'user'
       AND blocks[1].tool_use_id IN (SELECT id FROM git_command)
     GROUP BY
-      source,
-      session_id,
+      line.source,
+      line.session_id,
       blocks[1].tool_use_id
   ) AS printed
-    ON printed.source = git_command.source
-    AND printed.session_id = git_command.session_id
-    AND printed.tool_use_id = git_command.id
+    ON printed.tool_use_id = git_command.id
+    AND printed.source = git_command.line.source
+    AND printed.session_id = git_command.line.session_id
+),
+attachment AS (
+  SELECT
+    occurred_ms,
+    line,
+    uuid,
+    from_json(attachment, '{
+      "type": "VARCHAR", "commandMode": "VARCHAR", "origin": { "kind": "VARCHAR" },
+      "hookEvent": "VARCHAR", "hookName": "VARCHAR", "toolUseID": "VARCHAR", "command": "VARCHAR",
+      "exitCode": "BIGINT", "durationMs": "BIGINT"
+    }') AS attached
+  FROM transcript_line
+  WHERE attachment IS NOT NULL
 ),
 -- What begins with one of these was written by the program, not by a person. A message typed while the agent was at work
 -- stands in an attachment.
 turn AS (
   SELECT
     occurred_ms,
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
+    line,
     uuid,
     regexp_extract(prompt, '<command-name>\s*/?([^<\s\\][^<]*?)\s*</command-name>', 1) AS command_name
   FROM transcript_line
-  WHERE (
-      type = 'user'
-      AND NOT is_sidechain
-      AND NOT is_meta
-      AND is_human
-      AND prompt NOT IN ('""', '[]')
-      AND NOT regexp_matches(
-        prompt,
-        '^(\[\{"type":"text","text":)?"(\s|\\n)*(<local-command-(stdout|stderr|caveat)>|<bash-(stdout|stderr)>|<task-notification>|\[Request interrupted by user|Caveat: The messages below)'
-      )
-      AND NOT coalesce(list_contains(list_transform(blocks, lambda piece: piece.type), 'tool_result'), false)
+  WHERE type = 'user'
+    AND NOT is_sidechain
+    AND NOT is_meta
+    AND is_human
+    AND prompt NOT IN ('""', '[]')
+    AND NOT regexp_matches(
+      prompt,
+      '^(\[\{"type":"text","text":)?"(\s|\\n)*(<local-command-(stdout|stderr|caveat)>|<bash-(stdout|stderr)>|<task-notification>|\[Request interrupted by user|Caveat: The messages below)'
     )
-    OR (
-      attachment.type = 'queued_command'
-      AND attachment.commandMode = 'prompt'
-      AND coalesce(attachment.origin.kind, 'human') = 'human'
-    )
+    AND NOT coalesce(list_contains(list_transform(blocks, lambda piece: piece.type), 'tool_result'), false)
+  UNION ALL
+  SELECT
+    occurred_ms,
+    line,
+    uuid,
+    NULL AS command_name
+  FROM attachment
+  WHERE attached.type = 'queued_command'
+    AND attached.commandMode = 'prompt'
+    AND coalesce(attached.origin.kind, 'human') = 'human'
 ),
 -- One hook run can stand in three places. Its id is the same in each, so that it counts once.
 hook AS (
   SELECT
     occurred_ms,
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
+    line,
     tool_use_id,
     'Stop' AS hook_event,
     'Stop' AS hook_name,
     info.command AS command,
-    CAST(NULL AS BIGINT) AS exit_code,
+    NULL AS exit_code,
     info.durationMs AS duration_ms
   FROM (
     SELECT
       occurred_ms,
-      source,
-      line_no,
-      session_id,
-      cwd,
-      git_branch,
-      agent_version,
-      entrypoint,
+      line,
       tool_use_id,
-      unnest(stop_hooks) AS info
+      unnest(from_json(stop_hooks, '[{"command": "VARCHAR", "durationMs": "BIGINT"}]')) AS info
     FROM transcript_line
     WHERE stop_hooks IS NOT NULL
   )
   UNION ALL
   SELECT
     occurred_ms,
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
-    attachment.toolUseID,
-    attachment.hookEvent,
-    attachment.hookName,
-    attachment.command,
-    attachment.exitCode,
-    attachment.durationMs
-  FROM transcript_line
-  WHERE attachment.type IN ('hook_success', 'hook_non_blocking_error')
+    line,
+    attached.toolUseID,
+    attached.hookEvent,
+    attached.hookName,
+    attached.command,
+    attached.exitCode,
+    attached.durationMs
+  FROM attachment
+  WHERE attached.type IN ('hook_success', 'hook_non_blocking_error')
   UNION ALL
   SELECT
     occurred_ms,
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
+    line,
     tool_use_id,
-    progress.hookEvent,
-    progress.hookName,
-    progress.command,
+    progressed.hookEvent,
+    progressed.hookName,
+    progressed.command,
     NULL,
     NULL
-  FROM transcript_line
-  WHERE progress.type = 'hook_progress'
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      tool_use_id,
+      from_json(progress, '{"type": "VARCHAR", "hookEvent": "VARCHAR", "hookName": "VARCHAR", "command": "VARCHAR"}') AS progressed
+    FROM transcript_line
+    WHERE progress IS NOT NULL
+  )
+  WHERE progressed.type = 'hook_progress'
 ),
 event AS (
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'usage:' || answer_id || ':' || request_key AS event_id,
+    line,
     'model_usage' AS type,
+    'usage:' || answer_id || ':' || request_key AS event_id,
     model,
-    coalesce(input_tokens, 0) AS input_tokens,
-    coalesce(output_tokens, 0) AS output_tokens,
-    coalesce(cache_read_tokens, 0) AS cache_read_tokens,
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
     cache_write_tokens
   FROM answer
   WHERE has_usage
     AND model IS NOT NULL
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'message:' || answer_id AS event_id,
-    'assistant_message' AS type
+    line,
+    'assistant_message' AS type,
+    'message:' || answer_id AS event_id
   FROM answer
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'turn:' || uuid AS event_id,
-    'user_message' AS type
+    line,
+    'user_message' AS type,
+    'turn:' || uuid AS event_id
   FROM turn
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'slash:' || uuid AS event_id,
+    line,
     'slash_command' AS type,
+    'slash:' || uuid AS event_id,
     command_name
   FROM turn
   WHERE command_name <> ''
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'tool:' || id AS event_id,
+    line,
     'tool_call' AS type,
+    'tool:' || id AS event_id,
     name AS tool_name,
     success,
     result.duration_ms AS duration_ms
   FROM tool
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'skill:' || id AS event_id,
+    line,
     'skill_use' AS type,
+    'skill:' || id AS event_id,
     coalesce(input.skill, input.command) AS skill_name
   FROM tool
   WHERE name = 'Skill'
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'file:' || id || CASE WHEN name = 'ApplyPatch' THEN ':' || file.path ELSE '' END AS event_id,
+    line,
     'file_change' AS type,
+    'file:' || id || CASE WHEN name = 'ApplyPatch' THEN ':' || file.path ELSE '' END AS event_id,
     file.path AS path,
     file.operation AS operation,
     lines_added,
@@ -457,47 +377,29 @@ event AS (
   FROM file_change
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     result_ms AS occurred_ms,
-    'commit:' || id AS event_id,
+    line,
     'git_commit' AS type,
+    'commit:' || id AS event_id,
     coalesce(result.commit_sha, nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '')) AS commit_sha
   FROM git_output
   WHERE is_commit
     AND NOT coalesce(regexp_matches(output, 'nothing to commit|no changes added to commit'), false)
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     result_ms AS occurred_ms,
-    'pull_request:' || id AS event_id,
+    line,
     'pull_request' AS type,
+    'pull_request:' || id AS event_id,
     coalesce(result.pull_request_url, nullif(regexp_extract(output, 'https?://\S+/(?:pull|merge_requests)/\d+'), '')) AS url
   FROM git_output
   WHERE is_pull_request
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    session_id,
-    cwd,
-    git_branch,
-    agent_version,
-    entrypoint,
     occurred_ms,
-    'hook:' || coalesce(tool_use_id, '') || ':' || hook_event || ':' || md5(command) AS event_id,
+    line,
     'hook_run' AS type,
+    'hook:' || coalesce(tool_use_id, '') || ':' || hook_event || ':' || md5(command) AS event_id,
     hook_event,
     nullif(regexp_extract(hook_name, ':(.+)$', 1), '') AS matcher,
     left(command, 2048) AS command,
@@ -508,27 +410,27 @@ event AS (
     AND hook_event IS NOT NULL
 )
 SELECT
-  event.source AS source,
-  event.line_no AS line_no,
-  CASE WHEN event.session_id IS NULL THEN 'missing_member sessionId' END AS form_fault,
+  event.line.source AS source,
+  event.line.line_no AS line_no,
+  CASE WHEN event.line.session_id IS NULL THEN 'missing_member sessionId' END AS form_fault,
   0 AS is_other_org,
   event.occurred_ms AS occurred_ms,
   event.event_id AS event_id,
   event.type AS type,
   CAST(getvariable('user_id') AS VARCHAR) AS user_id,
   CAST(NULL AS VARCHAR) AS user_email,
-  event.session_id AS session_id,
+  event.line.session_id AS session_id,
   CASE
-    WHEN event.entrypoint = 'cli' THEN 'terminal-ui'
-    WHEN regexp_matches(event.entrypoint, '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
-    WHEN regexp_full_match(event.entrypoint, '[a-z][a-z0-9-]{0,31}') THEN event.entrypoint
+    WHEN lower(event.line.entrypoint) = 'cli' THEN 'terminal-ui'
+    WHEN regexp_matches(lower(event.line.entrypoint), '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
+    WHEN regexp_full_match(lower(event.line.entrypoint), '[a-z][a-z0-9-]{0,31}') THEN lower(event.line.entrypoint)
   END AS client,
   session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))] AS autonomy_mode,
   'claude-code' AS agent,
-  event.agent_version AS agent_version,
+  event.line.agent_version AS agent_version,
   CAST(NULL AS VARCHAR) AS repo,
-  event.git_branch AS git_branch,
-  event.cwd AS cwd,
+  nullif(event.line.git_branch, '') AS git_branch,
+  event.line.cwd AS cwd,
   CAST(NULL AS VARCHAR) AS reason,
   event.model AS model,
   event.input_tokens AS input_tokens,
@@ -554,4 +456,4 @@ SELECT
   CAST(NULL AS BOOLEAN) AS timed_out
 FROM event
 LEFT JOIN session_modes
-  ON session_modes.session_id = event.session_id
+  ON session_modes.session_id = event.line.session_id

@@ -29,14 +29,17 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
   .map(([name, structure]) => `${quote(name)}: ${quote(typeOf(structure))}`)
   .join(', ');
 
-/** What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. */
+/**
+ * What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. The source of a
+ * line is its file's index in `paths`: carrying names along costs.
+ */
 function linesOf(format: Format, paths: readonly string[]): string {
-  const options = `format = 'newline_delimited', ignore_errors = true, filename = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
+  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
   // A path is taken for a pattern: what has a meaning in one stands in brackets.
   const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
   return format === 'canonical'
-    ? `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
-    : `SELECT filename AS source, CAST(NULL AS BIGINT) AS line_no, * EXCLUDE (filename) FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
+    ? `SELECT file_index AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
+    : `SELECT file_index AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
 }
 
 /** What reads the lines that numberLines has written. */
@@ -112,15 +115,15 @@ export class Settler {
         batch,
         isNumbered ? numberedLinesOf(batch.format, spool) : linesOf(batch.format, batch.paths),
       );
-      const read = batch.format === 'canonical' ? await this.linesRead() : undefined;
-      const suspects = isNumbered ? batch.paths : read === inserted ? [] : await this.suspects(batch);
+      const faults = await this.faults();
+      const suspects = isNumbered ? batch.paths : await this.suspects(batch, faults);
       if (suspects.length > 0 && !isNumbered) {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
         await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
       const byReason = suspects.length > 0 ? await this.reject(batch.format, spool) : {};
       const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
-      if (!isNumbered && read !== undefined && read !== inserted + rejected) throw new Misread();
+      if (batch.format === 'canonical' && !isNumbered && faults.events !== rejected) throw new Misread();
       return await this.finish(batch, number, inserted, { rejected, byReason });
     } finally {
       rmSync(spool, { force: true });
@@ -133,47 +136,50 @@ export class Settler {
     await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
     if (format === 'claude-code') {
       await session.run(
-        `CREATE OR REPLACE TEMP TABLE transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
+        `CREATE OR REPLACE TEMP VIEW transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
       );
     }
     await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
-    const rules = readSql('ingest/rules.sql');
-    if (format === 'canonical') {
-      await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${rules}`);
-    } else {
-      // What transcripts tell of costs more to find than to keep, and is looked at twice.
-      await session.run(`CREATE OR REPLACE TEMP TABLE transcript_events AS ${rules}`);
-      await session.run('CREATE OR REPLACE TEMP VIEW checked AS FROM transcript_events');
-    }
+    await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
   }
 
   /** Inserts the events without a fault, and answers how many. */
   private async insert(batch: Batch, lines: string): Promise<number> {
+    // What is left out is counted on the way, so that lines are looked at once.
+    await this.session.run(
+      'CREATE OR REPLACE TEMP SEQUENCE unread_lines MINVALUE 0; CREATE OR REPLACE TEMP SEQUENCE faulty_events MINVALUE 0',
+    );
     // TRICKY: pushing the filter down copies the rules into every column that they use, so that a line is parsed many times,
     // and planning that takes longer than reading a small batch. The setting is the whole instance's: what is read meanwhile
     // is planned without these optimizers too, which is slower and not wrong.
     await this.session.run("SET disabled_optimizers = 'filter_pushdown,expression_rewriter'");
     await this.define(batch.format, lines);
     const inserted = await this.session.run(
-      `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked WHERE fault IS NULL`,
+      `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
+      WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
     );
     await this.session.run("SET disabled_optimizers = ''");
     return inserted;
   }
 
-  private async linesRead(): Promise<number> {
-    const [read] = await this.session.select('SELECT count(*) AS lines FROM lines');
-    return Number(read?.lines);
+  /** How many lines and events the insert has left out. */
+  private async faults(): Promise<{ lines: number; events: number }> {
+    const [left] = await this.session.select(
+      "SELECT nextval('unread_lines') AS lines, nextval('faulty_events') AS events",
+    );
+    return { lines: Number(left?.lines), events: Number(left?.events) };
   }
 
   /** The files that have a line with a fault. */
-  private async suspects(batch: Batch): Promise<string[]> {
-    const unread =
-      batch.format === 'claude-code' ? 'UNION SELECT source FROM transcript_lines WHERE type IS NULL' : '';
+  private async suspects(batch: Batch, faults: { lines: number; events: number }): Promise<string[]> {
+    const found: string[] = [];
+    if (faults.lines > 0) found.push('SELECT source FROM lines WHERE type IS NULL');
+    if (faults.events > 0) found.push('SELECT source FROM checked WHERE fault IS NOT NULL');
+    if (found.length === 0) return [];
     const rows = await this.session.select(
-      `SELECT DISTINCT source FROM (SELECT source FROM checked WHERE fault IS NOT NULL ${unread}) ORDER BY source`,
+      `SELECT DISTINCT source FROM (${found.join(' UNION ALL ')}) ORDER BY source`,
     );
-    return rows.map(({ source }) => String(source));
+    return rows.flatMap(({ source }) => batch.paths[Number(source)] ?? []);
   }
 
   /** Keeps the lines with a fault, of those that are defined and numbered, and counts them by reason. */
