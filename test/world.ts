@@ -9,7 +9,7 @@ import { type Ingested, ingest } from '../src/ingest/ingest.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Format, Store } from '../src/store/store.js';
-import { emptyDatabase } from './clickhouse/engine.js';
+import { databaseOf } from './clickhouse/engine.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -52,7 +52,7 @@ export class World {
     const store =
       inject('store') === 'DuckDB'
         ? await DuckDbStore.open(config.data, settings)
-        : await ClickHouseStore.with(config.data, settings, emptyDatabase(atEnd));
+        : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
     atEnd(() => store.close());
     return new World(folder, config, store);
   }

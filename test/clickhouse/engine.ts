@@ -70,20 +70,30 @@ async function recycle(client: ClickHouseClient, database: string): Promise<void
   free.push(database);
 }
 
-/** What connects to an empty database in the ClickHouse of this process, once the store asks for it. */
-export function emptyDatabase(atEnd: AtEnd): () => Promise<ClickHouseClient> {
+/** The databases that tests use, by the data folder that goes with them. */
+const used = new Map<string, string>();
+
+/**
+ * What connects to the database that goes with a data folder, in the ClickHouse of this process: an empty one, unless the
+ * folder was there before.
+ */
+export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouseClient> {
   if (folder === undefined) {
     const path = mkdtempSync(join(tmpdir(), 'daybook-clickhouse-'));
     process.on('exit', () => rmSync(path, { recursive: true, force: true }));
     folder = path;
   }
   const path = folder;
-  const database = free.pop() ?? `test_${++databases}`;
-  atEnd(async () => {
-    const client = createClient({ connection: chdb().createChdbConnection({ path }) });
-    await recycle(client, database);
-    await client.close();
-  });
+  const known = used.get(data);
+  const database = known ?? free.pop() ?? `test_${++databases}`;
+  if (known === undefined) {
+    used.set(data, database);
+    atEnd(async () => {
+      const client = createClient({ connection: chdb().createChdbConnection({ path }) });
+      await recycle(client, database);
+      await client.close();
+    });
+  }
   return async () => {
     const client = createClient({ connection: withFiles(chdb().createChdbConnection({ path }), path) });
     await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });

@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
-import { readConfig } from '../../src/config.js';
+import { type Config, readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
 import { DAY_TABLES } from '../../src/store/build.js';
 import { ClickHouseStore } from '../../src/store/clickhouse.js';
 import type { Row, Store } from '../../src/store/store.js';
-import { NOW, temporaryFolder } from '../world.js';
-import { emptyDatabase } from './engine.js';
+import { type AtEnd, NOW, temporaryFolder } from '../world.js';
+import { databaseOf } from './engine.js';
 
 /** The statement at which the process ends: not sent any more, or done by the server while nobody hears of it. */
 interface End {
@@ -70,10 +70,16 @@ const SECOND = [
 
 /** A database that outlives the stores that open it one after the other. */
 class Database {
-  private readonly folder = temporaryFolder();
-  private readonly config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data') });
-  private readonly connect = emptyDatabase(onTestFinished);
+  private readonly folder: string;
+  private readonly config: Config;
+  private readonly connect: () => Promise<ClickHouseClient>;
   private end: End | undefined;
+
+  constructor(atEnd: AtEnd = onTestFinished) {
+    this.folder = temporaryFolder(atEnd);
+    this.config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data') });
+    this.connect = databaseOf(this.config.data, atEnd);
+  }
 
   open(): Promise<ClickHouseStore> {
     const settings = { memoryMb: this.config.memoryMb, rateCard: this.config.rateCard, now: NOW };
@@ -113,6 +119,33 @@ async function seen(store: Store, tables: readonly string[]): Promise<Record<str
 
 const built = (store: Store) => build(store, {}, () => NOW);
 
+/** What readers see before and after the second batch, and before and after the days are built again, when nothing is killed. */
+let settled: { before: Record<string, Row[]>; after: Record<string, Row[]> };
+let days: typeof settled;
+
+beforeAll(async () => {
+  const undo: (() => void | Promise<void>)[] = [];
+  const sent = new Database((work) => undo.unshift(work));
+  let store = await sent.open();
+  await sent.send(store, FIRST);
+  const before = await seen(store, SETTLED);
+  await sent.send(store, SECOND);
+  settled = { before, after: await seen(store, SETTLED) };
+  await store.close();
+  const counted = new Database((work) => undo.unshift(work));
+  store = await counted.open();
+  await counted.send(store, FIRST);
+  await built(store);
+  await counted.send(store, SECOND);
+  const old = await seen(store, BUILT);
+  await built(store);
+  days = { before: old, after: await seen(store, BUILT) };
+  await store.close();
+  afterAll(async () => {
+    for (const work of undo) await work();
+  });
+});
+
 describe('a settle that is killed', () => {
   test.each([
     ['INSERT INTO abandoned', false],
@@ -126,18 +159,11 @@ describe('a settle that is killed', () => {
     ['INSERT INTO batches_rows', false],
     ['INSERT INTO batches_rows', true],
   ])('at "%s" (done: %s) leaves all of it or nothing, and can be run again', async (statement, isDone) => {
-    const undisturbed = new Database();
-    let store = await undisturbed.open();
-    await undisturbed.send(store, FIRST);
-    const before = await seen(store, SETTLED);
-    await undisturbed.send(store, SECOND);
-    const after = await seen(store, SETTLED);
-    await store.close();
-
+    const { before, after } = settled;
     const database = new Database();
-    store = await database.open();
+    let store = await database.open();
     await database.send(store, FIRST);
-    store = await database.kill(store, { at: new RegExp(`^${statement} `), isDone }, () =>
+    store = await database.kill(store, { at: new RegExp(`^${statement}\\s`), isDone }, () =>
       database.send(store, SECOND),
     );
     const isThere = statement === 'INSERT INTO batches_rows' && isDone;
@@ -161,22 +187,13 @@ describe('a build that is killed', () => {
   ])(
     'at "%s" (done: %s) leaves the old days or the new ones, and can be run again',
     async (statement, isDone) => {
-      const undisturbed = new Database();
-      let store = await undisturbed.open();
-      await undisturbed.send(store, FIRST);
-      await built(store);
-      await undisturbed.send(store, SECOND);
-      const before = await seen(store, BUILT);
-      await built(store);
-      const after = await seen(store, BUILT);
-      await store.close();
-
+      const { before, after } = days;
       const database = new Database();
-      store = await database.open();
+      let store = await database.open();
       await database.send(store, FIRST);
       await built(store);
       await database.send(store, SECOND);
-      store = await database.kill(store, { at: new RegExp(`^${statement} `), isDone }, () => built(store));
+      store = await database.kill(store, { at: new RegExp(`^${statement}\\s`), isDone }, () => built(store));
       const isThere = statement === 'INSERT INTO days_rows' && isDone;
       expect(await seen(store, BUILT)).toEqual(isThere ? after : before);
       await built(store);

@@ -1,4 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseSettings, drainStream } from '@clickhouse/client';
 import { readSql } from '../sql.js';
@@ -96,12 +97,19 @@ export class ClickHouseSession {
 
   /** Sends the rows of a Parquet file to a table; the file streams to the server as it is. */
   async upload(path: string, table: string, columns: readonly string[]): Promise<void> {
-    const { stream } = await this.client.exec({
-      query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`,
-      values: createReadStream(path),
-      clickhouse_settings: this.settings,
-    });
-    await drainStream(stream);
+    const file = await open(path);
+    const values = file.createReadStream({ autoClose: false });
+    try {
+      const { stream } = await this.client.exec({
+        query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`,
+        values,
+        clickhouse_settings: this.settings,
+      });
+      await drainStream(stream);
+    } finally {
+      values.destroy();
+      await file.close();
+    }
   }
 
   /** Writes the rows of one SELECT to a Parquet file, as they stream from the server. */
