@@ -9,7 +9,7 @@ const installed = `${folder}node_modules/installed.json`;
 
 if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   const isWindows = process.platform === 'win32';
-  const install = spawnSync('npm', ['ci', '--silent', '--no-audit', '--no-fund'], {
+  const install = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd: folder,
     encoding: 'utf8',
     shell: isWindows,
@@ -20,7 +20,7 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     writeFileSync(installed, lock);
   } else {
     rmSync(`${folder}node_modules`, { recursive: true, force: true });
-    const [reason] = `${install.stderr || install.error || loads.stderr}`.trim().split('\n');
+    const [, reason] = /^npm (?:error|ERR!) (.+)$/m.exec(install.stderr ?? '') ?? ['', 'it does not load here'];
     process.stdout.write(`The tests on ClickHouse are skipped: chdb can't be installed (${reason}).\n`);
   }
 }
