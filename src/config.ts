@@ -28,12 +28,55 @@ const list = z.string().transform((text) =>
 );
 const text = z.string().min(1);
 
+/** Where a ClickHouse database is. */
+export interface ClickHouseAddress {
+  /** Of the server's HTTP interface, as `http://host:8123`. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** What `clickhouse://user:password@host:8123/database` names; with `clickhouses:` the way there is encrypted. */
+function toAddress(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
+  if (text === 'duckdb') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = url?.pathname.slice(1) ?? '';
+  if (
+    url === undefined ||
+    !/^clickhouses?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^[A-Za-z_][A-Za-z0-9_]*$/.test(database) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be duckdb or clickhouse://user:password@host:8123/database',
+    });
+    return z.NEVER;
+  }
+  const isEncrypted = url.protocol === 'clickhouses:';
+  const port = url.port === '' ? (isEncrypted ? '8443' : '8123') : url.port;
+  return {
+    url: `${isEncrypted ? 'https' : 'http'}://${url.hostname}:${port}`,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    database,
+  };
+}
+
 /** Every setting: its form, its default and, for people, what it does. Names of secrets are in SECRETS. */
 const Settings = z.object({
   DAYBOOK_DATA: text
     .default('data')
     .transform((path) => resolve(path))
     .describe('folder of the database, the inbox and the control socket'),
+  DAYBOOK_STORE: z
+    .string()
+    .default('duckdb')
+    .transform(toAddress)
+    .describe('`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)'),
   DAYBOOK_HOST: text.default('127.0.0.1').describe('address to listen on'),
   DAYBOOK_PORT: whole(0, 65535).default(8787).describe('port to listen on'),
   DAYBOOK_RATE_CARD: text
@@ -88,7 +131,7 @@ const Settings = z.object({
 
 type Setting = keyof typeof Settings.shape;
 
-const SECRETS: ReadonlySet<string> = new Set<Setting>(['DAYBOOK_JWT_SECRET']);
+const SECRETS: ReadonlySet<string> = new Set<Setting>(['DAYBOOK_JWT_SECRET', 'DAYBOOK_STORE']);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
 export interface JwtConfig {
@@ -104,6 +147,8 @@ export interface JwtConfig {
 export interface Config {
   /** Folder of the database, the inbox and the control socket. */
   readonly data: string;
+  /** The ClickHouse database that is the store; undefined for a DuckDB file in the data folder. */
+  readonly clickhouse: ClickHouseAddress | undefined;
   readonly host: string;
   readonly port: number;
   /** Path of the rate card. */
@@ -166,6 +211,12 @@ export function readProcessConfig(options: Variables): Config {
   return readConfig(variables);
 }
 
+/** A value as it may be shown: a secret not at all, of an address all but its password. */
+function masked(name: string, value: string): string {
+  if (name === 'DAYBOOK_STORE') return value.replace(/:[^:@/]*@/, ':***@');
+  return SECRETS.has(name) ? '***' : value;
+}
+
 /** Every setting of this process, and where it comes from. Throws a UsageError when one is wrong. */
 export function showProcessConfig(options: Variables): ShownSetting[] {
   readProcessConfig(options);
@@ -173,8 +224,11 @@ export function showProcessConfig(options: Variables): ShownSetting[] {
     const [source, given] = sources(options).find(([, variables]) => (variables[name] ?? '') !== '') ?? [];
     const byDefault = schema.safeParse(undefined).data;
     const value = given?.[name] ?? (Array.isArray(byDefault) ? byDefault.join(',') : byDefault?.toString());
-    const isMasked = SECRETS.has(name) && value !== undefined;
-    return { name, value: isMasked ? '***' : value, source: source ?? 'default' };
+    return {
+      name,
+      value: value === undefined ? undefined : masked(name, value),
+      source: source ?? 'default',
+    };
   });
 }
 
@@ -202,12 +256,14 @@ export function readConfig(variables: Variables): Config {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0]);
-    const value = SECRETS.has(name) ? 'what it is' : `"${variables[name]}"`;
-    throw new UsageError(`${name} can't be ${value}: ${issue?.message}.`);
+    // Secrets aren't shown, nor is the password in the store's address.
+    const what = SECRETS.has(name) ? '' : ` can't be "${variables[name]}":`;
+    throw new UsageError(`${name}${what} ${issue?.message}.`);
   }
   const settings = parsed.data;
   return {
     data: settings.DAYBOOK_DATA,
+    clickhouse: settings.DAYBOOK_STORE,
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
     rateCard: settings.DAYBOOK_RATE_CARD,

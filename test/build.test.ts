@@ -385,9 +385,9 @@ describe('a day is replaced whole', () => {
     await world.build();
     const before = await tablesOf(world);
     await world.send([turn('2026-06-09', 'grace', 's2')]);
-    await world.store.run([{ sql: 'ALTER TABLE quality RENAME TO quality_elsewhere' }]);
-    await expect(world.build()).rejects.toThrow('quality');
-    await world.store.run([{ sql: 'ALTER TABLE quality_elsewhere RENAME TO quality' }]);
+    await world.store.run([{ sql: 'ALTER TABLE languages RENAME COLUMN language TO tongue' }]);
+    await expect(world.build()).rejects.toThrow('language');
+    await world.store.run([{ sql: 'ALTER TABLE languages RENAME COLUMN tongue TO language' }]);
     expect(await tablesOf(world)).toEqual(before);
     expect(await world.build()).toEqual(['2026-06-09']);
     expect(await rowsOf(world, 'users', '2026-06-09')).toHaveLength(2);
@@ -461,7 +461,7 @@ describe('the rate card', () => {
     await expect(run()).rejects.toThrow('is not as docs/rate-card.md says');
     expect(await billed()).toBe(500);
     const runs = await world.store.select(
-      'SELECT cause, days_built, days_failed, error FROM runs ORDER BY run_id',
+      'SELECT cause, days_built, days_failed, error FROM runs ORDER BY days_built DESC, error',
     );
     expect(runs.map(({ days_built, error }) => [days_built, error === null])).toEqual([
       [2, true],

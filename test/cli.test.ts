@@ -208,6 +208,20 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
+  test('a store that is wrong, or that nobody can reach, without showing its password', async () => {
+    const status = (store: string) => daybook(['status'], { env: { DAYBOOK_STORE: store } });
+    for (const store of ['postgres://ada:secret@host/db', 'clickhouse://ada:secret@host', 'x']) {
+      expect(await status(store)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'DAYBOOK_STORE must be duckdb or clickhouse://user:password@host:8123/database.\n',
+      });
+    }
+    const { code, stderr } = await status('clickhouse://ada:secret@127.0.0.1:1/daybook');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The ClickHouse server http:\/\/127.0.0.1:1 can't be used \(.+\): .+\n$/);
+  });
+
   test('a setting that is wrong', async () => {
     const { code, stderr } = await daybook(['status'], { env: { DAYBOOK_HISTORY_START: 'soon' } });
     expect(stderr).toMatch(/^DAYBOOK_HISTORY_START can't be "soon": .*YYYY-MM-DD.*\n$/);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { type Config, readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
@@ -9,8 +9,17 @@ import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
 import { type DailySql, dailySql } from '../src/store/build.js';
 import { ChecksFailed } from '../src/store/check.js';
+import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
-import type { Format } from '../src/store/store.js';
+import type { Format, Store } from '../src/store/store.js';
+import { databaseOf } from './clickhouse/engine.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The store that worlds have: each test that asks for a world runs on both. */
+    store: 'DuckDB' | 'ClickHouse';
+  }
+}
 
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
@@ -33,7 +42,7 @@ export class World {
   private constructor(
     readonly folder: string,
     readonly config: Config,
-    readonly store: DuckDbStore,
+    readonly store: Store,
   ) {
     this.inbox = Inbox.open(config.data, config.inboxMb, this.clock);
   }
@@ -45,14 +54,13 @@ export class World {
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
-    const store = await DuckDbStore.open(config.data, {
-      memoryMb: config.memoryMb,
-      rateCard: config.rateCard,
-      now: NOW,
-      daily,
-    });
-    const world = new World(folder, config, store);
+    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: NOW, daily };
+    const store =
+      inject('store') === 'DuckDB'
+        ? await DuckDbStore.open(config.data, settings)
+        : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
     atEnd(() => store.close());
+    const world = new World(folder, config, store);
     atEnd(() => world.inbox.close());
     return world;
   }

@@ -6,5 +6,6 @@ CREATE TABLE digests (
   table_name  VARCHAR NOT NULL,
   row_count   BIGINT NOT NULL,
   digest      VARCHAR NOT NULL   -- SHA-256 of the rows, hexadecimal: docs/quality.md says how to compute it
+--clickhouse , build BIGINT NOT NULL
 )
 --clickhouse ENGINE = MergeTree ORDER BY (org_id, day, table_name)

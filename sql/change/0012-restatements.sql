@@ -8,5 +8,6 @@ CREATE TABLE restatements (
   new_digest  VARCHAR NOT NULL,
   built_at    TIMESTAMP(3) NOT NULL,  -- of the build that changed it
   reason      VARCHAR NOT NULL        -- late events, rate card, language table, definition, or several of these with commas between
+--clickhouse , build BIGINT NOT NULL
 )
 --clickhouse ENGINE = MergeTree ORDER BY (org_id, day, built_at, table_name)

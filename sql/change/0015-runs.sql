@@ -9,3 +9,4 @@ CREATE TABLE runs (
   days_failed  BIGINT NOT NULL,        -- days that stay as they were
   error        VARCHAR                 -- one sentence; null when all went well
 )
+--clickhouse ENGINE = MergeTree ORDER BY (started_at, run_id)

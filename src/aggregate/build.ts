@@ -4,12 +4,9 @@ import { type Breach, ChecksFailed } from '../store/check.js';
 import { newestBatch, type OrgDay, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
-/** How many days go into one transaction: enough to share the reading, few enough to keep it small. */
-const DAYS_AT_ONCE = 31;
-
-/** As long as they have few events it can be more: what a transaction costs by itself is then more than what the days cost. */
+/** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
 const FEW_EVENTS = 200_000;
-const SMALL_DAYS_AT_ONCE = 400;
+const SMALL_DAYS_AT_ONCE = 186;
 
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {
@@ -38,7 +35,7 @@ async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][
   let events = 0;
   for (const day of days) {
     const more = eventsOf.get(`${day.day} ${day.orgId}`) ?? 0;
-    const limit = events + more <= FEW_EVENTS ? SMALL_DAYS_AT_ONCE : DAYS_AT_ONCE;
+    const limit = events + more <= FEW_EVENTS ? SMALL_DAYS_AT_ONCE : store.daysAtOnce;
     if (group.length >= limit) {
       groups.push(group);
       group = [];

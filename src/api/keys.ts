@@ -54,10 +54,8 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   const key_id = `key_${ulid(now)}`;
   await store.run([
     {
-      sql: `INSERT INTO keys BY NAME SELECT
-        $key_id AS key_id, $org_id AS org_id, $role AS role, $user_id AS user_id, $user_email AS user_email,
-        $key_hash AS key_hash, $fingerprint AS fingerprint,
-        make_timestamp_ms($now) AS created_at, make_timestamp_ms(CAST($expires_at AS BIGINT)) AS expires_at`,
+      sql: `INSERT INTO keys (key_id, org_id, role, user_id, user_email, key_hash, fingerprint, created_at, expires_at)
+        SELECT $key_id, $org_id, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), instant($expires_at)`,
       parameters: {
         key_id,
         org_id: wanted.orgId,
@@ -99,7 +97,7 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
   if (key.revoked_at !== null) return key;
   await store.run([
     {
-      sql: 'UPDATE keys SET revoked_at = make_timestamp_ms($now) WHERE key_id = $key_id',
+      sql: 'UPDATE keys SET revoked_at = instant($now) WHERE key_id = $key_id',
       parameters: { now, key_id: key.key_id },
     },
   ]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
-import type { DuckDbStore } from '../store/duckdb.js';
+import type { Store } from '../store/store.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
 import { ask, Nobody } from './control.js';
 
@@ -20,15 +20,14 @@ export async function openStore(
   config: Config,
   clock: () => number,
   isServed: () => Promise<boolean>,
-): Promise<DuckDbStore | undefined> {
+): Promise<Store | undefined> {
   const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
+    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: clock() };
     try {
-      return await DuckDbStore.open(config.data, {
-        memoryMb: config.memoryMb,
-        rateCard: config.rateCard,
-        now: clock(),
-      });
+      if (config.clickhouse === undefined) return await DuckDbStore.open(config.data, settings);
+      const { ClickHouseStore } = await import('../store/clickhouse.js');
+      return await ClickHouseStore.open(config.data, config.clickhouse, settings);
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
     }

@@ -13,7 +13,7 @@ export async function requireOrganization(store: Store, orgId: string, now: numb
   }
   await store.run([
     {
-      sql: `INSERT INTO organizations SELECT $org_id, make_timestamp_ms($now)
+      sql: `INSERT INTO organizations SELECT $org_id, instant($now)
         WHERE $org_id NOT IN (SELECT org_id FROM organizations)`,
       parameters: { org_id: orgId, now },
     },

@@ -96,8 +96,43 @@ export class Session {
   }
 }
 
+/**
+ * Opens a database file in the data folder, and clears what a killed process left beside it.
+ * Throws StoreBusy when another process has it open.
+ */
+export async function openInstance(folder: string, file: string, memoryMb: number): Promise<DuckDBInstance> {
+  makeFolder(folder);
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(join(folder, file), {
+      memory_limit: `${memoryMb}MiB`,
+      autoinstall_known_extensions: 'false',
+    });
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      /lock on file|already open|being used by another process/i.test(error.message)
+    ) {
+      throw new StoreBusy(error.message);
+    }
+    throw sentenceOf(error, folder);
+  }
+  // What a killed process left: having the database open, this is the only one that writes here.
+  for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
+  return instance;
+}
+
+/** Makes a connection, set as all of Daybook's are. */
+export async function connect(instance: DuckDBInstance): Promise<Session> {
+  const session = new Session(await instance.connect());
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
+  await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+  return session;
+}
+
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
+  readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
   private queue: Promise<unknown> = Promise.resolve();
   private readonly idle: Session[] = [];
@@ -118,35 +153,11 @@ export class DuckDbStore implements Store {
     folder: string,
     settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
-    makeFolder(folder);
-    let instance: DuckDBInstance;
-    try {
-      instance = await DuckDBInstance.create(join(folder, DATABASE), {
-        memory_limit: `${settings.memoryMb}MiB`,
-        autoinstall_known_extensions: 'false',
-      });
-    } catch (error) {
-      if (
-        error instanceof Error &&
-        /lock on file|already open|being used by another process/i.test(error.message)
-      ) {
-        throw new StoreBusy(error.message);
-      }
-      throw sentenceOf(error, folder);
-    }
-    // What a killed process left: having the database open, this is the only one that writes here.
-    for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
-    const writer = await DuckDbStore.connect(instance);
+    const instance = await openInstance(folder, DATABASE, settings.memoryMb);
+    const writer = await connect(instance);
     await applyChanges(writer, settings);
     const builder = new Builder(writer, settings.daily ?? dailySql);
     return new DuckDbStore(instance, writer, new Settler(writer, folder), builder, settings.rateCard);
-  }
-
-  private static async connect(instance: DuckDBInstance): Promise<Session> {
-    const session = new Session(await instance.connect());
-    // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
-    await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
-    return session;
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -160,7 +171,7 @@ export class DuckDbStore implements Store {
   }
 
   private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.idle.pop() ?? (await DuckDbStore.connect(this.instance));
+    const session = this.idle.pop() ?? (await connect(this.instance));
     try {
       return await read(session);
     } finally {

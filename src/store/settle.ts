@@ -69,9 +69,9 @@ export function isReadError(error: unknown): boolean {
   );
 }
 
-/** Whether a file of the data folder is one that lines are numbered in. */
+/** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
 export function isSpool(file: string): boolean {
-  return /^lines-\d+\.tmp$/.test(file);
+  return /^(lines-\d+\.tmp|rows-\w+\.parquet)$/.test(file);
 }
 
 async function isAnyDamaged(paths: readonly string[]): Promise<boolean> {
@@ -85,9 +85,15 @@ class Misread extends Error {}
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
   constructor(
-    private readonly session: Session,
-    private readonly folder: string,
+    protected readonly session: Session,
+    protected readonly folder: string,
   ) {}
+
+  /** Puts the stored rejects that the new ones may repeat beside them, where they are kept elsewhere. */
+  protected async recallRejects(): Promise<void> {}
+
+  /** Puts the stored events that a batch may repeat beside its own, where they are kept elsewhere. */
+  protected async recall(_batch: Batch, _number: number): Promise<void> {}
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
@@ -196,6 +202,7 @@ export class Settler {
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
     await session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`);
+    await this.recallRejects();
     // A line that was rejected before, and stands where it stood, is not another one.
     await session.run(`
       INSERT INTO rejects BY NAME
@@ -231,6 +238,7 @@ export class Settler {
   /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
   private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
+    await this.recall(batch, number);
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
     await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
     if (batch.format === 'claude-code') {

@@ -56,6 +56,8 @@ export interface OrgDay {
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */
 export interface Store {
+  /** How many days one build takes: enough to share the reading, few enough to keep it small. */
+  readonly daysAtOnce: number;
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
