@@ -20,7 +20,10 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     writeFileSync(installed, lock);
   } else {
     rmSync(`${folder}node_modules`, { recursive: true, force: true });
-    const [, reason] = /^npm (?:error|ERR!) (.+)$/m.exec(install.stderr ?? '') ?? ['', 'it does not load here'];
+    const [, reason] = /^npm (?:error|ERR!) (.+)$/m.exec(install.stderr ?? '') ?? [
+      '',
+      'it does not load here',
+    ];
     process.stdout.write(`The tests on ClickHouse are skipped: chdb can't be installed (${reason}).\n`);
   }
 }
