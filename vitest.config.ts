@@ -34,6 +34,7 @@ export default defineConfig({
                 name: 'ClickHouse',
                 include: ON_EVERY_STORE,
                 provide: { store: 'ClickHouse' as const },
+                testTimeout: 300_000,
               },
             },
           ]
