@@ -5,11 +5,15 @@ import { isInstalled } from './test/clickhouse/engine.js';
 const ON_EVERY_STORE = [
   'test/api.test.ts',
   'test/build.test.ts',
+  'test/check.test.ts',
   'test/claims.test.ts',
   'test/claude-code.test.ts',
   'test/clickhouse/*.test.ts',
+  'test/digest.test.ts',
+  'test/events.test.ts',
   'test/golden.test.ts',
   'test/ingest/*.test.ts',
+  'test/quality.test.ts',
 ];
 
 export default defineConfig({

@@ -7,4 +7,4 @@ CREATE TABLE fresh_digests (
   row_count   BIGINT NOT NULL,
   digest      VARCHAR NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day, table_name)

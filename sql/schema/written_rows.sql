@@ -4,4 +4,4 @@ CREATE TABLE written_rows (
   table_name  VARCHAR NOT NULL,
   row_count   BIGINT NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY table_name
