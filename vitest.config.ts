@@ -7,12 +7,12 @@ const ON_EVERY_STORE = [
   'test/build.test.ts',
   'test/check.test.ts',
   'test/claims.test.ts',
-  'test/claude-code.test.ts',
   'test/clickhouse/*.test.ts',
-  'test/digest.test.ts',
-  'test/events.test.ts',
   'test/golden.test.ts',
-  'test/ingest/*.test.ts',
+  'test/ingest/arrivals.test.ts',
+  'test/ingest/duplicates.test.ts',
+  'test/ingest/emails.test.ts',
+  'test/laws/*.test.ts',
   'test/quality.test.ts',
 ];
 

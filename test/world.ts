@@ -21,6 +21,11 @@ declare module 'vitest' {
   }
 }
 
+/** The store that worlds have. Who makes one outside of the tests has DuckDB. */
+function storeName(): 'DuckDB' | 'ClickHouse' {
+  return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
+}
+
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
 
@@ -51,12 +56,13 @@ export class World {
     environment: Record<string, string> = {},
     atEnd: AtEnd = onTestFinished,
     daily: DailySql = dailySql,
+    name = storeName(),
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
     const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: NOW, daily };
     const store =
-      inject('store') === 'DuckDB'
+      name === 'DuckDB'
         ? await DuckDbStore.open(config.data, settings)
         : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
     atEnd(() => store.close());

@@ -68,15 +68,15 @@ SELECT
   CAST(coalesce(person.slash_commands_invocations, 0) AS BIGINT) AS slash_commands_invocations,
   CAST(coalesce(person.hooks_invocations, 0) AS BIGINT) AS hooks_invocations,
   CAST(coalesce(web.web_users, 0) AS BIGINT) AS web_users,
-  CAST(ratio(coalesce(session.tool_calls, 0), coalesce(session.user_turns, 0)) AS DOUBLE) AS autonomy_ratio_avg,
+  CAST(ratio(session.tool_calls, coalesce(session.user_turns, 0)) AS DOUBLE) AS autonomy_ratio_avg,
   CAST(coalesce(session.autonomy_ratio_p50, 0) AS DOUBLE) AS autonomy_ratio_p50,
   CAST(coalesce(session.autonomy_ratio_p90, 0) AS DOUBLE) AS autonomy_ratio_p90,
-  CAST(ratio(coalesce(session.tool_calls, 0), coalesce(session.sessions, 0)) AS DOUBLE) AS tool_calls_per_session_avg,
-  CAST(ratio(coalesce(session.user_turns, 0), coalesce(session.sessions, 0)) AS DOUBLE) AS user_turns_per_session_avg,
-  CAST(ratio(coalesce(level.auto_high, 0), coalesce(level.known, 0)) AS DOUBLE) AS auto_high_ratio,
-  CAST(ratio(coalesce(level.auto_medium, 0), coalesce(level.known, 0)) AS DOUBLE) AS auto_medium_ratio,
-  CAST(ratio(coalesce(level.auto_low, 0), coalesce(level.known, 0)) AS DOUBLE) AS auto_low_ratio,
-  CAST(ratio(coalesce(level.manual, 0), coalesce(level.known, 0)) AS DOUBLE) AS manual_ratio
+  CAST(ratio(session.tool_calls, coalesce(session.sessions, 0)) AS DOUBLE) AS tool_calls_per_session_avg,
+  CAST(ratio(session.user_turns, coalesce(session.sessions, 0)) AS DOUBLE) AS user_turns_per_session_avg,
+  CAST(ratio(level.auto_high, coalesce(level.known, 0)) AS DOUBLE) AS auto_high_ratio,
+  CAST(ratio(level.auto_medium, coalesce(level.known, 0)) AS DOUBLE) AS auto_medium_ratio,
+  CAST(ratio(level.auto_low, coalesce(level.known, 0)) AS DOUBLE) AS auto_low_ratio,
+  CAST(ratio(level.manual, coalesce(level.known, 0)) AS DOUBLE) AS manual_ratio
 FROM due
 LEFT JOIN session USING (org_id, day)
 LEFT JOIN person USING (org_id, day)

@@ -45,8 +45,7 @@ model_rates AS (
     PARTITION BY model_day.day, model_day.model_id
     ORDER BY
       length(rates.model_id) DESC,
-      CASE WHEN rates.valid_from <= model_day.day THEN 0 ELSE 1 END,
-      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC,
+      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC NULLS LAST,
       rates.valid_from
   ) = 1
 )

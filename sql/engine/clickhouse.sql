@@ -65,8 +65,8 @@ CREATE OR REPLACE FUNCTION tool_key AS (name, server) ->
 -- A path's last part, after the last slash or backslash.
 CREATE OR REPLACE FUNCTION file_name AS (path) -> regexpExtract(path, '([^/\\\\]*)$', 1);
 
--- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none.
-CREATE OR REPLACE FUNCTION extension_of AS (path) -> lower_case(regexpExtract(file_name(path), '(?-s)^.+(\\.[^.]+)$', 1));
+-- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none; a line break can be in a name.
+CREATE OR REPLACE FUNCTION extension_of AS (path) -> lower_case(regexpExtract(file_name(path), '(?s)^.+(\\.[^.]+)$', 1));
 
 -- The autonomy level of a mode; unknown when there is no mode.
 CREATE OR REPLACE FUNCTION autonomy_level AS (mode) ->
@@ -93,7 +93,7 @@ CREATE OR REPLACE FUNCTION credits AS (multiplier, tokens, write_rate, write_tok
   ));
 
 -- The last two parts of a path's extension, lower-case, as .blade.php; '' when there are no two.
-CREATE OR REPLACE FUNCTION long_extension_of AS (path) -> lower_case(regexpExtract(file_name(path), '(?-s)^.+(\\.[^.]+\\.[^.]+)$', 1));
+CREATE OR REPLACE FUNCTION long_extension_of AS (path) -> lower_case(regexpExtract(file_name(path), '(?s)^.+(\\.[^.]+\\.[^.]+)$', 1));
 
 -- A value as it stands in the row text that a digest is of: the field of a CSV line. A text is always in quotes, so that no
 -- value can look like two. NULL is nothing, which the empty text is not.

@@ -42,8 +42,8 @@ CREATE OR REPLACE MACRO tool_key(name, server) AS
 -- A path's last part, after the last slash or backslash.
 CREATE OR REPLACE MACRO file_name(path) AS regexp_extract(path, '([^/\\]*)$', 1);
 
--- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none.
-CREATE OR REPLACE MACRO extension_of(path) AS lower_case(regexp_extract(file_name(path), '^.+(\.[^.]+)$', 1));
+-- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none; a line break can be in a name.
+CREATE OR REPLACE MACRO extension_of(path) AS lower_case(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+)$', 1));
 
 -- The autonomy level of a mode; unknown when there is no mode.
 CREATE OR REPLACE MACRO autonomy_level(mode) AS
@@ -70,7 +70,7 @@ CREATE OR REPLACE MACRO credits(multiplier, tokens, write_rate, write_tokens, re
   ) // 1000000000000 AS BIGINT);
 
 -- The last two parts of a path's extension, lower-case, as .blade.php; '' when there are no two.
-CREATE OR REPLACE MACRO long_extension_of(path) AS lower_case(regexp_extract(file_name(path), '^.+(\.[^.]+\.[^.]+)$', 1));
+CREATE OR REPLACE MACRO long_extension_of(path) AS lower_case(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+\.[^.]+)$', 1));
 
 -- A value as it stands in the row text that a digest is of: the field of a CSV line. A text is always in quotes, so that no
 -- value can look like two. NULL is nothing, which the empty text is not: concat has no text for it.

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { FAMILIES, report } from '../src/api/report.js';
+import type { Day } from '../src/day.js';
+import type { World } from './world.js';
+
+/**
+ * Plays the folders of test/golden: what the numbers of metrics.md are, worked out by hand. A folder is one case:
+ *
+ *   README.md                            the idea that must hold, in one sentence
+ *   events.ndjson                        canonical events; events.<org>.ndjson for one of several organizations
+ *   late.ndjson                          events that arrive after the first build
+ *   rate-card.json                       its own rate card, instead of test/golden/rate-card.json
+ *   before.<answer>.<days>[.<org>].json  the rows of an answer after the first build
+ *   expect.<answer>.<days>[.<org>].json  the rows of an answer in the end
+ *
+ * Answers are those of the API (tokens, tokens-by-model, ...), and quality, the table. Days are one day or `from..to`. Of an
+ * object only the members that are written count, of a list all elements in their order. Nothing writes these files.
+ */
+export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
+
+/** Noon of the day that is open in all cases. */
+export const NOW = Date.parse('2026-06-10T12:00:00.000Z');
+
+export const EVENTS = /^(events|late)(?:\.([a-z]+))?\.ndjson$/;
+export const EXPECTATION =
+  /^(before|expect)\.([a-z_-]+)\.(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?(?:\.([a-z]+))?\.json$/;
+
+export interface Case {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly rateCard: string;
+}
+
+/** Asks for the rows that an expectation is about; its file's name says which they are. */
+export interface Question {
+  readonly file: string;
+  readonly when: string;
+  readonly answer: string;
+  readonly from: Day;
+  readonly to: Day;
+  readonly orgId: string;
+}
+
+export const cases: Case[] = readdirSync(GOLDEN, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => {
+    const files = readdirSync(join(GOLDEN, name)).sort();
+    return {
+      name,
+      files,
+      rateCard: join(GOLDEN, files.includes('rate-card.json') ? name : '', 'rate-card.json'),
+    };
+  })
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Each organization of each case is one of its own, so cases with the same rate card share a store. */
+export function orgOf(name: string, org: string | undefined): string {
+  return org === undefined ? name : `${name}.${org}`;
+}
+
+export function questionsOf({ name, files }: Case): Question[] {
+  return files.flatMap((file) => {
+    const [, when, answer, from, to, org] = EXPECTATION.exec(file) ?? [];
+    if (when === undefined || answer === undefined || from === undefined) return [];
+    return [{ file, when, answer, from: from as Day, to: (to ?? from) as Day, orgId: orgOf(name, org) }];
+  });
+}
+
+export async function ask(world: World, { answer, from, to, orgId }: Question): Promise<unknown> {
+  if (answer === 'quality') {
+    const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+    return world.store.select(
+      'SELECT * FROM quality WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY day',
+      range,
+    );
+  }
+  const family = FAMILIES.find((known) => answer === known || answer.startsWith(`${known}-by-`));
+  if (family === undefined) throw new Error(`there is no answer ${answer}`);
+  const groupBy = answer === family ? undefined : answer.slice(`${family}-by-`.length);
+  return (await report(world.store, family, { orgId, from, to, groupBy })).data;
+}
+
+/** Leaves of the objects in an answer the members that the expectation has. */
+export function likeExpected(actual: unknown, expected: unknown): unknown {
+  if (Array.isArray(actual) && Array.isArray(expected))
+    return actual.map((element, index) => likeExpected(element, expected[index]));
+  if (!isObject(actual) || !isObject(expected)) return actual;
+  const members = Object.keys(expected).filter((member) => Object.hasOwn(actual, member));
+  return Object.fromEntries(
+    members.map((member) => [member, likeExpected(actual[member], expected[member])]),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Plays cases up to the end, and answers what the store said to each question: by case and file. */
+export async function play(world: World, together: readonly Case[]): Promise<Map<string, unknown>> {
+  world.now = NOW;
+  const answers = new Map<string, unknown>();
+  for (const [kind, when] of [
+    ['events', 'before'],
+    ['late', 'expect'],
+  ]) {
+    for (const { name, files } of together) {
+      for (const file of files) {
+        const [, of, org] = EVENTS.exec(file) ?? [];
+        if (of === kind) await world.ingest([join(GOLDEN, name, file)], { orgId: orgOf(name, org) });
+      }
+    }
+    await world.build();
+    for (const one of together) {
+      for (const question of questionsOf(one))
+        if (question.when === when) answers.set(`${one.name}/${question.file}`, await ask(world, question));
+    }
+  }
+  return answers;
+}
+
+/** What the case says that the answer is. */
+export function expectedOf({ name }: Case, { file }: Question): unknown {
+  return JSON.parse(readFileSync(join(GOLDEN, name, file), 'utf8'));
+}

@@ -1,0 +1,29 @@
+import { activity, activityByClient } from './activity.js';
+import type { SentEvent } from './event.js';
+import { type Circumstances, Organization } from './organization.js';
+import { productivity } from './productivity.js';
+import { quality } from './quality.js';
+import { summary } from './summary.js';
+import { tokens, tokensByModel } from './tokens.js';
+import { tools, toolsByToolName } from './tools.js';
+import { users } from './users.js';
+
+/**
+ * A second computation of every answer, from the events as they were sent: the slow and obvious way, written from
+ * metrics.md and public-api.md and not from the SQL. All days of the organization, each answer's rows in their order.
+ */
+export function answers(sent: readonly SentEvent[], circumstances: Circumstances): Record<string, unknown[]> {
+  const organization = new Organization(sent, circumstances);
+  return {
+    tokens: tokens(organization),
+    'tokens by model': tokensByModel(organization),
+    tools: tools(organization),
+    'tools by tool_name': toolsByToolName(organization),
+    activity: activity(organization),
+    'activity by client': activityByClient(organization),
+    productivity: productivity(organization),
+    users: users(organization),
+    quality: quality(organization),
+    summary: summary(organization),
+  };
+}

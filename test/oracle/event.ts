@@ -1,0 +1,173 @@
+import { byteOrder } from './lists.js';
+
+export type Type =
+  | 'session_start'
+  | 'session_end'
+  | 'user_message'
+  | 'assistant_message'
+  | 'model_usage'
+  | 'tool_call'
+  | 'file_change'
+  | 'git_commit'
+  | 'pull_request'
+  | 'skill_use'
+  | 'slash_command'
+  | 'hook_run';
+
+/** A valid event as it is sent (events.md). An optional member that is null is one that is absent. */
+export interface SentEvent {
+  readonly event_id: string;
+  readonly type: Type;
+  readonly timestamp: string | number;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly [member: string]: string | number | boolean | null | undefined;
+}
+
+/** An event that counts. */
+export interface StoredEvent {
+  readonly day: string;
+  readonly event_id: string;
+  readonly type: Type;
+  /** Unix milliseconds. */
+  readonly occurred_at: number;
+  readonly user_id: string;
+  readonly session_id: string;
+  /** An optional member, or one of its type alone, as stored; null where it has none. */
+  readonly value: (member: string) => Value;
+  readonly text: (member: string) => string | null;
+  readonly count: (member: string) => number;
+}
+
+export type Value = string | number | boolean | null;
+
+/** The members that every type can have, in the order of the table's columns. */
+export const OF_ALL_TYPES = [
+  'user_email',
+  'client',
+  'autonomy_mode',
+  'agent',
+  'agent_version',
+  'repo',
+  'git_branch',
+  'cwd',
+];
+
+export const OF_TYPE: Record<Type, readonly string[]> = {
+  session_start: [],
+  session_end: ['reason'],
+  user_message: [],
+  assistant_message: [],
+  model_usage: ['model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'],
+  tool_call: ['tool_name', 'mcp_server', 'success', 'duration_ms'],
+  file_change: ['path', 'operation', 'lines_added', 'lines_removed'],
+  git_commit: ['commit_sha'],
+  pull_request: ['url'],
+  skill_use: ['skill_name'],
+  slash_command: ['command_name'],
+  hook_run: ['hook_event', 'matcher', 'command', 'exit_code', 'duration_ms', 'timed_out'],
+};
+
+/** The members in the order of the table's columns: by them it is decided which of two copies stands. */
+const COLUMNS = [
+  ...OF_ALL_TYPES,
+  'reason',
+  'model',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'tool_name',
+  'mcp_server',
+  'success',
+  'duration_ms',
+  'path',
+  'operation',
+  'lines_added',
+  'lines_removed',
+  'commit_sha',
+  'url',
+  'skill_name',
+  'command_name',
+  'hook_event',
+  'matcher',
+  'command',
+  'exit_code',
+  'timed_out',
+];
+
+class Copy implements StoredEvent {
+  readonly event_id: string;
+  readonly type: Type;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly occurred_at: number;
+  readonly day: string;
+
+  constructor(private readonly sent: SentEvent) {
+    this.event_id = sent.event_id;
+    this.type = sent.type;
+    this.user_id = sent.user_id;
+    this.session_id = sent.session_id;
+    this.occurred_at = instantOf(sent.timestamp);
+    this.day = new Date(this.occurred_at).toISOString().slice(0, 10);
+  }
+
+  readonly value = (member: string): Value => {
+    const isOwn = OF_ALL_TYPES.includes(member) || OF_TYPE[this.type].includes(member);
+    const value = isOwn ? (this.sent[member] ?? null) : null;
+    // A command is stored without its leading slash.
+    return member === 'command_name' && typeof value === 'string' ? value.replace(/^\s*\//, '') : value;
+  };
+
+  readonly text = (member: string): string | null => {
+    const value = this.value(member);
+    return value === null ? null : String(value);
+  };
+
+  readonly count = (member: string): number => Number(this.value(member) ?? 0);
+}
+
+/** Unix milliseconds. What a time stamp says beyond the millisecond is cut off. */
+function instantOf(timestamp: string | number): number {
+  if (typeof timestamp === 'number') return timestamp;
+  return Date.parse(timestamp.toUpperCase().replace(/(\.\d{3})\d+/, '$1'));
+}
+
+/** Smaller values first, unknown ones last. */
+function compare(one: Value, other: Value): number {
+  if (one === other) return 0;
+  if (one === null) return 1;
+  if (other === null) return -1;
+  return typeof one === 'string' ? byteOrder(one, String(other)) : Number(one) - Number(other);
+}
+
+/** Whether a copy of an event stands rather than another (events.md, "Which copy stands"). */
+function isBetter(one: Copy, other: Copy): boolean {
+  const isUsage = (copy: Copy) => copy.type === 'model_usage';
+  if (isUsage(one) !== isUsage(other)) return isUsage(one);
+  const difference =
+    (isUsage(one) ? other.count('output_tokens') - one.count('output_tokens') : 0) ||
+    one.occurred_at - other.occurred_at ||
+    byteOrder(one.session_id, other.session_id) ||
+    byteOrder(one.user_id, other.user_id) ||
+    byteOrder(one.type, other.type);
+  if (difference !== 0) return difference < 0;
+  for (const column of COLUMNS) {
+    const order = compare(one.value(column), other.value(column));
+    if (order !== 0) return order < 0;
+  }
+  return false;
+}
+
+/** The events that count: of all copies with the same day and event_id, the one that stands. */
+export function storedEvents(sent: readonly SentEvent[]): StoredEvent[] {
+  const standing = new Map<string, Copy>();
+  for (const event of sent) {
+    const copy = new Copy(event);
+    const key = JSON.stringify([copy.day, copy.event_id]);
+    const before = standing.get(key);
+    if (before === undefined || isBetter(copy, before)) standing.set(key, copy);
+  }
+  return [...standing.values()];
+}

@@ -1,0 +1,94 @@
+import type { RateCard } from './credits.js';
+import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
+import { byteOrder, distinct, groups } from './lists.js';
+import { type LanguageTable, toolNameOf } from './names.js';
+
+/** What the numbers depend on besides the events. */
+export interface Circumstances {
+  readonly rateCard: RateCard;
+  readonly languages: LanguageTable;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The days that are asked for, both included; all where they are left out. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const MS_PER_DAY = 86_400_000;
+
+export function daysBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+/** A session is identified by its user and its id. */
+export function sessionOf(event: StoredEvent): string {
+  return JSON.stringify([event.user_id, event.session_id]);
+}
+
+/** One organization: the events that count, and the words that all families share. */
+export class Organization {
+  readonly events: readonly StoredEvent[];
+  readonly rateCard: RateCard;
+  readonly languages: LanguageTable;
+  /** The days that are served: every closed day from the first event to yesterday, of those that are asked for. */
+  readonly days: readonly string[];
+  private readonly eventsByDay: ReadonlyMap<string, readonly StoredEvent[]>;
+
+  constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
+    this.events = storedEvents(sent);
+    this.rateCard = circumstances.rateCard;
+    this.languages = circumstances.languages;
+    this.eventsByDay = groups(this.events, ({ day }) => day);
+    const [first] = [...this.eventsByDay.keys()].sort();
+    const today = new Date(circumstances.now).toISOString().slice(0, 10);
+    const days: string[] = [];
+    if (first !== undefined) {
+      for (let day = daysBefore(today, 1); day >= first; day = daysBefore(day, 1)) days.unshift(day);
+    }
+    const { from = '', to = today } = circumstances;
+    this.days = days.filter((day) => from <= day && day <= to);
+  }
+
+  on(day: string): readonly StoredEvent[] {
+    return this.eventsByDay.get(day) ?? [];
+  }
+
+  daysWithEvents(): string[] {
+    return this.days.filter((day) => this.on(day).length > 0);
+  }
+
+  /** Users with at least one event of any type on one of the days. */
+  activeUsers(...days: string[]): string[] {
+    return distinct(days.flatMap((day) => this.on(day)).map(({ user_id }) => user_id)).sort(byteOrder);
+  }
+
+  /** The sessions, by key, whose earliest event of any type is on that day. */
+  sessionsStartedOn(day: string): string[] {
+    const before = new Set(this.events.filter((event) => event.day < day).map(sessionOf));
+    return distinct(this.on(day).map(sessionOf)).filter((session) => !before.has(session));
+  }
+
+  /** The e-mail with the latest timestamp of all that is stored, of equals the greater. */
+  emailOf(user: string): string | null {
+    const [latest] = this.events
+      .filter((event) => event.user_id === user && event.text('user_email') !== null)
+      .sort(
+        (one, other) =>
+          other.occurred_at - one.occurred_at ||
+          byteOrder(other.text('user_email') ?? '', one.text('user_email') ?? ''),
+      );
+    return latest?.text('user_email') ?? null;
+  }
+}
+
+export function toolCalls(events: readonly StoredEvent[]): StoredEvent[] {
+  return events.filter((event) => toolNameOf(event) !== null);
+}
+
+export function ofType(events: readonly StoredEvent[], type: StoredEvent['type']): StoredEvent[] {
+  return events.filter((event) => event.type === type);
+}
+
+export function userTurns(events: readonly StoredEvent[]): StoredEvent[] {
+  return ofType(events, 'user_message');
+}

@@ -1,0 +1,66 @@
+import type { StoredEvent } from './event.js';
+import { counted, distinct, groups } from './lists.js';
+import { extensionOf, languageOf } from './names.js';
+import { type Organization, ofType } from './organization.js';
+
+/** metrics.md, "productivity". */
+
+/** One file: a distinct (user, session, path) of the events of one day. */
+interface File {
+  readonly path: string;
+  readonly isCreated: boolean;
+}
+
+export function filesOf(events: readonly StoredEvent[]): File[] {
+  const changes = groups(ofType(events, 'file_change'), (event) =>
+    JSON.stringify([event.user_id, event.session_id, event.text('path')]),
+  );
+  return [...changes.values()].map((same) => ({
+    path: same[0]?.text('path') ?? '',
+    isCreated: same.some((event) => event.text('operation') === 'create'),
+  }));
+}
+
+/** One name counts once per user; an event without a name counts by itself. Events are those of one day. */
+function distinctNames(events: readonly StoredEvent[], member: string): number {
+  const names = events.map((event) =>
+    event.text(member) === null
+      ? JSON.stringify([event.event_id])
+      : JSON.stringify([event.user_id, event.text(member)]),
+  );
+  return distinct(names).length;
+}
+
+export function madeBy(events: readonly StoredEvent[]) {
+  const files = filesOf(events);
+  return {
+    files_created: files.filter(({ isCreated }) => isCreated).length,
+    files_edited: files.filter(({ isCreated }) => !isCreated).length,
+    git_commits: distinctNames(ofType(events, 'git_commit'), 'commit_sha'),
+    git_prs_created: distinctNames(ofType(events, 'pull_request'), 'url'),
+  };
+}
+
+/** The languages of files, most files first, then by name; files of no known language are left out. */
+export function languagesOf(events: readonly StoredEvent[], { languages }: Organization) {
+  return counted(filesOf(events).flatMap(({ path }) => languageOf(path, languages) ?? []));
+}
+
+export function productivity(organization: Organization) {
+  return organization.days.map((date) => {
+    const events = organization.on(date);
+    const { files_created, files_edited, git_commits, git_prs_created } = madeBy(events);
+    return {
+      date,
+      files_created,
+      files_edited,
+      by_extension: counted(filesOf(events).map(({ path }) => extensionOf(path))).map(({ name, count }) => ({
+        extension: name,
+        count,
+      })),
+      by_language: languagesOf(events, organization).map(({ name, count }) => ({ language: name, count })),
+      git_commits,
+      git_prs_created,
+    };
+  });
+}

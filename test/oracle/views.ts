@@ -1,0 +1,192 @@
+import { isOnCard, tierOf } from './credits.js';
+import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
+import { groups } from './lists.js';
+import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
+import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { filesOf } from './productivity.js';
+import { creditsOf, tokensOf } from './tokens.js';
+
+/** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
+
+type Row = Record<string, Value>;
+
+/** The columns that every view of events has. */
+function common({ day, event_id, occurred_at, user_id, session_id, value }: StoredEvent): Row {
+  const { user_email: _, ...members } = Object.fromEntries(
+    OF_ALL_TYPES.map((member) => [member, value(member)]),
+  );
+  return { day, event_id, occurred_at, user_id, session_id, ...members };
+}
+
+function withMembers(event: StoredEvent, members: readonly string[]): Row {
+  return { ...common(event), ...Object.fromEntries(members.map((member) => [member, event.value(member)])) };
+}
+
+/** The table of events, of which there is one row each. */
+export function eventRows({ events }: Organization): Row[] {
+  const members = ['user_email', ...Object.values(OF_TYPE).flat()];
+  return events.map((event) => ({ ...withMembers(event, members), type: event.type }));
+}
+
+function files(organization: Organization): Row[] {
+  const bySession = groups(organization.events, (event) => JSON.stringify([event.day, sessionOf(event)]));
+  return [...bySession.values()].flatMap((events) => {
+    const [{ day, user_id, session_id }] = events as [StoredEvent];
+    return filesOf(events).map(({ path, isCreated }) => ({
+      day,
+      user_id,
+      session_id,
+      path,
+      is_created: isCreated ? 1 : 0,
+    }));
+  });
+}
+
+/** Sessions, as far as the built days tell. */
+function sessions(organization: Organization): Row[] {
+  const built = organization.days.flatMap((day) => organization.on(day));
+  return [...groups(built, sessionOf).values()].map((events) => {
+    const [{ user_id, session_id }] = events as [StoredEvent];
+    const days = events.map(({ day }) => day).sort();
+    return {
+      user_id,
+      session_id,
+      start_day: days[0] ?? null,
+      last_day: days.at(-1) ?? null,
+      tool_calls: toolCalls(events).length,
+      user_turns: userTurns(events).length,
+    };
+  });
+}
+
+/** The rows of a day table: one for each distinct key of a built day, with what its events say. */
+function perDay(
+  organization: Organization,
+  key: (event: StoredEvent) => Row | undefined,
+  numbers: (events: readonly StoredEvent[]) => Row,
+): Row[] {
+  const built = organization.days.flatMap((day) => organization.on(day)).filter((event) => key(event));
+  const keyOf = (event: StoredEvent) => ({ day: event.day, user_id: event.user_id, ...key(event) });
+  return [...groups(built, (event) => JSON.stringify(keyOf(event))).values()].map((events) => {
+    const [first] = events as [StoredEvent];
+    return { ...keyOf(first), ...numbers(events) };
+  });
+}
+
+function userSessions(organization: Organization): Row[] {
+  return perDay(
+    organization,
+    ({ session_id }) => ({ session_id }),
+    (events) => ({
+      events: events.length,
+      tool_calls: toolCalls(events).length,
+      user_turns: userTurns(events).length,
+      assistant_messages: ofType(events, 'assistant_message').length,
+    }),
+  );
+}
+
+function userModels(organization: Organization): Row[] {
+  const { rateCard } = organization;
+  return perDay(
+    organization,
+    ({ type, value }) => (type === 'model_usage' ? { model_id: value('model') } : undefined),
+    (calls) => {
+      const model = calls[0]?.text('model') ?? '';
+      return {
+        model_tier: tierOf(model, rateCard),
+        is_on_rate_card: isOnCard(model, rateCard) ? 1 : 0,
+        calls: calls.length,
+        ...tokensOf(calls),
+        billable_tokens: creditsOf(calls, organization),
+      };
+    },
+  );
+}
+
+function userModes(organization: Organization): Row[] {
+  return perDay(
+    organization,
+    (event) =>
+      event.type === 'user_message' || toolOf(event) !== null
+        ? {
+            autonomy_mode: event.text('autonomy_mode') ?? '',
+            autonomy_level: levelOf(event.text('autonomy_mode')) ?? 'unknown',
+          }
+        : undefined,
+    (events) => ({ tool_calls: toolCalls(events).length, user_turns: userTurns(events).length }),
+  );
+}
+
+function userTools(organization: Organization): Row[] {
+  return perDay(
+    organization,
+    (event) => {
+      const tool = toolOf(event);
+      return tool === null ? undefined : { tool_key: tool.key, server_key: tool.server ?? '' };
+    },
+    (calls) => ({ tool_calls: calls.length }),
+  );
+}
+
+function userClients(organization: Organization): Row[] {
+  return perDay(
+    organization,
+    ({ text }) => (text('client') === null ? undefined : { client: text('client') }),
+    (events) => ({ events: events.length }),
+  );
+}
+
+/** The rows of each view, in no order. */
+export function viewRows(organization: Organization): Record<string, Row[]> {
+  const { events } = organization;
+  const plain = (type: StoredEvent['type']) =>
+    ofType(events, type).map((event) => withMembers(event, OF_TYPE[type]));
+  const calls = toolCalls(events).map((event) => ({
+    ...withMembers(event, ['success', 'duration_ms']),
+    tool_key: toolOf(event)?.key ?? null,
+    server_key: toolOf(event)?.server ?? null,
+    autonomy_level: levelOf(event.text('autonomy_mode')) ?? 'unknown',
+  }));
+  return {
+    events: eventRows(organization),
+    user_turns: plain('user_message'),
+    assistant_messages: plain('assistant_message'),
+    model_usage: ofType(events, 'model_usage').map((event) => ({
+      ...common(event),
+      model_id: event.text('model'),
+      input_tokens: event.count('input_tokens'),
+      output_tokens: event.count('output_tokens'),
+      cache_read_tokens: event.count('cache_read_tokens'),
+      cache_write_tokens: event.count('cache_write_tokens'),
+    })),
+    tool_calls: calls,
+    mcp_calls: calls.filter(({ server_key }) => server_key !== null),
+    parse_artifacts: events.filter(isParseArtifact).map((event) => withMembers(event, ['tool_name'])),
+    file_changes: plain('file_change'),
+    files: files(organization),
+    git_commits: plain('git_commit'),
+    pull_requests: plain('pull_request'),
+    skill_uses: ofType(events, 'skill_use').map((event) => ({
+      ...common(event),
+      skill_name: trimmed(event.text('skill_name') ?? ''),
+    })),
+    slash_commands: ofType(events, 'slash_command').map((event) => ({
+      ...common(event),
+      command_name: trimmed(event.text('command_name') ?? ''),
+    })),
+    hook_runs: plain('hook_run').map((row) => ({ ...row, matcher: row.matcher ?? '' })),
+    sessions: sessions(organization),
+    user_sessions: userSessions(organization),
+    active_sessions: userSessions(organization).filter(
+      ({ tool_calls, user_turns }) => Number(tool_calls) + Number(user_turns) > 0,
+    ),
+    user_models: userModels(organization),
+    user_modes: userModes(organization),
+    user_tools: userTools(organization),
+    user_clients: userClients(organization),
+    active_users: organization.days.flatMap((day) =>
+      organization.activeUsers(day).map((user_id) => ({ day, user_id })),
+    ),
+  };
+}
