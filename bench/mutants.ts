@@ -12,10 +12,15 @@ export interface Mutant {
   readonly text: string;
 }
 
-/** What is mutated: the definitions, the answers, and which events count. */
+/**
+ * What is mutated: the definitions, the answers, and which events count. Not day_quality, which no number is made from: what
+ * arrived isn't in the events, so the oracle can't know it.
+ */
 export function mutatedFiles(sql: string): string[] {
   const files = (folder: string) => readdirSync(join(sql, folder)).map((file) => `${folder}/${file}`);
-  const isView = (file: string) => readFileSync(join(sql, file), 'utf8').includes('CREATE OR REPLACE VIEW');
+  const isView = (file: string) =>
+    file !== 'schema/day_quality.sql' &&
+    readFileSync(join(sql, file), 'utf8').includes('CREATE OR REPLACE VIEW');
   return [
     ...files('daily').sort(),
     ...files('report').sort(),

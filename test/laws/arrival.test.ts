@@ -19,6 +19,6 @@ describe.each(STORES)('laws of arrival, $name', ({ open }) => {
   }, async () => {
     const world = await open(RATE_CARD, onTestFinished);
     world.now = NOW;
-    await hold(copies, Math.ceil(ORGANIZATIONS / 20), rightCopies(world));
+    await hold(copies, Math.ceil(ORGANIZATIONS / 10), rightCopies(world));
   });
 });
