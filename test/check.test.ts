@@ -109,7 +109,7 @@ const BREAKS: Record<string, Change & { difference: string }> = {
   },
   shares_sum_to_one: {
     table: 'tools',
-    from: 'ratio(coalesce(level.manual, 0)',
+    from: 'ratio(level.manual',
     to: 'ratio(0',
     difference: 'of 4 tool calls of a known level',
   },

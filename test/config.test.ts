@@ -58,10 +58,7 @@ describe('daybook config', () => {
     [{ DAYBOOK_LOG_LEVEL: 'loud' }, /^DAYBOOK_LOG_LEVEL can't be "loud": must be fatal or error/],
     [{ DAYBOOK_PROT: '1' }, /^There is no setting DAYBOOK_PROT/],
     [{ DAYBOOK_TLS_CERT: 'cert.pem' }, /go together/],
-    [
-      { DAYBOOK_JWT_SECRET: 'short' },
-      /^DAYBOOK_JWT_SECRET can't be what it is: must have at least 32 characters\.\n$/,
-    ],
+    [{ DAYBOOK_JWT_SECRET: 'short' }, /^DAYBOOK_JWT_SECRET must have at least 32 characters\.\n$/],
     [{ DAYBOOK_JWT_JWKS: 'keys.json' }, /DAYBOOK_JWT_ISSUER and DAYBOOK_JWT_AUDIENCE/],
   ];
   for (const [variables, sentence] of wrong) {

@@ -58,7 +58,7 @@ export async function call<Name extends CommandName>(
   };
   // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
   if (await isAnswered()) return answer as CommandResult<Name>;
-  if (!MAKERS.has(name) && !existsSync(join(config.data, DATABASE))) {
+  if (config.clickhouse === undefined && !MAKERS.has(name) && !existsSync(join(config.data, DATABASE))) {
     throw new UsageError(
       `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
     );

@@ -12,5 +12,5 @@ extension_of('Makefile') -> '';
 extension_of('') -> '';
 extension_of('a.b/') -> '';
 extension_of('two
-lines.ts') -> '';
+lines.ts') -> '.ts';
 extension_of(NULL) -> NULL;
