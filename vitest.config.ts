@@ -4,16 +4,11 @@ import { isInstalled } from './test/clickhouse/engine.js';
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/api.test.ts',
-  'test/build.test.ts',
-  'test/check.test.ts',
   'test/claims.test.ts',
   'test/clickhouse/*.test.ts',
   'test/golden.test.ts',
-  'test/ingest/arrivals.test.ts',
-  'test/ingest/duplicates.test.ts',
-  'test/ingest/emails.test.ts',
-  'test/laws/*.test.ts',
-  'test/quality.test.ts',
+  'test/laws/numbers.test.ts',
+  'test/laws/views.test.ts',
 ];
 
 export default defineConfig({

@@ -22,7 +22,7 @@ declare module 'vitest' {
 }
 
 /** The store that worlds have. Who makes one outside of the tests has DuckDB. */
-function storeName(): 'DuckDB' | 'ClickHouse' {
+export function storeName(): 'DuckDB' | 'ClickHouse' {
   return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
 }
 
