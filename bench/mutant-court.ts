@@ -23,7 +23,9 @@ import { delivery, rightCopies, sameTables } from '../test/laws/arrival.js';
 import {
   answersOf,
   CIRCUMSTANCES,
+  DAY_QUERIES,
   difference,
+  orderFault,
   RATE_CARD,
   rangesFault,
   sendAll,
@@ -31,8 +33,7 @@ import {
 } from '../test/laws/law.js';
 import { pagesFault } from '../test/laws/pages.js';
 import { answers as oracle } from '../test/oracle/answers.js';
-import type { SentEvent } from '../test/oracle/event.js';
-import { copies, movingSessions, NOW, organization } from '../test/oracle/generate.js';
+import { copies, movingSessions, NOW, ofTheirOwn, organization } from '../test/oracle/generate.js';
 import { Organization } from '../test/oracle/organization.js';
 import { eventRows, viewRows } from '../test/oracle/views.js';
 import { World } from '../test/world.js';
@@ -45,13 +46,14 @@ export interface Verdict {
 }
 
 /** Views that hold events as they are, or in words; for the functions, those that use them. */
-const EVENT_VIEWS = /^(?!events$|user_|active_|sessions$)/;
+const EVENT_VIEWS = /^(?!events$|user_[^t]|user_to|active_|sessions$)/;
+const WORDED_VIEWS = /^(tool_calls|parse_artifacts|skill_uses|slash_commands)$/;
 
 const SEED = 20260610;
 /** Most mutants fall with the first organizations; the others are for those that don't. */
 const ORGANIZATIONS = [12, 60];
 /** What depends on the rate card. The golden cases with cards of their own are played for these alone. */
-const RATED = /engine|user_models|users|quality|tokens/;
+const RATED = /multiplier|_rate|tokens|millionths|user_models|users|quality/;
 const TABLES = ['user_sessions', ...DAY_TABLES];
 
 /** A store in which all events are, which mutants build again and again. */
@@ -101,12 +103,12 @@ export class Court {
   }
 
   /** Puts the mutant in its place, and tries it until a test fails. */
-  async try({ file, text }: Mutant): Promise<Verdict> {
-    const path = join(PACKAGE_ROOT, 'sql', file);
+  async try(mutant: Mutant): Promise<Verdict> {
+    const path = join(PACKAGE_ROOT, 'sql', mutant.file);
     const original = readFileSync(path, 'utf8');
-    writeFileSync(path, text);
+    writeFileSync(path, mutant.text);
     try {
-      const by = await this.faultOf(file);
+      const by = await this.faultOf(mutant);
       return by === undefined ? { outcome: 'survived', by: '' } : { outcome: 'killed', by };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -121,18 +123,18 @@ export class Court {
     }
   }
 
-  private async faultOf(file: string): Promise<string | undefined> {
+  private async faultOf({ file, before }: Mutant): Promise<string | undefined> {
     if (/^(ingest|build)/.test(file)) return arrivalFault(file);
     const isDefinition = /^(schema|engine)/.test(file);
     const isEngine = file.startsWith('engine');
     for (const stage of this.stages) {
-      if (stage.isRated && !RATED.test(file)) continue;
+      if (stage.isRated && !RATED.test(file + before)) continue;
       if (isDefinition) {
         stage.isRedefined = true;
         await define(stage.world);
         // Views of events need no build, so most mutants of theirs fall here.
         const isAsked = (view: string) =>
-          EVENT_VIEWS.test(view) && (isEngine || file === `schema/${view}.sql`);
+          isEngine ? WORDED_VIEWS.test(view) : EVENT_VIEWS.test(view) && file === `schema/${view}.sql`;
         for (const orgId of stage.orgIds) {
           const fault = await stage.viewFault(orgId, isAsked);
           if (fault !== undefined) return fault;
@@ -154,6 +156,11 @@ async function answerFault(stage: Stage, file: string): Promise<string | undefin
   if (stage.isRebuilt) await buildStage(stage);
   stage.isRebuilt = false;
   const isAsked = (family: string) => file.startsWith(`report/${family}`);
+  const query = file.slice('report/'.length, -'.sql'.length);
+  for (const orgId of DAY_QUERIES.includes(query) ? stage.orgIds.slice(0, 10) : []) {
+    const fault = await orderFault(stage.world, orgId, query);
+    if (fault !== undefined) return fault;
+  }
   for (const [index, orgId] of stage.orgIds.entries()) {
     const fault =
       (await stage.fault(orgId, isAsked)) ?? (index < 20 ? await stage.partFault(orgId, isAsked) : undefined);
@@ -294,14 +301,8 @@ async function define(world: World): Promise<void> {
 
 /** What is wrong with the events that stand: of pairs of copies, and of ids that come again on the same and on other days. */
 async function eventFaults(world: World): Promise<(string | undefined)[]> {
-  const pairs = fc
-    .sample(copies, { seed: SEED, numRuns: 5 })
-    .flat()
-    .map(([one, other], index): (typeof one)[] => [
-      { ...one, event_id: `e${index}` },
-      { ...other, event_id: `e${index}` },
-    ]);
-  const faults = await rightCopies(world)([pairs as [SentEvent, SentEvent][]]);
+  const pairs = fc.sample(copies, { seed: SEED, numRuns: 5 }).flat().map(ofTheirOwn);
+  const faults = await rightCopies(world)([pairs]);
   for (const events of fc.sample(movingSessions, { seed: SEED, numRuns: 5 })) {
     const [orgId = ''] = await sendAll(world, [events]);
     const rows = eventRows(new Organization(events, CIRCUMSTANCES));

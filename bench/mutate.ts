@@ -70,10 +70,12 @@ class Worker {
 
 /**
  * Breaks the SQL in every place, one at a time, and says which breaks the golden cases and the laws don't notice:
- * `npm run mutate`, or `npm run mutate -- daily/users.sql report` for the files whose paths begin so; `--verbose` lists all mutants.
+ * `npm run mutate`, or `npm run mutate -- daily/users.sql report` for the files whose paths begin so; `--verbose` lists all
+ * mutants, `--workers=1` leaves the other processors to others.
  */
 const root = process.cwd();
 const sql = join(root, 'sql');
+const workers = Number(/^--workers=(\d+)$/m.exec(process.argv.join('\n'))?.[1] ?? availableParallelism());
 const isVerbose = process.argv.includes('--verbose');
 const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const files = mutatedFiles(sql).filter(
@@ -84,7 +86,7 @@ const total = waiting.length;
 const verdicts: { mutant: Mutant; verdict: Verdict }[] = [];
 
 await Promise.all(
-  Array.from({ length: Math.min(availableParallelism(), total) }, async () => {
+  Array.from({ length: Math.min(workers, total) }, async () => {
     const worker = Worker.open(root);
     try {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {

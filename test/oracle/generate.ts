@@ -208,7 +208,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
 const PLACES = Object.fromEntries(
   ['agent', 'agent_version', 'repo', 'git_branch', 'cwd'].map((member) => [
     member,
-    fc.option(oneOf('a', 'B', ''), { nil: undefined, freq: 1 }),
+    optional(oneOf('a', 'B', '')),
   ]),
 );
 
@@ -333,6 +333,16 @@ export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
   )
   .map((events) => events as unknown as SentEvent[]);
 
+/** A pair of copies with an id and users of its own, so that it also decides an e-mail. */
+export function ofTheirOwn([one, other]: [SentEvent, SentEvent], index: number): [SentEvent, SentEvent] {
+  const alone = (event: SentEvent): SentEvent => ({
+    ...event,
+    event_id: `e${index}`,
+    user_id: `${event.user_id}-${index}`,
+  });
+  return [alone(one), alone(other)];
+}
+
 /** Two copies of each of some events, which differ in one member: it decides which of them stands. */
 export const copies: fc.Arbitrary<[SentEvent, SentEvent][]> = fc
   .array(
@@ -367,9 +377,4 @@ export const copies: fc.Arbitrary<[SentEvent, SentEvent][]> = fc
       }),
     { minLength: 1, maxLength: 120, size: 'max' },
   )
-  .map((pairs) =>
-    pairs.map(([one, other], index) => [
-      { ...one, event_id: `e${index}` },
-      { ...other, event_id: `e${index}` },
-    ]),
-  );
+  .map((pairs) => pairs.map(ofTheirOwn));

@@ -70,6 +70,11 @@ export class Organization {
 
   /** The e-mail with the latest timestamp of all that is stored, of equals the greater. */
   emailOf(user: string): string | null {
+    return this.emailEventOf(user)?.text('user_email') ?? null;
+  }
+
+  /** The event that gives it. */
+  emailEventOf(user: string): StoredEvent | undefined {
     const [latest] = this.events
       .filter((event) => event.user_id === user && event.text('user_email') !== null)
       .sort(
@@ -77,7 +82,7 @@ export class Organization {
           other.occurred_at - one.occurred_at ||
           byteOrder(other.text('user_email') ?? '', one.text('user_email') ?? ''),
       );
-    return latest?.text('user_email') ?? null;
+    return latest;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isOnCard, tierOf } from './credits.js';
 import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
-import { groups } from './lists.js';
+import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { filesOf } from './productivity.js';
@@ -26,6 +26,16 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 export function eventRows({ events }: Organization): Row[] {
   const members = ['user_email', ...Object.values(OF_TYPE).flat()];
   return events.map((event) => ({ ...withMembers(event, members), type: event.type }));
+}
+
+/** The table of e-mails, of which there is one row for each user who has one. */
+export function emailRows(organization: Organization): Row[] {
+  return distinct(organization.events.map(({ user_id }) => user_id)).flatMap((user_id) => {
+    const event = organization.emailEventOf(user_id);
+    return event === undefined
+      ? []
+      : [{ user_id, user_email: event.value('user_email'), seen_at: event.occurred_at }];
+  });
 }
 
 function files(organization: Organization): Row[] {
@@ -150,6 +160,7 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
   }));
   return {
     events: eventRows(organization),
+    user_emails: emailRows(organization),
     user_turns: plain('user_message'),
     assistant_messages: plain('assistant_message'),
     model_usage: ofType(events, 'model_usage').map((event) => ({
