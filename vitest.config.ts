@@ -1,9 +1,43 @@
 import { defineConfig } from 'vitest/config';
+import { isInstalled } from './test/clickhouse/engine.js';
+
+/** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
+const ON_EVERY_STORE = [
+  'test/api.test.ts',
+  'test/claims.test.ts',
+  'test/clickhouse/*.test.ts',
+  'test/golden.test.ts',
+  'test/laws/numbers.test.ts',
+  'test/laws/views.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 600_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'DuckDB',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/clickhouse/**', '**/node_modules/**'],
+          provide: { store: 'DuckDB' },
+        },
+      },
+      ...(isInstalled()
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'ClickHouse',
+                include: ON_EVERY_STORE,
+                provide: { store: 'ClickHouse' as const },
+                testTimeout: 300_000,
+              },
+            },
+          ]
+        : []),
+    ],
   },
 });

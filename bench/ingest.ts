@@ -63,7 +63,11 @@ async function round(path: string): Promise<Round> {
       now: clock(),
     });
     const load = await timed(() =>
-      ingestFiles(store, { orgId: 'acme', format: 'canonical', files: inputFiles([path]) }, clock),
+      ingestFiles(
+        store,
+        { orgId: 'acme', format: 'canonical', files: inputFiles([path], 'canonical') },
+        clock,
+      ),
     );
     const seconds = await timed(() => build(store, {}, clock));
     const [users] = await store.select('SELECT count(*) AS users FROM users WHERE day = $day', {

@@ -5,14 +5,15 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { Role } from './api/keys.js';
-import { FAMILIES, type Family, GROUPS } from './api/report.js';
+import { ANSWERS, type Answer, GROUPS } from './api/report.js';
+import { Role } from './api/roles.js';
 import { call } from './command/call.js';
-import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig } from './config.js';
-import { addDays, parseDay } from './day.js';
+import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
+import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import { inputFiles } from './ingest/files.js';
+import { sentenceOf } from './store/check.js';
 import { bytes, csv, table, withProgress } from './terminal.js';
 
 const clock = () => Date.now();
@@ -20,22 +21,25 @@ const print = (text: string): void => {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 };
 
+/** The options that mean the same as a setting. */
+function variables(options: {
+  data?: string;
+  host?: string;
+  port?: string;
+}): Record<string, string | undefined> {
+  return { DAYBOOK_DATA: options.data, DAYBOOK_HOST: options.host, DAYBOOK_PORT: options.port };
+}
+
 /** The settings of the environment, with the options that mean the same. */
 function settings(options: { data?: string; host?: string; port?: string }): Config {
-  return readProcessConfig({
-    DAYBOOK_DATA: options.data,
-    DAYBOOK_HOST: options.host,
-    DAYBOOK_PORT: options.port,
-  });
+  return readProcessConfig(variables(options));
 }
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
   version: string;
 };
 const program = new Command('daybook')
-  .description(
-    'Analytics for the coding agents of an organization: exact day tables, a REST API and SQL on all of it.',
-  )
+  .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
   .version(version)
   .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
   .exitOverride()
@@ -109,7 +113,10 @@ program
         await mkdir(join(chosen.data, 'inbox'), { recursive: true });
         await pipeline(process.stdin, createWriteStream(spool));
       }
-      const files = inputFiles(named.map((path) => (path === '-' ? spool : path)));
+      const files = inputFiles(
+        named.map((path) => (path === '-' ? spool : path)),
+        options.source,
+      );
       const result = await withProgress('Reading', (progress) =>
         call(
           chosen,
@@ -124,6 +131,10 @@ program
           progress,
         ),
       );
+      if (files.length === 0)
+        process.stderr.write(
+          `There are no files to read in ${named.join(', ')}: docs/events.md says which count.\n`,
+        );
       const seconds = (performance.now() - started) / 1000;
       const { accepted, duplicates, rejected, byReason } = result;
       if (options.json === true) {
@@ -138,15 +149,22 @@ program
         );
       } else {
         const read = accepted + duplicates + rejected;
-        print(
-          `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s: ${Math.round(read / seconds)} events/s`,
-        );
-        print(`${accepted} accepted, ${duplicates} duplicates, ${rejected} rejected`);
+        const rate = seconds < 1 ? '' : `: ${Math.round(read / seconds)} events/s`;
+        print(`${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}`);
+        print(`${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`);
+        if (read === 0 && result.bytes > 0 && options.source === 'claude-code')
+          print('  No line is one of a Claude Code transcript: for events leave --source out.');
         for (const [reason, lines] of Object.entries(byReason)) print(`  ${lines} ${reason}`);
         for (const { source, line_no, detail } of result.examples)
           print(`  ${source === spool ? '-' : source}:${line_no}: ${detail}`);
         if (rejected > result.examples.length) print('  ... all of them are in the table rejects.');
       }
+      if (
+        rejected > 0 &&
+        options.source === 'canonical' &&
+        result.examples.every(({ detail }) => /^(event_id|user_id) is required/.test(detail))
+      )
+        process.stderr.write('If these are Claude Code transcripts, add --source claude-code.\n');
       const isAllRejected = rejected > 0 && accepted + duplicates === 0;
       if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
     } finally {
@@ -167,7 +185,7 @@ program
   .description('build the closed days that are stale or were never built')
   .option('--from <day>', 'build the days from this one on, stale or not')
   .option('--to <day>', 'build the days up to this one, stale or not')
-  .option('--all', 'build every closed day')
+  .option('--all', 'build every closed day (goes without --from and --to)')
   .option('--json', 'print one JSON object')
   .action(async (options: { from?: string; to?: string; all?: boolean; json?: boolean }) => {
     const started = performance.now();
@@ -176,14 +194,19 @@ program
       ...(options.to === undefined ? {} : { to: parseDay(options.to, '--to') }),
       ...(options.all === undefined ? {} : { all: options.all }),
     };
-    const { days } = await withProgress('Building', (progress) =>
+    if (range.all === true && (range.from !== undefined || range.to !== undefined))
+      throw new UsageError('--all goes without --from and --to: it builds every closed day.');
+    const { days, breaches } = await withProgress('Building', (progress) =>
       call(settings(program.opts()), clock, 'build', range, progress),
     );
     const seconds = (performance.now() - started) / 1000;
+    for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
+    if (breaches.length > 0) process.exitCode = 1;
     if (options.json === true) {
       print(
         JSON.stringify({
           days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
+          failed: breaches.map(({ orgId, ...breach }) => ({ org_id: orgId, ...breach })),
           seconds: Number(seconds.toFixed(3)),
         }),
       );
@@ -192,7 +215,9 @@ program
     const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
     print(
       days.length === 0
-        ? 'Every closed day is up to date.'
+        ? breaches.length === 0
+          ? 'Every closed day is up to date.'
+          : 'No day was built.'
         : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
     );
   });
@@ -202,8 +227,9 @@ program
   .description('show what is there: events, days, rejects')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => {
-    const organizations = await call(settings(program.opts()), clock, 'status', {});
-    if (options.json === true) return print(JSON.stringify(organizations));
+    const status = await call(settings(program.opts()), clock, 'status', {});
+    if (options.json === true) return print(JSON.stringify(status));
+    const { organizations, last_run: run } = status;
     if (organizations.length === 0) return print('There are no events yet: "daybook ingest" takes them in.');
     print(
       table(
@@ -217,12 +243,18 @@ program
       for (const [reason, lines] of Object.entries(rejects))
         print(`  ${org_id}: ${lines} rejected, ${reason}`);
     }
+    if (run !== null) {
+      const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;
+      print(
+        `Last build: ${new Date(run.ended_at).toISOString()} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
+      );
+    }
   });
 
 program
   .command('report')
-  .description('print the rows of one family of numbers')
-  .addArgument(new Argument('<family>').choices(FAMILIES))
+  .description('print the rows of one answer of the analytics API')
+  .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
   .requiredOption('--org <org>', 'organization')
   .requiredOption('--from <day>', 'first day')
   .requiredOption('--to <day>', 'last day')
@@ -234,32 +266,58 @@ program
   )
   .action(
     async (
-      family: Family,
+      answer: Answer,
       options: { org: string; from: string; to: string; groupBy?: string; format: 'table' | 'json' | 'csv' },
     ) => {
       const from = parseDay(options.from, '--from');
       const to = parseDay(options.to, '--to');
       if (from > to) throw new UsageError('--from must not be after --to.');
-      const groups = GROUPS[family];
+      const last = lastClosedDay(clock());
+      if (to > last)
+        throw new UsageError(`--to must be ${last} or earlier: later days are not over yet in UTC.`);
+      const groups = GROUPS[answer];
       if (options.groupBy !== undefined && options.groupBy !== groups) {
         throw new UsageError(
           groups === undefined
-            ? `${family} has no --group-by.`
-            : `--group-by of ${family} must be ${groups}.`,
+            ? `${answer} has no --group-by.`
+            : `--group-by of ${answer} must be ${groups}.`,
         );
       }
-      const rows = await call(settings(program.opts()), clock, 'report', {
-        family,
+      const chosen = settings(program.opts());
+      if (from < chosen.historyStart)
+        process.stderr.write(
+          `Days before ${chosen.historyStart} are not served: DAYBOOK_HISTORY_START moves that.\n`,
+        );
+      const rows = await call(chosen, clock, 'report', {
+        answer,
         orgId: options.org,
         from,
         to,
         ...(options.groupBy === undefined ? {} : { groupBy: options.groupBy }),
       });
       print(
-        options.format === 'json' ? JSON.stringify(rows) : options.format === 'csv' ? csv(rows) : table(rows),
+        options.format === 'json'
+          ? JSON.stringify(rows)
+          : options.format === 'csv'
+            ? csv(rows, (await import('./api/rows.js')).columnsOf(answer, options.groupBy !== undefined))
+            : table(answer === 'quality' ? rows.map(withoutDigests) : rows),
       );
     },
   );
+
+program
+  .command('config')
+  .description('show every setting, its value and where that comes from; secrets are masked')
+  .option('--json', 'print JSON')
+  .action((options: { json?: boolean }) => {
+    const shown = showProcessConfig(variables(program.opts()));
+    print(options.json === true ? JSON.stringify(shown) : table(shown.map((setting) => ({ ...setting }))));
+  });
+
+/** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
+function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
+  return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+}
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 
@@ -281,6 +339,8 @@ keys
       expires?: string;
       json?: boolean;
     }) => {
+      if (options.expires !== undefined && parseDay(options.expires, '--expires') < dayOf(clock()))
+        throw new UsageError('--expires must be today or later, in UTC.');
       const key = await call(settings(program.opts()), clock, 'createKey', {
         orgId: options.org,
         role: options.role,
@@ -340,10 +400,12 @@ function fail(error: unknown): void {
   if (error instanceof CommanderError) {
     // Help and version are errors to commander too.
     if (error.exitCode !== 0) {
-      const message = error.message.replace(/^error: /, '');
-      process.stderr.write(
-        `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
-      );
+      // Help that is printed because a command is missing says it all.
+      const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+      if (error.code !== 'commander.help')
+        process.stderr.write(
+          `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
+        );
     }
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else if (error instanceof UsageError) {

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { type Day, DaySchema } from './day.js';
 import { UsageError } from './exit.js';
+import './sentence.js';
 
 /** The folder of the installed package: where `sql/` and the data that Daybook ships are, wherever the code was compiled to. */
 export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)));
@@ -12,32 +14,172 @@ function packageRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
 
+/** The file of the database, in the data folder. */
+export const DATABASE = 'daybook.duckdb';
+
+const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+
+const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+const text = z.string().min(1);
+
+/** Where a ClickHouse database is. */
+export interface ClickHouseAddress {
+  /** Of the server's HTTP interface, as `http://host:8123`. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** What `clickhouse://user:password@host:8123/database` names; with `clickhouses:` the way there is encrypted. */
+function toAddress(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
+  if (text === 'duckdb') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = url?.pathname.slice(1) ?? '';
+  if (
+    url === undefined ||
+    !/^clickhouses?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^[A-Za-z_][A-Za-z0-9_]*$/.test(database) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be duckdb or clickhouse://user:password@host:8123/database',
+    });
+    return z.NEVER;
+  }
+  const isEncrypted = url.protocol === 'clickhouses:';
+  const port = url.port === '' ? (isEncrypted ? '8443' : '8123') : url.port;
+  return {
+    url: `${isEncrypted ? 'https' : 'http'}://${url.hostname}:${port}`,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    database,
+  };
+}
+
+/** Every setting: its form, its default and, for people, what it does. Names of secrets are in SECRETS. */
 const Settings = z.object({
-  DAYBOOK_DATA: z.string().min(1).default('data'),
-  DAYBOOK_HOST: z.string().min(1).default('127.0.0.1'),
-  DAYBOOK_PORT: z.coerce.number().int().min(0).max(65535).default(8787),
-  DAYBOOK_RATE_CARD: z
+  DAYBOOK_DATA: text
+    .default('data')
+    .transform((path) => resolve(path))
+    .describe('folder of the database, the inbox and the control socket'),
+  DAYBOOK_STORE: z
     .string()
-    .min(1)
-    .default(join(PACKAGE_ROOT, 'data', 'rate-card.json')),
-  DAYBOOK_HISTORY_START: DaySchema.default('2026-01-14' as Day),
-  DAYBOOK_MEMORY_MB: z.coerce.number().int().min(256).default(1024),
-  DAYBOOK_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    .default('duckdb')
+    .transform(toAddress)
+    .describe('`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)'),
+  DAYBOOK_HOST: text.default('127.0.0.1').describe('address to listen on'),
+  DAYBOOK_PORT: whole(0, 65535).default(8787).describe('port to listen on'),
+  DAYBOOK_RATE_CARD: text
+    .default(join(PACKAGE_ROOT, 'data', 'rate-card.json'))
+    .transform((path) => resolve(path))
+    .describe('path of the [rate card](rate-card.md)'),
+  DAYBOOK_HISTORY_START: DaySchema.default('2026-01-14' as Day).describe(
+    'days before it are built, but not served',
+  ),
+  DAYBOOK_BUILD_AT: z
+    .string()
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
+    .default('00:15')
+    .describe('UTC time of the nightly build, or `off`'),
+  DAYBOOK_MEMORY_MB: whole(256)
+    .default(1024)
+    .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
+  DAYBOOK_INBOX_MB: whole(1)
+    .default(4096)
+    .describe('how many MiB of events may wait to be settled, before the service answers 503'),
+  DAYBOOK_ANSWERS_MB: whole(0).default(64).describe('how many MiB of answers are kept ready'),
+  DAYBOOK_RATE_LIMIT: whole(0)
+    .default(6000)
+    .describe('requests per minute of one credential, 0 for any number'),
+  DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
+  DAYBOOK_CORS_ORIGINS: list
+    .default([])
+    .describe('origins whose pages may call the API from a browser, separated by commas'),
+  DAYBOOK_TRUST_PROXY: list
+    .default([])
+    .describe('addresses of the proxies whose `X-Forwarded-For` is believed, separated by commas'),
+  DAYBOOK_TLS_CERT: text.optional().describe('path of the certificate (PEM), to serve HTTPS'),
+  DAYBOOK_TLS_KEY: text.optional().describe('path of its private key (PEM)'),
+  DAYBOOK_JWT_JWKS: text.optional().describe('URL or path of the key set that JWTs are checked with'),
+  DAYBOOK_JWT_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('shared secret that JWTs are checked with, instead of a key set'),
+  DAYBOOK_JWT_ISSUER: text.optional().describe('`iss` that a JWT must have'),
+  DAYBOOK_JWT_AUDIENCE: text.optional().describe('`aud` that a JWT must have'),
+  DAYBOOK_JWT_ALGORITHMS: list
+    .default([])
+    .describe(
+      'signature algorithms that are taken, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
+    ),
+  DAYBOOK_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('`fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`'),
 });
 
-/** What the environment sets. Paths are absolute. */
+type Setting = keyof typeof Settings.shape;
+
+const SECRETS: ReadonlySet<string> = new Set<Setting>(['DAYBOOK_JWT_SECRET', 'DAYBOOK_STORE']);
+
+/** How JWTs are checked: with a key set or with a shared secret. */
+export interface JwtConfig {
+  /** URL or path of a JSON Web Key Set. */
+  readonly jwks: string | undefined;
+  readonly secret: string | undefined;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+}
+
+/** What the settings say. Paths are absolute. */
 export interface Config {
   /** Folder of the database, the inbox and the control socket. */
   readonly data: string;
+  /** The ClickHouse database that is the store; undefined for a DuckDB file in the data folder. */
+  readonly clickhouse: ClickHouseAddress | undefined;
   readonly host: string;
   readonly port: number;
   /** Path of the rate card. */
   readonly rateCard: string;
   /** Days before it are built, but not served. */
   readonly historyStart: Day;
+  /** UTC time of the nightly build, `HH:MM`; undefined for none. */
+  readonly buildAt: string | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
+  /** How much may wait in the inbox, in MiB. */
+  readonly inboxMb: number;
+  /** How much of answers is kept ready, in MiB. */
+  readonly answersMb: number;
+  /** Requests per minute and credential; 0 for any number. */
+  readonly rateLimit: number;
+  readonly timeoutSeconds: number;
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: readonly string[];
+  /** Paths of PEM files. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly jwt: JwtConfig | undefined;
   readonly logLevel: string;
+}
+
+/** A setting as `daybook config` shows it. */
+export interface ShownSetting {
+  readonly name: string;
+  /** Secrets are masked; undefined where there is none. */
+  readonly value: string | undefined;
+  readonly source: 'option' | 'environment' | '.env' | 'default';
 }
 
 /** Whether failures show where in the code they happened. */
@@ -45,32 +187,135 @@ export function isDebugging(): boolean {
   return process.env.DAYBOOK_LOG_LEVEL === 'debug';
 }
 
-/** The settings of this process: options win over the environment, and that over a file `.env` in the working directory. */
-export function readProcessConfig(options: Record<string, string | undefined>): Config {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return readConfig({ ...process.env, ...Object.fromEntries(given) });
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What sets this process up, the strongest first: options, the environment, a file `.env` in the working directory. */
+function sources(options: Variables): [ShownSetting['source'], Variables][] {
+  return [
+    ['option', options],
+    ['environment', process.env],
+    [
+      '.env',
+      statSync('.env', { throwIfNoEntry: false })?.isFile() === true
+        ? parseEnv(readFileSync('.env', 'utf8'))
+        : {},
+    ],
+  ];
+}
+
+/** The settings of this process. Throws a UsageError that names the one that is wrong. */
+export function readProcessConfig(options: Variables): Config {
+  const variables: Record<string, string | undefined> = {};
+  for (const [, given] of sources(options).reverse())
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) variables[name] = value;
+  return readConfig(variables);
+}
+
+/** A value as it may be shown: a secret not at all, of an address all but its password. */
+function masked(name: string, value: string): string {
+  if (name === 'DAYBOOK_STORE') return value.replace(/:[^:@/]*@/, ':***@');
+  return SECRETS.has(name) ? '***' : value;
+}
+
+/** Every setting of this process, and where it comes from. Throws a UsageError when one is wrong. */
+export function showProcessConfig(options: Variables): ShownSetting[] {
+  readProcessConfig(options);
+  return Object.entries(Settings.shape).map(([name, schema]) => {
+    const [source, given] = sources(options).find(([, variables]) => (variables[name] ?? '') !== '') ?? [];
+    const byDefault = schema.safeParse(undefined).data;
+    const value = given?.[name] ?? (Array.isArray(byDefault) ? byDefault.join(',') : byDefault?.toString());
+    return {
+      name,
+      value: value === undefined ? undefined : masked(name, value),
+      source: source ?? 'default',
+    };
+  });
+}
+
+/** Every setting with what it does and its default, for the reference page. */
+export function describeSettings(): { name: string; description: string; byDefault: string | undefined }[] {
+  return Object.entries(Settings.shape).map(([name, schema]) => {
+    const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return {
+      name,
+      description: String(json.description),
+      byDefault: json.default === undefined ? undefined : String(json.default),
+    };
+  });
 }
 
 /** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const ours = Object.entries(environment).filter(
+export function readConfig(variables: Variables): Config {
+  const ours = Object.entries(variables).filter(
     ([name, value]) => name.startsWith('DAYBOOK_') && value !== '',
   );
+  const odd = ours.find(([name]) => !Object.hasOwn(Settings.shape, name));
+  if (odd !== undefined)
+    throw new UsageError(`There is no setting ${odd[0]}: docs/settings.md lists them all.`);
   const parsed = Settings.safeParse(Object.fromEntries(ours));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0]);
-    throw new UsageError(`${name} can't be "${environment[name]}": ${issue?.message}.`);
+    // Secrets aren't shown, nor is the password in the store's address.
+    const what = SECRETS.has(name) ? '' : ` can't be "${variables[name]}":`;
+    throw new UsageError(`${name}${what} ${issue?.message}.`);
   }
   const settings = parsed.data;
   return {
-    data: resolve(settings.DAYBOOK_DATA),
+    data: settings.DAYBOOK_DATA,
+    clickhouse: settings.DAYBOOK_STORE,
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
-    rateCard: resolve(settings.DAYBOOK_RATE_CARD),
+    rateCard: settings.DAYBOOK_RATE_CARD,
     historyStart: settings.DAYBOOK_HISTORY_START,
+    buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
+    inboxMb: settings.DAYBOOK_INBOX_MB,
+    answersMb: settings.DAYBOOK_ANSWERS_MB,
+    rateLimit: settings.DAYBOOK_RATE_LIMIT,
+    timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
+    corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
+    trustProxy: settings.DAYBOOK_TRUST_PROXY,
+    tls: tlsOf(settings),
+    jwt: jwtOf(settings),
     logLevel: settings.DAYBOOK_LOG_LEVEL,
+  };
+}
+
+type Parsed = z.infer<typeof Settings>;
+
+function tlsOf({ DAYBOOK_TLS_CERT: cert, DAYBOOK_TLS_KEY: key }: Parsed): Config['tls'] {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined)
+    throw new UsageError('DAYBOOK_TLS_CERT and DAYBOOK_TLS_KEY go together: set both or none.');
+  return { cert: resolve(cert), key: resolve(key) };
+}
+
+function jwtOf(settings: Parsed): JwtConfig | undefined {
+  const {
+    DAYBOOK_JWT_JWKS: jwks,
+    DAYBOOK_JWT_SECRET: secret,
+    DAYBOOK_JWT_ISSUER: issuer,
+    DAYBOOK_JWT_AUDIENCE: audience,
+  } = settings;
+  if (jwks === undefined && secret === undefined) return undefined;
+  if (jwks !== undefined && secret !== undefined)
+    throw new UsageError('Set DAYBOOK_JWT_JWKS or DAYBOOK_JWT_SECRET, not both.');
+  if (issuer === undefined || audience === undefined)
+    throw new UsageError(
+      'JWTs need DAYBOOK_JWT_ISSUER and DAYBOOK_JWT_AUDIENCE too: a token for another service must not open this one.',
+    );
+  const taken = secret === undefined ? ASYMMETRIC : ['HS256', 'HS384', 'HS512'];
+  const byDefault = secret === undefined ? ['RS256', 'PS256', 'ES256', 'EdDSA'] : ['HS256'];
+  const algorithms = settings.DAYBOOK_JWT_ALGORITHMS.length > 0 ? settings.DAYBOOK_JWT_ALGORITHMS : byDefault;
+  const odd = algorithms.find((name) => !taken.includes(name));
+  if (odd !== undefined)
+    throw new UsageError(`DAYBOOK_JWT_ALGORITHMS can't have ${odd}: ${taken.join(', ')} are possible here.`);
+  return {
+    jwks: jwks !== undefined && !/^https?:/.test(jwks) ? resolve(jwks) : jwks,
+    secret,
+    issuer,
+    audience,
+    algorithms,
   };
 }

@@ -6,6 +6,7 @@ import { PACKAGE_ROOT } from './config.js';
 import { type Day, lastClosedDay } from './day.js';
 import { inputFiles } from './ingest/files.js';
 import { ingest } from './ingest/ingest.js';
+import { ChecksFailed } from './store/check.js';
 import { readSql } from './store/sql.js';
 import type { Row, Store } from './store/store.js';
 
@@ -38,10 +39,11 @@ export async function loadDemo(
   const sample = join(PACKAGE_ROOT, 'data', 'sample');
   for (const entry of readdirSync(sample, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
-    const files = inputFiles([join(sample, entry.name)]);
+    const files = inputFiles([join(sample, entry.name)], 'claude-code');
     await ingest(store, { orgId: ORG, format: 'claude-code', userId: entry.name, files }, clock);
   }
-  await build(store, {}, clock);
+  const { breaches } = await build(store, {}, clock);
+  if (breaches.length > 0) throw new ChecksFailed(breaches);
   const { key } = await createKey(store, { orgId: ORG, role: 'owner', userId: 'demo' }, clock());
   await store.run([{ sql: "INSERT INTO facts VALUES ('demo', 'loaded')" }]);
   const summary = await store.select(readSql('report/summary.sql'), {

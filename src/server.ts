@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { Schedule } from './aggregate/schedule.js';
 import { buildApp } from './api/app.js';
 import { openStore } from './command/call.js';
 import { controlPath, serveControl } from './command/control.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
+import { Inbox } from './ingest/inbox.js';
 import type { Store } from './store/store.js';
 
 /** A running service. */
@@ -46,24 +48,33 @@ export async function serve(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
-  const app = buildApp({ store, config, clock }, { logs: true });
+  let app: FastifyInstance | undefined;
+  const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
+    const serving = buildApp({ store, config, clock, inbox }, { logs: true });
+    app = serving;
     // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
-    app.log.level = 'silent';
-    const url = await app.listen({ host: config.host, port: config.port });
-    app.log.level = config.logLevel;
+    serving.log.level = 'silent';
+    const url = await serving.listen({ host: config.host, port: config.port });
+    serving.log.level = config.logLevel;
     await prepare(store);
     const control = await serveControl({ store, config, clock });
+    inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
+    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store));
+    if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
       const closed = once(control, 'close');
       control.close();
-      await app.close();
+      await serving.close();
       await closed;
+      await schedule.stop();
+      await inbox.close();
       await store.close();
     };
-    return { app, store, url, stop };
+    return { app: serving, store, url, stop };
   } catch (error) {
-    await app.close();
+    await app?.close();
+    await inbox.close();
     await store.close();
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
       throw new UsageError(

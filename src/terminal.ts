@@ -40,10 +40,8 @@ function cell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Rows as CSV (RFC 4180), with a header line; nested members are JSON text. */
-export function csv(rows: readonly Record<string, unknown>[]): string {
-  const [first] = rows;
-  if (first === undefined) return '';
+/** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */
+export function csv(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
   const field = (value: unknown) => {
     const text =
       value === null || value === undefined
@@ -53,7 +51,6 @@ export function csv(rows: readonly Record<string, unknown>[]): string {
           : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const columns = Object.keys(first);
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
     .map((line) => `${line.map(field).join(',')}\r\n`)
     .join('');

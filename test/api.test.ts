@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
-import { createKey, Role, revokeKey } from '../src/api/keys.js';
-import { FAMILIES, GROUPS } from '../src/api/report.js';
+import { createKey, revokeKey } from '../src/api/keys.js';
+import { ANSWERS, GROUPS } from '../src/api/report.js';
+import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { World } from './world.js';
@@ -41,14 +42,14 @@ async function sampleApp(): Promise<{
 describe('the analytics endpoints', () => {
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
     const { get } = await sampleApp();
-    for (const family of FAMILIES) {
-      for (const group of [undefined, GROUPS[family]]) {
+    for (const answer of ANSWERS) {
+      for (const group of [undefined, GROUPS[answer]]) {
         const { status, headers, body } = await get(
-          `${family}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
+          `${answer}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
         );
         expect(status).toBe(200);
         expect(headers['content-type']).toBe('application/json; charset=utf-8');
-        expect(Answers[family].safeParse(body).error).toBeUndefined();
+        expect(Answers[answer].safeParse(body).error).toBeUndefined();
         expect(body.meta).toMatchObject({ org_id: 'acme', start_date: '2026-01-28', end_date: '2026-04-19' });
         expect((body.data as unknown[]).length).toBeGreaterThan(0);
       }
@@ -135,12 +136,12 @@ describe('the analytics endpoints', () => {
   test('another organization has nothing of it', async () => {
     const { world, app } = await sampleApp();
     const { key } = await createKey(world.store, { orgId: 'rival', role: 'owner' }, world.now);
-    for (const family of FAMILIES) {
-      const answer = await app.inject({
-        url: `/api/v1/analytics/${family}?${DAYS}`,
+    for (const answer of ANSWERS) {
+      const given = await app.inject({
+        url: `/api/v1/analytics/${answer}?${DAYS}`,
         headers: { authorization: `Bearer ${key}` },
       });
-      expect(answer.json().data).toEqual([]);
+      expect(given.json().data).toEqual([]);
     }
   });
 });
@@ -170,10 +171,9 @@ describe('a request that is refused', () => {
     [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model or absent'],
     [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
     [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
-    [
-      `productivity?${DAYS}&group_by=model`,
-      'There is no parameter group_by: /productivity takes startDate, endDate.',
-    ],
+    [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: there are startDate, endDate.'],
+    [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: there are startDate, endDate.'],
+    ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&limit=101`, 'limit must be an integer from 1 to 100'],
@@ -182,7 +182,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be a day'],
     [
       `users?${DAYS}&timezone=utc`,
-      'There is no parameter timezone: /users takes startDate, endDate, limit, cursor.',
+      'There is no parameter timezone: there are startDate, endDate, limit, cursor.',
     ],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({

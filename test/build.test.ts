@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type BuildRange, build } from '../src/aggregate/build.js';
+import { runBuild } from '../src/aggregate/run.js';
 import { staleDays } from '../src/aggregate/stale.js';
 import { type Family, report } from '../src/api/report.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
@@ -384,9 +385,9 @@ describe('a day is replaced whole', () => {
     await world.build();
     const before = await tablesOf(world);
     await world.send([turn('2026-06-09', 'grace', 's2')]);
-    await world.store.run([{ sql: 'ALTER TABLE quality RENAME TO quality_elsewhere' }]);
-    await expect(world.build()).rejects.toThrow('quality');
-    await world.store.run([{ sql: 'ALTER TABLE quality_elsewhere RENAME TO quality' }]);
+    await world.store.run([{ sql: 'ALTER TABLE languages RENAME COLUMN language TO tongue' }]);
+    await expect(world.build()).rejects.toThrow('language');
+    await world.store.run([{ sql: 'ALTER TABLE languages RENAME COLUMN tongue TO language' }]);
     expect(await tablesOf(world)).toEqual(before);
     expect(await world.build()).toEqual(['2026-06-09']);
     expect(await rowsOf(world, 'users', '2026-06-09')).toHaveLength(2);
@@ -438,6 +439,36 @@ describe('the rate card', () => {
     await buildRange(after, { all: true });
     return [untouched, await billed()];
   }
+
+  test('is read by each build: a service that runs takes a changed one over, and a broken one stops the build', async () => {
+    const path = card('live.json', [{ valid_from: '2026-01-01', multiplier: 1 }]);
+    const world = await worldOn('2026-06-10', { DAYBOOK_RATE_CARD: path });
+    await world.send([usage('2026-06-08')]);
+    const billed = async () =>
+      (await rowsOf(world, 'tokens', '2026-06-08', '2026-06-08'))[0]?.billable_tokens;
+    const run = () => runBuild(world.store, 'command', { all: true }, world.clock);
+    await run();
+    expect(await billed()).toBe(100);
+    writeFileSync(
+      path,
+      JSON.stringify({
+        models: [{ id: 'swift', tier: 'standard', rates: [{ valid_from: '2026-01-01', multiplier: 5 }] }],
+      }),
+    );
+    await run();
+    expect(await billed()).toBe(500);
+    writeFileSync(path, '{');
+    await expect(run()).rejects.toThrow('is not as docs/rate-card.md says');
+    expect(await billed()).toBe(500);
+    const runs = await world.store.select(
+      'SELECT cause, days_built, days_failed, error FROM runs ORDER BY days_built DESC, error',
+    );
+    expect(runs.map(({ days_built, error }) => [days_built, error === null])).toEqual([
+      [2, true],
+      [2, true],
+      [0, false],
+    ]);
+  });
 
   test('a changed rate changes history once days are built again, not before', async () => {
     expect(await billedAfter([{ valid_from: '2026-01-01', multiplier: 3 }])).toEqual([

@@ -1,10 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { temporaryFolder } from './world.js';
 
@@ -16,13 +26,13 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Starts the real program, in a folder of its own unless one is given. */
+/** Starts the real program, or another of its kind, in a folder of its own unless one is given. */
 function start(
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: { cli?: string; cwd?: string; env?: Record<string, string> } = {},
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
-  const child = spawn('node', [CLI, ...args], {
+  const child = spawn('node', [options.cli ?? CLI, ...args], {
     cwd: options.cwd ?? temporaryFolder(),
     env: { ...Object.fromEntries(inherited), ...options.env },
   });
@@ -48,7 +58,7 @@ async function ended(child: ChildProcess, input = ''): Promise<Ended> {
 
 function daybook(
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+  options: { cli?: string; cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Ended> {
   return ended(start(args, options), options.input);
 }
@@ -80,6 +90,58 @@ const event = (id: string, more: object = {}) =>
     session_id: 's',
     ...more,
   });
+
+/** A data folder with a database in it, for all tests that only need one. */
+const USED = mkdtempSync(join(tmpdir(), 'daybook-test-'));
+beforeAll(() => {
+  spawnSync('node', [CLI, '--data', USED, 'keys', 'create', '--org', 'acme', '--role', 'owner']);
+});
+afterAll(() => rmSync(USED, { recursive: true, force: true }));
+
+test('what only reads makes no database, and says so', async () => {
+  const folder = join(temporaryFolder(), 'typo');
+  for (const command of [['status'], ['build'], ['keys', 'list']]) {
+    const { code, stderr } = await daybook(['--data', folder, ...command]);
+    expect(stderr).toMatch(/^There is no database in .*typo: "daybook ingest" makes one.*\n$/);
+    expect(code).toBe(2);
+  }
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('a folder that is none, or that only pretends to be one, is a mistake of use', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'file'), '');
+  const paths = [
+    join(folder, 'file'),
+    join(folder, 'file', 'x'),
+    ...(existsSync('/proc/self') ? ['/proc/x/y'] : []),
+  ];
+  for (const path of paths) {
+    const { code, stderr } = await daybook([
+      '--data',
+      path,
+      'keys',
+      'create',
+      '--org',
+      'a',
+      '--role',
+      'guest',
+    ]);
+    expect(stderr).toMatch(
+      /^Daybook can't write to .*: make that possible, or choose another folder with --data or DAYBOOK_DATA\.\n$/,
+    );
+    expect(code).toBe(2);
+  }
+});
+
+test('a database that is damaged is named as such', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'daybook.duckdb'), 'no database at all, whatever its name says'.repeat(500));
+  const { code, stderr } = await daybook(['--data', folder, 'status']);
+  expect(stderr).toMatch(/^The database in .* is damaged: put a backup in its place/);
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(code).toBe(2);
+});
 
 describe('a mistake of use ends with one sentence and exit code 2', () => {
   test.each([
@@ -123,11 +185,41 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['serve', '--port', '70000'], 'DAYBOOK_PORT'],
     [['--nothing'], "Unknown option '--nothing'"],
     [['fly'], "Unknown command 'fly'"],
+    [['build', '--all', '--from', '2026-02-01'], '--all goes without --from and --to'],
+    [
+      ['report', 'users', '--org', 'acme', '--from', '2026-06-01', '--to', '9999-01-01'],
+      'not over yet in UTC',
+    ],
+    [
+      ['ingest', '--org', 'acme', '--source', 'claude-code', '--user', 'x'.repeat(129), '.'],
+      '--user must have',
+    ],
+    [['keys', 'create', '--org', 'acme', '--role', 'owner', '--email', 'ada'], '--email must be an e-mail'],
+    [
+      ['keys', 'create', '--org', 'acme', '--role', 'owner', '--expires', '2020-01-01'],
+      '--expires must be today or later',
+    ],
+    [['ingest', '--org', 'acme', ''], 'A path is empty'],
+    [['serve', '--prot', '1'], "Unknown option '--prot' (Did you mean --port?)"],
   ])('%j', async (args, sentence) => {
-    const { code, stdout, stderr } = await daybook(args);
+    const { code, stdout, stderr } = await daybook(['--data', USED, ...args]);
     expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('a store that is wrong, or that nobody can reach, without showing its password', async () => {
+    const status = (store: string) => daybook(['status'], { env: { DAYBOOK_STORE: store } });
+    for (const store of ['postgres://ada:secret@host/db', 'clickhouse://ada:secret@host', 'x']) {
+      expect(await status(store)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'DAYBOOK_STORE must be duckdb or clickhouse://user:password@host:8123/database.\n',
+      });
+    }
+    const { code, stderr } = await status('clickhouse://ada:secret@127.0.0.1:1/daybook');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The ClickHouse server http:\/\/127.0.0.1:1 can't be used \(.+\): .+\n$/);
   });
 
   test('a setting that is wrong', async () => {
@@ -139,7 +231,10 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
   test('a rate card that is wrong names the member', async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'card.json'), '{"models": [{"id": "m", "tier": "gold", "rates": []}]}');
-    const { code, stderr } = await daybook(['status'], { cwd, env: { DAYBOOK_RATE_CARD: 'card.json' } });
+    const { code, stderr } = await daybook(['keys', 'create', '--org', 'a', '--role', 'guest'], {
+      cwd,
+      env: { DAYBOOK_RATE_CARD: 'card.json' },
+    });
     expect(stderr).toMatch(/card\.json.*models\.0\.tier/);
     expect(code).toBe(2);
   });
@@ -186,7 +281,7 @@ describe('ingest', () => {
     expect(loose.stdout).toContain('mixed.ndjson:3: user_id must be a string.');
     expect(loose.code).toBe(0);
     const strict = await daybook(['ingest', '--org', 'acme', '--strict', 'mixed.ndjson'], { cwd });
-    expect(strict.stdout).toContain('0 accepted, 1 duplicates, 1 rejected');
+    expect(strict.stdout).toContain('0 accepted, 1 duplicate, 1 rejected');
     expect(strict.code).toBe(1);
   });
 
@@ -196,6 +291,54 @@ describe('ingest', () => {
     writeFileSync(join(cwd, 'empty.ndjson'), '');
     expect((await daybook(['ingest', '--org', 'acme', 'bad.ndjson'], { cwd })).code).toBe(1);
     expect((await daybook(['ingest', '--org', 'acme', 'empty.ndjson'], { cwd })).code).toBe(0);
+  });
+});
+
+describe('build', () => {
+  test('tells of the days that break a check, builds the others, and ends with 1', async () => {
+    const folder = temporaryFolder();
+    // An installation whose query for productivity is wrong on one day.
+    for (const part of ['dist', 'sql', 'package.json'])
+      cpSync(join(PACKAGE_ROOT, part), join(folder, part), { recursive: true });
+    mkdirSync(join(folder, 'data'));
+    for (const file of ['rate-card.json', 'languages.json'])
+      cpSync(join(PACKAGE_ROOT, 'data', file), join(folder, 'data', file));
+    symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const query = join(folder, 'sql', 'daily', 'productivity.sql');
+    const sound = readFileSync(query, 'utf8');
+    const commits = 'CAST(coalesce(person.git_commits, 0) AS BIGINT)';
+    const broken = `CAST(CASE WHEN day = DATE '2026-06-10' THEN 7 ELSE coalesce(person.git_commits, 0) END AS BIGINT)`;
+    expect(sound).toContain(commits);
+    const run = (...args: string[]) =>
+      daybook(['--data', join(folder, 'database'), ...args], {
+        cli: join(folder, 'dist', 'cli.js'),
+        cwd: folder,
+        input: `${event('1')}\n`,
+      });
+    writeFileSync(query, sound.replace(commits, broken));
+    await run('ingest', '--org', 'acme', '-');
+    const first = await run('build', '--json');
+    const { days, failed } = JSON.parse(first.stdout);
+    expect(days.length).toBeGreaterThan(100);
+    expect(days).not.toContainEqual({ org_id: 'acme', day: '2026-06-10' });
+    expect(failed).toEqual([
+      {
+        org_id: 'acme',
+        day: '2026-06-10',
+        check: 'users_add_up',
+        difference: 'git_commits of the users add up to 0 where the day has 7',
+      },
+    ]);
+    expect(first.stderr).toMatch(/^The day 2026-06-10 of acme .* users_add_up .*\.\n$/);
+    expect(first.code).toBe(1);
+    const again = await run('build');
+    expect(again.stdout).toBe('No day was built.\n');
+    expect(again.code).toBe(1);
+    writeFileSync(query, sound);
+    const mended = await run('build');
+    expect(mended.stderr).toBe('');
+    expect(mended.code).toBe(0);
+    expect((await run('build')).stdout).toBe('Every closed day is up to date.\n');
   });
 });
 
@@ -211,7 +354,7 @@ describe('with a server running', () => {
     const { key } = JSON.parse(
       (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
     );
-    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users']) {
+    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality']) {
       const answer = await fetch(
         `${url}/api/v1/analytics/${family}?startDate=2026-06-09&endDate=2026-06-12`,
         {
@@ -308,6 +451,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['build'],
     ['status'],
     ['report'],
+    ['config'],
     ['keys'],
     ['keys', 'create'],
     ['keys', 'list'],

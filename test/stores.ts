@@ -1,6 +1,10 @@
+import { inject } from 'vitest';
 import { type AtEnd, World } from './world.js';
 
-/** Where golden cases and laws are played: every store must give the same answers. */
+/** Where cases and laws are played: every store must give the same answers, and a run of the tests has one. */
 export const STORES: { name: string; open: (rateCard: string, atEnd: AtEnd) => Promise<World> }[] = [
-  { name: 'DuckDB', open: (rateCard, atEnd) => World.create({ DAYBOOK_RATE_CARD: rateCard }, atEnd) },
+  {
+    name: inject('store'),
+    open: (rateCard, atEnd) => World.create({ DAYBOOK_RATE_CARD: rateCard }, atEnd),
+  },
 ];

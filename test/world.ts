@@ -1,13 +1,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { type Config, readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
+import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { type DailySql, dailySql } from '../src/store/build.js';
+import { ChecksFailed } from '../src/store/check.js';
+import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
-import type { Format } from '../src/store/store.js';
+import type { Format, Store } from '../src/store/store.js';
+import { databaseOf } from './clickhouse/engine.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The store that worlds have: each test that asks for a world runs on both. */
+    store: 'DuckDB' | 'ClickHouse';
+  }
+}
+
+/** The store that worlds have. Who makes one outside of the tests has DuckDB. */
+export function storeName(): 'DuckDB' | 'ClickHouse' {
+  return process.env.VITEST === undefined ? 'DuckDB' : inject('store');
+}
 
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
@@ -30,26 +47,33 @@ export class World {
   private constructor(
     readonly folder: string,
     readonly config: Config,
-    readonly store: DuckDbStore,
-  ) {}
+    readonly store: Store,
+  ) {
+    this.inbox = Inbox.open(config.data, config.inboxMb, this.clock);
+  }
 
   static async create(
     environment: Record<string, string> = {},
     atEnd: AtEnd = onTestFinished,
+    daily: DailySql = dailySql,
+    name = storeName(),
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
-    const store = await DuckDbStore.open(config.data, {
-      memoryMb: config.memoryMb,
-      rateCard: config.rateCard,
-      now: NOW,
-    });
-    const world = new World(folder, config, store);
+    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: NOW, daily };
+    const store =
+      name === 'DuckDB'
+        ? await DuckDbStore.open(config.data, settings)
+        : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
     atEnd(() => store.close());
+    const world = new World(folder, config, store);
+    atEnd(() => world.inbox.close());
     return world;
   }
 
   readonly clock = (): number => this.now;
+  readonly inbox: Inbox;
+  private sent = 0;
 
   /** Writes a file into the test's folder and answers its path. */
   file(name: string, content: string | Uint8Array): string {
@@ -64,7 +88,7 @@ export class World {
     options: { orgId?: string; format?: Format; userId?: string } = {},
   ): Promise<Ingested> {
     const { orgId = 'acme', format = 'canonical', userId } = options;
-    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths) }, this.clock);
+    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths, format) }, this.clock);
   }
 
   /** Ingests canonical events, given as objects or as raw lines. */
@@ -74,10 +98,10 @@ export class World {
     return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
   }
 
-  private sent = 0;
-
-  /** Builds what is stale or new, and answers the days. */
+  /** Builds what is stale or new, and answers the days. Throws when a day breaks a check. */
   async build(): Promise<string[]> {
-    return (await build(this.store, {}, this.clock)).days.map(({ day }) => day);
+    const { days, breaches } = await build(this.store, {}, this.clock);
+    if (breaches.length > 0) throw new ChecksFailed(breaches);
+    return days.map(({ day }) => day);
   }
 }

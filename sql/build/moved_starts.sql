@@ -1,5 +1,6 @@
 -- One row is one day whose count of started sessions has changed, because sessions came to the due days or left them: the
--- day on which such a session started before, and the one on which it starts now. Due days are being built anyway.
+-- day on which such a session started before, and the one on which it starts now. Due days are among them: they are being
+-- built anyway, and this says why their rows change.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
 on_due_day AS (
@@ -73,4 +74,3 @@ SELECT
   day
 FROM touched
 WHERE day IS NOT NULL
-  AND (org_id, day) NOT IN (SELECT org_id, day FROM due)

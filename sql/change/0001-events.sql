@@ -41,3 +41,4 @@ CREATE TABLE events (
   timed_out           BOOLEAN,                -- hook_run
   batch               BIGINT NOT NULL         -- the batch that brought it
 )
+--clickhouse ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (org_id, day, event_id)

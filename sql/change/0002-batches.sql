@@ -9,3 +9,4 @@ CREATE TABLE batches (
   duplicates  BIGINT NOT NULL,        -- valid events that were there already
   rejected    BIGINT NOT NULL         -- lines that broke a rule
 )
+--clickhouse ENGINE = MergeTree ORDER BY batch

@@ -9,3 +9,4 @@ CREATE TABLE arrivals (
   changed     BIGINT NOT NULL,  -- events of this batch that stand: new ones, and copies that replaced one; 0 leaves the day as it is
   late        BIGINT NOT NULL   -- the same, when the day had been built before
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day, batch)

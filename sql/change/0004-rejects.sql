@@ -10,3 +10,4 @@ CREATE TABLE rejects (
   detail       VARCHAR NOT NULL,  -- one sentence that names the member
   line         VARCHAR            -- its first 2,000 characters; null for transcripts, of which no text is kept
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, batch, source, line_no)

@@ -6,4 +6,7 @@ CREATE TABLE days (
   batch           BIGINT NOT NULL,        -- the newest batch that the build saw; -1 when the definitions have changed since
   built_at        TIMESTAMP(3) NOT NULL,
   first_built_at  TIMESTAMP(3) NOT NULL
+--clickhouse , build BIGINT NOT NULL    -- where the rows of the day are
+--clickhouse , version BIGINT NOT NULL  -- of several rows of a day the one with the highest counts
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day, version)

@@ -3,4 +3,6 @@
 CREATE TABLE touches (
   org_id  VARCHAR NOT NULL,
   day     DATE NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day)

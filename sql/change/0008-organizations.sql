@@ -4,3 +4,4 @@ CREATE TABLE organizations (
   org_id      VARCHAR NOT NULL,
   created_at  TIMESTAMP(3) NOT NULL
 )
+--clickhouse ENGINE = MergeTree ORDER BY org_id

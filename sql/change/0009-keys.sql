@@ -12,3 +12,4 @@ CREATE TABLE keys (
   expires_at   TIMESTAMP(3),
   revoked_at   TIMESTAMP(3)
 )
+--clickhouse ENGINE = MergeTree ORDER BY key_id SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1

@@ -1,14 +1,21 @@
 -- The functions that the two engines spell differently, for DuckDB. The same names are in clickhouse.sql.
 
+-- An instant from Unix milliseconds.
+CREATE OR REPLACE MACRO instant(ms) AS make_timestamp_ms(CAST(ms AS BIGINT));
+
 -- Quotient of two counts; 0 where there is nothing to divide by.
 CREATE OR REPLACE MACRO ratio(n, d) AS CASE WHEN d = 0 THEN 0.0 ELSE CAST(n AS DOUBLE) / CAST(d AS DOUBLE) END;
 
 -- Exact percentiles, by linear interpolation between closest ranks (R-7).
-CREATE OR REPLACE MACRO p50(x) AS quantile_cont(x, 0.5);
-CREATE OR REPLACE MACRO p90(x) AS quantile_cont(x, 0.9);
+CREATE OR REPLACE MACRO percentile(share, x) AS quantile_cont(x, share);
+CREATE OR REPLACE MACRO p50(x) AS percentile(0.5, x);
+CREATE OR REPLACE MACRO p90(x) AS percentile(0.9, x);
 
 -- A name without the white space around it.
 CREATE OR REPLACE MACRO stripped(name) AS trim(name, chr(32) || chr(9) || chr(10) || chr(11) || chr(12) || chr(13));
+
+-- A text in lower case, letter by letter.
+CREATE OR REPLACE MACRO lower_case(text) AS lower(text);
 
 -- Whether a tool's name is one that an agent can have called. Others are left-overs of parsing.
 CREATE OR REPLACE MACRO is_tool_name(name) AS regexp_matches(stripped(name), '^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$');
@@ -23,7 +30,7 @@ CREATE OR REPLACE MACRO mcp_server_of(name) AS
 
 -- The server key: servers whose names differ only by letter case are one. NULL when the call is not an MCP call.
 CREATE OR REPLACE MACRO server_key(name, server) AS
-  lower(nullif(coalesce(nullif(stripped(server), ''), stripped(mcp_server_of(stripped(name)))), ''));
+  lower_case(nullif(coalesce(nullif(stripped(server), ''), stripped(mcp_server_of(stripped(name)))), ''));
 
 -- The tool key: mcp__<server key>__<tool> for an MCP call, else the tool's name.
 CREATE OR REPLACE MACRO tool_key(name, server) AS
@@ -36,7 +43,7 @@ CREATE OR REPLACE MACRO tool_key(name, server) AS
 CREATE OR REPLACE MACRO file_name(path) AS regexp_extract(path, '([^/\\]*)$', 1);
 
 -- A path's extension with its dot, lower-case; '' when there is none. A dot file such as .env has none; a line break can be in a name.
-CREATE OR REPLACE MACRO extension_of(path) AS lower(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+)$', 1));
+CREATE OR REPLACE MACRO extension_of(path) AS lower_case(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+)$', 1));
 
 -- The autonomy level of a mode; unknown when there is no mode.
 CREATE OR REPLACE MACRO autonomy_level(mode) AS
@@ -63,4 +70,17 @@ CREATE OR REPLACE MACRO credits(multiplier, tokens, write_rate, write_tokens, re
   ) // 1000000000000 AS BIGINT);
 
 -- The last two parts of a path's extension, lower-case, as .blade.php; '' when there are no two.
-CREATE OR REPLACE MACRO long_extension_of(path) AS lower(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+\.[^.]+)$', 1));
+CREATE OR REPLACE MACRO long_extension_of(path) AS lower_case(regexp_extract(file_name(path), '(?s)^.+(\.[^.]+\.[^.]+)$', 1));
+
+-- A value as it stands in the row text that a digest is of: the field of a CSV line. A text is always in quotes, so that no
+-- value can look like two. NULL is nothing, which the empty text is not: concat has no text for it.
+CREATE OR REPLACE MACRO text_field(value) AS '"' || replace(value, '"', '""') || '"';
+CREATE OR REPLACE MACRO integer_field(value) AS CAST(value AS VARCHAR);
+CREATE OR REPLACE MACRO day_field(value) AS CAST(value AS VARCHAR);
+
+-- A double as the integer that its 64 bits (IEEE 754) are, since engines write one and the same double in several ways.
+-- Adding 0 makes 0 of -0.
+CREATE OR REPLACE MACRO double_field(value) AS CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR);
+
+-- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
+CREATE OR REPLACE MACRO digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));

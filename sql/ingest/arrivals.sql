@@ -25,9 +25,9 @@ SELECT
   CAST(coalesce(stands.changed, 0) - coalesce(lost.replaced, 0) AS BIGINT) AS accepted,
   CAST(coalesce(lost.copies, 0) AS BIGINT) AS duplicates,
   CAST(coalesce(stands.changed, 0) AS BIGINT) AS changed,
-  CAST(CASE WHEN days.day IS NULL THEN 0 ELSE coalesce(stands.changed, 0) END AS BIGINT) AS late
+  CAST(CASE WHEN day_inputs.day IS NULL THEN 0 ELSE coalesce(stands.changed, 0) END AS BIGINT) AS late
 FROM stands
 FULL JOIN lost USING (day)
-LEFT JOIN days
-  ON days.org_id = getvariable('org_id')
-  AND days.day = coalesce(stands.day, lost.day)
+LEFT JOIN day_inputs
+  ON day_inputs.org_id = getvariable('org_id')
+  AND day_inputs.day = coalesce(stands.day, lost.day)

@@ -47,7 +47,10 @@ SELECT
   line_no,
   reason,
   CASE reason
-    WHEN 'not_json' THEN 'The line must be one JSON document in UTF-8.'
+    WHEN 'not_json' THEN CASE member
+      WHEN 'compressed' THEN 'The compressed file is damaged, or ends in the middle: send it again whole.'
+      ELSE 'The line must be one JSON document in UTF-8.'
+    END
     WHEN 'not_an_object' THEN 'The line must be a JSON object.'
     WHEN 'line_too_long' THEN 'The line must be at most ' || CASE WHEN getvariable('keeps_text') THEN '1' ELSE '64' END || ' MiB long.'
     WHEN 'missing_member' THEN member || ' is required.'

@@ -49,7 +49,8 @@ SELECT
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
   END AS fault,
   CAST(getvariable('org_id') AS VARCHAR) AS org_id,
-  CAST(CASE WHEN occurred_ms BETWEEN 0 AND 253402300799999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
+  -- To 2149-06-06, the last day that every store has. What is later is rejected anyway, and counts on its day of arrival.
+  CAST(CASE WHEN occurred_ms BETWEEN 0 AND 5662310399999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
   CAST(occurred_at AS DATE) AS day,
   event_id,
   type,

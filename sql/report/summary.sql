@@ -16,5 +16,5 @@ WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
 GROUP BY user_id
 ORDER BY
-  billable_tokens DESC,
+  sum(billable_tokens) DESC,
   user_id

@@ -17,5 +17,5 @@ GROUP BY
   model_id
 ORDER BY
   day,
-  billable_tokens DESC,
+  sum(billable_tokens) DESC,
   model_id

@@ -16,7 +16,7 @@ GROUP BY
   command
 ORDER BY
   day,
-  runs DESC,
+  sum(runs) DESC,
   hook_event,
   matcher,
   command

@@ -13,5 +13,5 @@ GROUP BY
   server_key
 ORDER BY
   day,
-  tool_calls DESC,
+  sum(tool_calls) DESC,
   server_key

@@ -12,5 +12,5 @@ GROUP BY
   skill_name
 ORDER BY
   day,
-  uses DESC,
+  sum(uses) DESC,
   skill_name

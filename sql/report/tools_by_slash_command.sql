@@ -12,5 +12,5 @@ GROUP BY
   command_name
 ORDER BY
   day,
-  uses DESC,
+  sum(uses) DESC,
   command_name

@@ -12,5 +12,5 @@ GROUP BY
   tool_key
 ORDER BY
   day,
-  tool_calls DESC,
+  sum(tool_calls) DESC,
   tool_key

@@ -9,5 +9,6 @@ CREATE TABLE activity (
   sessions              BIGINT NOT NULL,  -- sessions whose start day it is
   messages              BIGINT NOT NULL,  -- user turns and assistant messages
   user_messages         BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

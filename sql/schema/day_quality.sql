@@ -1,37 +1,64 @@
--- One row is one day of one organization for which anything came: how it came, beside what the build found (null until then).
+-- One row is one day of one organization for which anything came or that is built: how its lines came, up to now, beside what
+-- the build found (null until then).
 -- Grain: (org_id, day).
 CREATE OR REPLACE VIEW day_quality AS
 SELECT
-  org_id,
-  day,
-  coalesce(arrived.accepted, 0) AS accepted,
-  coalesce(arrived.duplicates, 0) AS duplicates,
-  coalesce(rejected.rejected, 0) AS rejected,
-  coalesce(arrived.late, 0) AS late,
+  arrived.org_id AS org_id,
+  arrived.day AS day,
+  arrived.accepted AS accepted,      -- events that count
+  arrived.duplicates AS duplicates,  -- copies of events that were there
+  arrived.rejected AS rejected,      -- lines that broke a rule
+  arrived.late AS late,              -- events that came after the day was first built
+  quality.events AS events,          -- events that the build counted: as accepted, unless some came after it
   quality.parse_artifacts AS parse_artifacts,
   quality.events_without_client AS events_without_client,
   quality.events_without_autonomy_mode AS events_without_autonomy_mode,
-  quality.models_not_on_rate_card AS models_not_on_rate_card
+  quality.models_not_on_rate_card AS models_not_on_rate_card,
+  days.built_at AS built_at,
+  days.first_built_at AS first_built_at
 FROM (
   SELECT
     org_id,
     day,
-    sum(accepted) AS accepted,
-    sum(duplicates) AS duplicates,
-    sum(late) AS late
-  FROM arrivals
+    CAST(sum(accepted) AS BIGINT) AS accepted,
+    CAST(sum(duplicates) AS BIGINT) AS duplicates,
+    CAST(sum(rejected) AS BIGINT) AS rejected,
+    CAST(sum(late) AS BIGINT) AS late
+  FROM (
+    SELECT
+      org_id,
+      day,
+      accepted,
+      duplicates,
+      CAST(0 AS BIGINT) AS rejected,
+      late
+    FROM arrivals
+    UNION ALL
+    SELECT
+      org_id,
+      day,
+      CAST(0 AS BIGINT) AS accepted,
+      CAST(0 AS BIGINT) AS duplicates,
+      CAST(1 AS BIGINT) AS rejected,
+      CAST(0 AS BIGINT) AS late
+    FROM rejects
+    UNION ALL
+    SELECT
+      org_id,
+      day,
+      CAST(0 AS BIGINT) AS accepted,
+      CAST(0 AS BIGINT) AS duplicates,
+      CAST(0 AS BIGINT) AS rejected,
+      CAST(0 AS BIGINT) AS late
+    FROM days
+  ) AS arrival
   GROUP BY
     org_id,
     day
 ) AS arrived
-FULL JOIN (
-  SELECT
-    org_id,
-    day,
-    count(*) AS rejected
-  FROM rejects
-  GROUP BY
-    org_id,
-    day
-) AS rejected USING (org_id, day)
-LEFT JOIN quality USING (org_id, day)
+LEFT JOIN quality
+  ON quality.org_id = arrived.org_id
+  AND quality.day = arrived.day
+LEFT JOIN days
+  ON days.org_id = arrived.org_id
+  AND days.day = arrived.day

@@ -4,4 +4,4 @@ CREATE TABLE due (
   org_id  VARCHAR NOT NULL,
   day     DATE NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day)

@@ -5,4 +5,4 @@ CREATE TABLE languages (
   pattern   VARCHAR NOT NULL,  -- Makefile, .ts
   language  VARCHAR NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY (kind, pattern)

@@ -7,5 +7,6 @@ CREATE TABLE productivity (
   files_edited     BIGINT NOT NULL,
   git_commits      BIGINT NOT NULL,
   git_prs_created  BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

@@ -8,5 +8,6 @@ CREATE TABLE quality (
   events_without_client          BIGINT NOT NULL,
   events_without_autonomy_mode   BIGINT NOT NULL,
   models_not_on_rate_card        BIGINT NOT NULL   -- distinct models
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

@@ -8,4 +8,4 @@ CREATE TABLE rates (
   cache_read_rate   DOUBLE NOT NULL,   -- of a token read from the cache, in tokens of input
   cache_write_rate  DOUBLE NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY (model_id, valid_from)

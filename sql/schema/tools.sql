@@ -18,5 +18,6 @@ CREATE TABLE tools (
   auto_medium_ratio           DOUBLE NOT NULL,
   auto_low_ratio              DOUBLE NOT NULL,
   manual_ratio                DOUBLE NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

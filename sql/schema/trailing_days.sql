@@ -3,4 +3,4 @@
 CREATE TABLE trailing_days (
   days_back  BIGINT NOT NULL
 )
---clickhouse ENGINE = Memory
+--clickhouse ENGINE = MergeTree ORDER BY days_back

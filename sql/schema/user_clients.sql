@@ -6,5 +6,6 @@ CREATE TABLE user_clients (
   user_id  VARCHAR NOT NULL,
   client   VARCHAR NOT NULL,
   events   BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, client)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, client)

@@ -8,5 +8,6 @@ CREATE TABLE user_extensions (
   language       VARCHAR NOT NULL,  -- '' when it is not known
   files_created  BIGINT NOT NULL,
   files_edited   BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, extension, language)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, extension, language)

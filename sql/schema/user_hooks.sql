@@ -8,5 +8,6 @@ CREATE TABLE user_hooks (
   matcher     VARCHAR NOT NULL,  -- '' when there is none
   command     VARCHAR NOT NULL,
   runs        BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, hook_event, matcher, command)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, hook_event, matcher, command)

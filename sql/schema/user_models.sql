@@ -13,5 +13,6 @@ CREATE TABLE user_models (
   cache_read_tokens   BIGINT NOT NULL,
   cache_write_tokens  BIGINT NOT NULL,
   billable_tokens     BIGINT NOT NULL    -- standard credits
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, model_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, model_id)

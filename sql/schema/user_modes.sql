@@ -8,5 +8,6 @@ CREATE TABLE user_modes (
   autonomy_level  VARCHAR NOT NULL,  -- auto_high, auto_medium, auto_low, manual, unknown
   tool_calls      BIGINT NOT NULL,
   user_turns      BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, autonomy_mode)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, autonomy_mode)

@@ -9,5 +9,6 @@ CREATE TABLE user_sessions (
   tool_calls          BIGINT NOT NULL,
   user_turns          BIGINT NOT NULL,
   assistant_messages  BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, session_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, session_id)

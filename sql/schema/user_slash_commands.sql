@@ -6,5 +6,6 @@ CREATE TABLE user_slash_commands (
   user_id       VARCHAR NOT NULL,
   command_name  VARCHAR NOT NULL,
   uses          BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, command_name)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, command_name)

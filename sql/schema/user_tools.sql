@@ -7,5 +7,6 @@ CREATE TABLE user_tools (
   tool_key    VARCHAR NOT NULL,
   server_key  VARCHAR NOT NULL,  -- the MCP server; '' when it is not an MCP tool
   tool_calls  BIGINT NOT NULL
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id, tool_key, server_key)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, tool_key, server_key)

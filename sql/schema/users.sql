@@ -22,5 +22,6 @@ CREATE TABLE users (
   assistant_messages  BIGINT NOT NULL,
   autonomy_ratio      DOUBLE NOT NULL,   -- tool calls per user turn
   delegation_level    VARCHAR NOT NULL   -- auto-high, auto-medium, auto-low, spec, manual
+--clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY (org_id, day) ORDER BY (org_id, day, user_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id)

@@ -1,10 +1,12 @@
 import { type Day, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
+import { type Breach, ChecksFailed } from '../store/check.js';
 import { newestBatch, type OrgDay, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
-/** How many days go into one transaction: enough to share the reading, few enough to keep it small. */
-const DAYS_AT_ONCE = 31;
+/** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
+const FEW_EVENTS = 200_000;
+const SMALL_DAYS_AT_ONCE = 1000;
 
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {
@@ -14,13 +16,78 @@ export interface BuildRange {
   readonly all?: boolean | undefined;
 }
 
-/** The days that a build has built, oldest first, and the organizations that they are of. */
+/** What became of a build. */
 export interface Built {
+  /** The days that it has built, oldest first. */
   readonly days: OrgDay[];
+  /** The claims that days broke. Such a day stays as it was, and stale. */
+  readonly breaches: Breach[];
+}
+
+/** Parts days, in their order, into those that are built together. */
+async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][]> {
+  const rows = await store.select(
+    'SELECT org_id, day, sum(accepted) AS events FROM arrivals GROUP BY org_id, day',
+  );
+  const eventsOf = new Map(rows.map((row) => [`${row.day} ${row.org_id}`, Number(row.events)]));
+  const groups: OrgDay[][] = [];
+  let group: OrgDay[] = [];
+  let events = 0;
+  for (const day of days) {
+    const more = eventsOf.get(`${day.day} ${day.orgId}`) ?? 0;
+    const limit = events + more <= FEW_EVENTS ? SMALL_DAYS_AT_ONCE : store.daysAtOnce;
+    if (group.length >= limit) {
+      groups.push(group);
+      group = [];
+      events = 0;
+    }
+    group.push(day);
+    events += more;
+  }
+  return group.length > 0 ? [...groups, group] : groups;
+}
+
+/** Whether an organization's day is among some. */
+function isAmong({ orgId, day }: OrgDay, days: readonly OrgDay[]): boolean {
+  return days.some((other) => other.orgId === orgId && other.day === day);
 }
 
 /**
- * Builds closed days, oldest first. `from` and `to` choose days, stale or not; the stale days before them whose own events
+ * Builds days together, those that break a claim left out. Without them the others can still be built: what looks back on
+ * such a day is built again when it goes in at last.
+ */
+async function buildTogether(
+  store: Store,
+  days: readonly OrgDay[],
+  batch: number,
+  builtAt: number,
+): Promise<Built> {
+  try {
+    await store.build(days, batch, builtAt);
+    return { days: [...days], breaches: [] };
+  } catch (error) {
+    if (!(error instanceof ChecksFailed)) throw error;
+    const { breaches } = error;
+    const [only, ...others] = days;
+    if (only !== undefined && others.length === 0) {
+      const { orgId, day } = only;
+      return { days: [], breaches: breaches.map((breach) => ({ ...breach, orgId, day })) };
+    }
+    const sound = days.filter((day) => !isAmong(day, breaches));
+    // A claim can find that something is wrong and not where: then no day is sound, or all are. One at a time they tell.
+    const isFound = sound.length > 0 && sound.length < days.length;
+    const parts: Built[] = [];
+    for (const group of isFound ? [sound] : days.map((day) => [day]))
+      parts.push(await buildTogether(store, group, batch, builtAt));
+    return {
+      days: parts.flatMap((part) => part.days),
+      breaches: [...(isFound ? breaches : []), ...parts.flatMap((part) => part.breaches)],
+    };
+  }
+}
+
+/**
+ * Builds closed days, oldest first. A day that breaks a claim of `sql/check` stays as it was and doesn't stop the others. `from` and `to` choose days, stale or not; the stale days before them whose own events
  * have changed are built too, since the chosen ones look back on them.
  */
 export async function build(
@@ -38,13 +105,13 @@ export async function build(
   }
   const isChosen = range.from !== undefined || range.to !== undefined;
   const inRange = ({ day }: OrgDay) => (range.from ?? '') <= day && day <= (range.to ?? last);
-  const built: OrgDay[] = [];
+  const built: Built = { days: [], breaches: [] };
   const run = async (due: readonly OrgDay[], batch: number) => {
-    for (let start = 0; start < due.length; start += DAYS_AT_ONCE) {
-      const days = due.slice(start, start + DAYS_AT_ONCE);
-      await store.build(days, batch, clock());
-      built.push(...days);
-      progress(built.length, Math.max(due.length, built.length));
+    for (const days of await grouped(store, due)) {
+      const part = await buildTogether(store, days, batch, clock());
+      built.days.push(...part.days);
+      built.breaches.push(...part.breaches);
+      progress(built.days.length, Math.max(due.length, built.days.length));
     }
   };
   if (range.all === true || isChosen) {
@@ -69,9 +136,10 @@ export async function build(
   // Until nothing is stale: a build can move the start of a session to or from a later day, and events can have come meanwhile.
   for (let more = !isChosen; more; ) {
     const batch = await newestBatch(store);
-    const stale = await staleDays(store, last);
+    // A day that broke a claim is still stale, and would break it again.
+    const stale = (await staleDays(store, last)).filter((day) => !isAmong(day, built.breaches));
     await run(stale, batch);
     more = stale.length > 0;
   }
-  return { days: built };
+  return built;
 }

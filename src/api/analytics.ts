@@ -1,28 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Config } from '../config.js';
-import { dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
-import type { Store } from '../store/store.js';
-import { requireRole } from './auth.js';
-import { ApiError, analyticsProblem } from './errors.js';
-import type { Caller } from './keys.js';
-import { FAMILIES, type Family, GROUPS, report } from './report.js';
+import { type Day, dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
+import { ApiError } from './errors.js';
+import type { ApiDeps } from './family.js';
+import { ANSWERS, type Answer, GROUPS, report } from './report.js';
 import { Answers } from './rows.js';
-
-export interface ApiDeps {
-  readonly store: Store;
-  readonly config: Config;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who sends it; set before a handler runs. */
-    caller: Caller;
-  }
-}
 
 const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
 const A_LIMIT = 'must be an integer from 1 to 100';
@@ -42,50 +24,32 @@ const Page = {
   cursor: z.string(A_CURSOR).min(1, A_CURSOR).max(128, A_CURSOR).optional(),
 };
 
-/** The query parameters of each family's endpoint. */
-function queryOf(family: Family) {
-  const group = GROUPS[family];
-  const groupBy = group === undefined ? z.never() : z.literal(group, `must be ${group} or absent`);
-  const page = family === 'users' ? Page : { limit: z.never().optional(), cursor: z.never().optional() };
-  return z.strictObject({ ...Range, group_by: groupBy.optional(), ...page });
+/** What the endpoints take: each a part of it. */
+interface Query {
+  readonly startDate: Day;
+  readonly endDate: Day;
+  readonly group_by?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
 }
 
-/** The names that an endpoint's query can have. */
-function parametersOf(family: Family): string[] {
-  return [
-    ...Object.keys(Range),
-    ...(GROUPS[family] === undefined ? [] : ['group_by']),
-    ...(family === 'users' ? Object.keys(Page) : []),
-  ];
+/** The query parameters of an answer's endpoint. */
+function queryOf(answer: Answer): z.ZodType<Query> {
+  const group = GROUPS[answer];
+  if (group !== undefined)
+    return z.strictObject({ ...Range, group_by: z.literal(group, `must be ${group} or absent`).optional() });
+  return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
 }
 
-/** The sentence for a query that its schema refuses: the first parameter that is wrong, and what would be accepted. */
-function sentenceOf(
-  url: string,
-  validation: { instancePath: string; message?: string; params: unknown }[],
-): string {
-  const family = FAMILIES.find((name) => url.includes(`/analytics/${name}`)) ?? 'tokens';
-  const accepted = parametersOf(family);
-  const given = [...new URL(url, 'http://localhost').searchParams.keys()];
-  const unknown = given.find((name) => !accepted.includes(name));
-  if (unknown !== undefined)
-    return `There is no parameter ${unknown.slice(0, 100)}: /${family} takes ${accepted.join(', ')}.`;
-  const [issue] = validation;
-  const name = issue?.instancePath.slice(1).split('/')[0] ?? '';
-  if (!given.includes(name)) return `The parameter ${name} is required: it ${issue?.message}.`;
-  return `The parameter ${name} ${issue?.message}.`;
-}
-
-/** The analytics endpoints (public-api.md 4.6-4.10), for managers and owners. */
+/** The analytics endpoints (public-api.md 4.6-4.10, and quality), for managers and owners. */
 export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
-  app.addHook('onRequest', async (request) => {
-    request.caller = await requireRole(store, clock, request, ['owner', 'manager']);
-  });
-
-  for (const family of FAMILIES) {
+  for (const answer of ANSWERS) {
     app.get(
-      `/${family}`,
-      { schema: { querystring: queryOf(family), response: { 200: Answers[family] } } },
+      `/${answer}`,
+      {
+        config: { action: 'read analytics' },
+        schema: { querystring: queryOf(answer), response: { 200: Answers[answer] } },
+      },
       async (request, reply) => {
         const { startDate, endDate, group_by, limit, cursor } = request.query;
         if (startDate > endDate)
@@ -98,7 +62,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
           );
         }
         const { orgId } = request.caller;
-        const { data, page } = await report(store, family, {
+        const { data, page } = await report(store, answer, {
           orgId,
           from: laterDay(startDate, config.historyStart),
           to: endDate,
@@ -111,28 +75,4 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       },
     );
   }
-
-  app.setNotFoundHandler({ preHandler: [] }, (request) => {
-    throw new ApiError(
-      404,
-      `There is no ${request.method} ${request.url.split('?')[0]}: analytics has GET /${FAMILIES.join(', /')}.`,
-    );
-  });
-
-  app.setErrorHandler((error, request, reply) => {
-    let status = 500;
-    let detail = 'The server could not answer; its log has the cause under this request id.';
-    if (error instanceof ApiError) {
-      ({ status, detail } = error);
-    } else if (hasZodFastifySchemaValidationErrors(error)) {
-      status = 400;
-      detail = sentenceOf(request.url, error.validation);
-    } else if (error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500) {
-      status = Number(error.statusCode);
-      detail = 'The request is not one that this endpoint can read.';
-    }
-    if (status >= 500) request.log.error({ err: error }, 'the request failed');
-    if (status === 401) reply.header('www-authenticate', 'Bearer');
-    return reply.status(status).send(analyticsProblem(status, detail, request.id));
-  });
 };

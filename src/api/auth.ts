@@ -1,29 +1,140 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { JwtConfig } from '../config.js';
+import { UsageError } from '../exit.js';
+import { ORG_ID } from '../ingest/organization.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
-import { authenticate, type Caller, type Role } from './keys.js';
+import { findKey } from './keys.js';
+import { type Action, may, Role } from './roles.js';
 
-/**
- * Who sends a request, by its Authorization header (public-api.md 5).
- * Throws 401 without a valid credential, and 403 when its role is none of those.
- */
-export async function requireRole(
-  store: Store,
-  clock: () => number,
-  request: FastifyRequest,
-  roles: readonly Role[],
-): Promise<Caller> {
-  const [, key] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (key === undefined)
-    throw new ApiError(401, 'The request must have the header "Authorization: Bearer <API key>".');
-  const caller = await authenticate(store, key, clock());
-  if (caller === undefined)
-    throw new ApiError(401, 'The API key is unknown, expired or revoked: "daybook keys create" makes one.');
-  if (!roles.includes(caller.role)) {
-    throw new ApiError(
-      403,
-      `This needs a key of role ${roles.join(' or ')}; this key is of role ${caller.role}.`,
+/** Who asks. */
+export interface Caller {
+  readonly orgId: string;
+  readonly role: Role;
+  readonly userId: string | null;
+  readonly email: string | null;
+  /** What names the credential in logs and limits: of a key its fingerprint. Never the credential itself. */
+  readonly credential: string;
+}
+
+const Claims = z.object({
+  sub: z.string().min(1).max(128),
+  org_id: z.string().regex(ORG_ID),
+  role: Role,
+  email: z.string().min(1).max(320).optional(),
+});
+
+/** Finds out who sends a request (public-api.md 5; decisions.md, Credentials and roles). */
+export class Authenticator {
+  private readonly jwtKey: JWTVerifyGetKey | Uint8Array | undefined;
+
+  /** Throws a UsageError for a JWKS file that can't be read. */
+  constructor(
+    private readonly store: Store,
+    private readonly jwt: JwtConfig | undefined,
+    private readonly clock: () => number,
+  ) {
+    if (jwt !== undefined) this.jwtKey = keyOf(jwt);
+  }
+
+  /** Who sends a request, by its Authorization header. Throws 401 without a valid credential. */
+  async identify(request: FastifyRequest): Promise<Caller> {
+    const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined)
+      throw new ApiError(401, 'The request must have the header "Authorization: Bearer <API key>".');
+    return token.split('.').length === 3 ? this.ofJwt(token) : this.ofKey(token);
+  }
+
+  /** Who sends a request, if they may do this. Throws 401, and 403 for a role that may not. */
+  async require(request: FastifyRequest, action: Action): Promise<Caller> {
+    const caller = await this.identify(request);
+    requireAction(caller, action);
+    return caller;
+  }
+
+  private async ofKey(token: string): Promise<Caller> {
+    const key = await findKey(this.store, token, this.clock());
+    if (key === undefined)
+      throw new ApiError(401, 'The API key is unknown, expired or revoked: "daybook keys create" makes one.');
+    return {
+      orgId: key.org_id,
+      role: key.role,
+      userId: key.user_id,
+      email: key.user_email,
+      credential: key.fingerprint,
+    };
+  }
+
+  private async ofJwt(token: string): Promise<Caller> {
+    const { jwt, jwtKey } = this;
+    if (jwt === undefined || jwtKey === undefined)
+      throw new ApiError(401, 'This service takes no JWT: send an API key, or set DAYBOOK_JWT_JWKS.');
+    try {
+      const options = {
+        issuer: jwt.issuer,
+        audience: jwt.audience,
+        algorithms: [...jwt.algorithms],
+        requiredClaims: ['exp', 'sub', 'org_id', 'role'],
+        currentDate: new Date(this.clock()),
+      };
+      const { payload } =
+        jwtKey instanceof Uint8Array
+          ? await jwtVerify(token, jwtKey, options)
+          : await jwtVerify(token, jwtKey, options);
+      const { sub, org_id, role, email } = Claims.parse(payload);
+      const credential = createHash('sha256')
+        .update(`${jwt.issuer} ${sub} ${org_id}`)
+        .digest('hex')
+        .slice(0, 12);
+      return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
+    } catch (error) {
+      throw new ApiError(...refusalOf(error));
+    }
+  }
+}
+
+/** Throws 403 when the caller's role may not do this. */
+export function requireAction(caller: Caller, action: Action): void {
+  if (!may(caller.role, action)) {
+    throw new ApiError(403, `A credential of role ${caller.role} may not ${action}.`);
+  }
+}
+
+function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {
+  if (jwt.secret !== undefined) return new TextEncoder().encode(jwt.secret);
+  const where = jwt.jwks ?? '';
+  if (/^https?:/.test(where)) return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000 });
+  try {
+    return createLocalJWKSet(JSON.parse(readFileSync(where, 'utf8')));
+  } catch {
+    throw new UsageError(
+      `DAYBOOK_JWT_JWKS must be a URL or a file of a JSON Web Key Set, and ${where} is neither.`,
     );
   }
-  return caller;
+}
+
+/** The status and sentence for a JWT that wasn't accepted. */
+function refusalOf(error: unknown): [status: 401 | 503, detail: string] {
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    return [401, `The JWT has no valid claim ${issue?.path.join('.')}: it needs sub, org_id, role and exp.`];
+  }
+  if (error instanceof errors.JWTExpired) return [401, 'The JWT has expired: get a new one.'];
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return [
+      401,
+      `The JWT is not for this service: its claim ${error.claim} is missing or not what is expected.`,
+    ];
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return [
+      401,
+      'The JWT is signed with an algorithm that is not allowed: DAYBOOK_JWT_ALGORITHMS lists those that are.',
+    ];
+  if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError))
+    return [503, 'The keys that JWTs are checked with can not be had just now: try again.'];
+  return [401, 'The JWT is not valid: its signature, its key or its form is wrong.'];
 }

@@ -1,20 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
-import { ulid } from './ulid.js';
-
-/** What a credential may do: decisions.md, Credentials and roles. */
-export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
-export type Role = z.infer<typeof Role>;
-
-/** Who asks. */
-export interface Caller {
-  readonly orgId: string;
-  readonly role: Role;
-  readonly userId: string | null;
-}
+import { ulid } from '../ulid.js';
+import { Role } from './roles.js';
 
 /** A key as lists show it. Instants are Unix milliseconds. */
 export interface Key {
@@ -65,10 +54,8 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   const key_id = `key_${ulid(now)}`;
   await store.run([
     {
-      sql: `INSERT INTO keys BY NAME SELECT
-        $key_id AS key_id, $org_id AS org_id, $role AS role, $user_id AS user_id, $user_email AS user_email,
-        $key_hash AS key_hash, $fingerprint AS fingerprint,
-        make_timestamp_ms($now) AS created_at, make_timestamp_ms(CAST($expires_at AS BIGINT)) AS expires_at`,
+      sql: `INSERT INTO keys (key_id, org_id, role, user_id, user_email, key_hash, fingerprint, created_at, expires_at)
+        SELECT $key_id, $org_id, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), instant($expires_at)`,
       parameters: {
         key_id,
         org_id: wanted.orgId,
@@ -82,6 +69,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
       },
     },
   ]);
+  seen.delete(store);
   const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
   if (row === undefined) throw new Error('the new key is not there');
   return { ...toKey(row), key };
@@ -109,21 +97,37 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
   if (key.revoked_at !== null) return key;
   await store.run([
     {
-      sql: 'UPDATE keys SET revoked_at = make_timestamp_ms($now) WHERE key_id = $key_id',
+      sql: 'UPDATE keys SET revoked_at = instant($now) WHERE key_id = $key_id',
       parameters: { now, key_id: key.key_id },
     },
   ]);
+  seen.delete(store);
   return { ...key, revoked_at: now };
 }
 
-/** Who a key stands for; undefined for one that is unknown, expired or revoked. */
-export async function authenticate(store: Store, key: string, now: number): Promise<Caller | undefined> {
+/** The keys that requests have come with, by hash, of each store. Whoever changes keys drops them all. */
+const seen = new WeakMap<Store, Map<string, Key>>();
+
+/** The key that somebody sends; undefined for one that is unknown, expired or revoked. */
+export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
   if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
   const hash = hashOf(key);
-  const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, { hash });
-  if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
-    return undefined;
-  const found = toKey(row);
+  let known = seen.get(store);
+  if (known === undefined) {
+    known = new Map();
+    seen.set(store, known);
+  }
+  let found = known.get(hash);
+  if (found === undefined) {
+    const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, {
+      hash,
+    });
+    if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
+      return undefined;
+    found = toKey(row);
+    // A key that was revoked while it was looked up stays out: then the map is another by now.
+    if (seen.get(store) === known) known.set(hash, found);
+  }
   if (found.revoked_at !== null || (found.expires_at !== null && found.expires_at <= now)) return undefined;
-  return { orgId: found.org_id, role: found.role, userId: found.user_id };
+  return found;
 }

@@ -6,8 +6,12 @@ import type { Parameters, Row, Store } from '../store/store.js';
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
+/** All answers of the analytics API: the families, and the numbers that say how far those can be trusted (ours). */
+export const ANSWERS = [...FAMILIES, 'quality'] as const;
+export type Answer = (typeof ANSWERS)[number];
+
 /** What a family's rows can be grouped by (public-api.md 4.6-4.10). */
-export const GROUPS: Partial<Record<Family, string>> = {
+export const GROUPS: Partial<Record<Answer, string>> = {
   tokens: 'model',
   tools: 'tool_name',
   activity: 'client',
@@ -217,15 +221,48 @@ async function users(read: Read, limit: number, cursor: string): Promise<Report>
   return { data, page: { has_more, next_cursor: has_more ? last : null } };
 }
 
+/** An instant (Unix milliseconds) as answers have it. */
+function instant(at: unknown): string {
+  return new Date(Number(at)).toISOString();
+}
+
+async function quality(read: Read): Promise<Record<string, unknown>[]> {
+  const reason = new Rows(await read('quality_by_reason'));
+  const digest = new Rows(await read('quality_digests'));
+  const restatement = new Rows(await read('quality_restatements'));
+  return (await read('quality')).map((day) => ({
+    ...pick(day, { date: 'day', ...same('events', 'accepted', 'duplicates', 'late', 'rejected') }),
+    rejected_by_reason: reason.on(day.day).map((row) => pick(row, { reason: 'reason', count: 'lines' })),
+    ...pick(
+      day,
+      same(
+        'parse_artifacts',
+        'events_without_client',
+        'events_without_autonomy_mode',
+        'models_not_on_rate_card',
+      ),
+    ),
+    built_at: instant(day.built_at),
+    first_built_at: instant(day.first_built_at),
+    digests: digest
+      .on(day.day)
+      .map((row) => pick(row, { table: 'table_name', rows: 'row_count', digest: 'digest' })),
+    restatements: restatement.on(day.day).map((row) => ({
+      built_at: instant(row.built_at),
+      ...pick(row, { table: 'table_name', ...same('old_digest', 'new_digest', 'reason') }),
+    })),
+  }));
+}
+
 /**
- * The rows of one family for the built days of a range, both ends included, ordered as metrics.md says
+ * The rows of one answer for the built days of a range, both ends included, ordered as metrics.md says
  * (public-api.md 2.6, 4.6-4.10). Without a limit, users are all of one page. All queries see one state of the store.
  */
-export function report(store: Store, family: Family, request: ReportRequest): Promise<Report> {
+export function report(store: Store, answer: Answer, request: ReportRequest): Promise<Report> {
   return store.snapshot(async (select) => {
     const range = { org_id: request.orgId, from: { day: request.from }, to: { day: request.to } };
     const read: Read = (query, more = {}) => select(readSql(`report/${query}.sql`), { ...range, ...more });
-    switch (family) {
+    switch (answer) {
       case 'tokens':
         return { data: await tokens(read, request.groupBy) };
       case 'tools':
@@ -234,6 +271,8 @@ export function report(store: Store, family: Family, request: ReportRequest): Pr
         return { data: await activity(read, request.groupBy) };
       case 'productivity':
         return { data: await productivity(read) };
+      case 'quality':
+        return { data: await quality(read) };
       case 'users':
         return users(read, request.limit ?? Number.MAX_SAFE_INTEGER - 1, request.cursor ?? '');
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import type { Family } from './report.js';
+import type { Answer } from './report.js';
 
 /** The rows of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for the members that those leave open). */
 
@@ -114,16 +114,68 @@ const UsersRow = z.strictObject({
   languages: z.array(z.string()),
 });
 
+const Instant = z.iso.datetime({ precision: 3 });
+const Digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Ours: how the lines of a day came, what its build found, and what its tables hold. */
+const QualityRow = z.strictObject({
+  date: DaySchema,
+  events: Count,
+  accepted: Count,
+  duplicates: Count,
+  late: Count,
+  rejected: Count,
+  rejected_by_reason: z.array(z.strictObject({ reason: z.string(), count: Count })),
+  parse_artifacts: Count,
+  events_without_client: Count,
+  events_without_autonomy_mode: Count,
+  models_not_on_rate_card: Count,
+  built_at: Instant,
+  first_built_at: Instant,
+  digests: z.array(z.strictObject({ table: z.string(), rows: Count, digest: Digest })),
+  restatements: z.array(
+    z.strictObject({
+      built_at: Instant,
+      table: z.string(),
+      old_digest: Digest,
+      new_digest: Digest,
+      reason: z.string(),
+    }),
+  ),
+});
+
 const Meta = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
 
-/** The answer of each family's endpoint; with `group_by`, its rows are the other kind. */
-export const Answers: Record<Family, z.ZodType> = {
-  tokens: z.object({ data: z.union([z.array(TokensRow), z.array(TokensGroup)]), meta: z.object(Meta) }),
-  tools: z.object({ data: z.union([z.array(ToolsRow), z.array(ToolsGroup)]), meta: z.object(Meta) }),
-  activity: z.object({ data: z.union([z.array(ActivityRow), z.array(ActivityGroup)]), meta: z.object(Meta) }),
-  productivity: z.object({ data: z.array(ProductivityRow), meta: z.object(Meta) }),
-  users: z.object({
-    data: z.array(UsersRow),
-    meta: z.object({ ...Meta, has_more: z.boolean(), next_cursor: z.string().nullable() }),
-  }),
+/** The rows of each answer, ungrouped and with `group_by`. */
+const ROWS: Record<Answer, { day: z.ZodObject; group?: z.ZodObject }> = {
+  tokens: { day: TokensRow, group: TokensGroup },
+  tools: { day: ToolsRow, group: ToolsGroup },
+  activity: { day: ActivityRow, group: ActivityGroup },
+  productivity: { day: ProductivityRow },
+  users: { day: UsersRow },
+  quality: { day: QualityRow },
 };
+
+/** The names of an answer's members, in their order. */
+export function columnsOf(answer: Answer, isGrouped: boolean): string[] {
+  const { day, group } = ROWS[answer];
+  return Object.keys((isGrouped && group !== undefined ? group : day).shape);
+}
+
+const Page = { has_more: z.boolean(), next_cursor: z.string().nullable() };
+
+function answerOf(answer: Answer): z.ZodType {
+  const { day, group } = ROWS[answer];
+  const data = group === undefined ? z.array(day) : z.union([z.array(day), z.array(group)]);
+  return z.object({ data, meta: z.object(answer === 'users' ? { ...Meta, ...Page } : Meta) });
+}
+
+/** What each endpoint answers. */
+export const Answers = {
+  tokens: answerOf('tokens'),
+  tools: answerOf('tools'),
+  activity: answerOf('activity'),
+  productivity: answerOf('productivity'),
+  users: answerOf('users'),
+  quality: answerOf('quality'),
+} satisfies Record<Answer, z.ZodType>;

@@ -1,8 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config } from '../config.js';
-import type { DuckDbStore } from '../store/duckdb.js';
+import { type Config, DATABASE } from '../config.js';
+import { UsageError } from '../exit.js';
+import type { Store } from '../store/store.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
 import { ask, Nobody } from './control.js';
+
+/** The commands that make a database where there is none. */
+const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
@@ -14,15 +20,14 @@ export async function openStore(
   config: Config,
   clock: () => number,
   isServed: () => Promise<boolean>,
-): Promise<DuckDbStore | undefined> {
+): Promise<Store | undefined> {
   const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
+    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: clock() };
     try {
-      return await DuckDbStore.open(config.data, {
-        memoryMb: config.memoryMb,
-        rateCard: config.rateCard,
-        now: clock(),
-      });
+      if (config.clickhouse === undefined) return await DuckDbStore.open(config.data, settings);
+      const { ClickHouseStore } = await import('../store/clickhouse.js');
+      return await ClickHouseStore.open(config.data, config.clickhouse, settings);
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
     }
@@ -53,6 +58,11 @@ export async function call<Name extends CommandName>(
   };
   // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
   if (await isAnswered()) return answer as CommandResult<Name>;
+  if (config.clickhouse === undefined && !MAKERS.has(name) && !existsSync(join(config.data, DATABASE))) {
+    throw new UsageError(
+      `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
+    );
+  }
   const { runCommand } = await import('./commands.js');
   const store = await openStore(config, clock, isAnswered);
   if (store === undefined) return answer as CommandResult<Name>;

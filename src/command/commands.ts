@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { build } from '../aggregate/build.js';
+import { newestRun, type Run, runBuild } from '../aggregate/run.js';
 import { staleDays } from '../aggregate/stale.js';
-import { createKey, listKeys, Role, revokeKey } from '../api/keys.js';
-import { FAMILIES, report } from '../api/report.js';
+import { createKey, listKeys, revokeKey } from '../api/keys.js';
+import { ANSWERS, report } from '../api/report.js';
+import { Role } from '../api/roles.js';
 import type { Config } from '../config.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -35,7 +36,7 @@ export const Arguments = {
   }),
   status: z.strictObject({}),
   report: z.strictObject({
-    family: z.enum(FAMILIES),
+    answer: z.enum(ANSWERS),
     orgId: z.string(),
     from: DaySchema,
     to: DaySchema,
@@ -45,7 +46,11 @@ export const Arguments = {
     orgId: z.string(),
     role: Role,
     userId: z.string().min(1).max(128).optional(),
-    email: z.string().min(1).max(320).optional(),
+    email: z
+      .string()
+      .regex(/^\S+@\S+$/, 'must be an e-mail address')
+      .max(320)
+      .optional(),
     expiresAt: z.number().optional(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
@@ -104,6 +109,13 @@ async function status({ store, clock }: Context): Promise<OrganizationStatus[]> 
   });
 }
 
+/** What `daybook status` shows. */
+export interface Status {
+  readonly organizations: readonly OrganizationStatus[];
+  /** The newest run of the build; null before the first. */
+  readonly last_run: Run | null;
+}
+
 /** What each command does. Results are JSON. */
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
@@ -111,11 +123,14 @@ export const commands = {
     return ingest(store, request, clock, (done) => progress(done, total));
   },
   build: async ({ store, clock }: Context, range: Of<'build'>, progress: Progress) =>
-    build(store, range, clock, progress),
-  status: (context: Context, _: Of<'status'>) => status(context),
-  report: async ({ store, config }: Context, { family, ...request }: Of<'report'>) => {
+    runBuild(store, 'command', range, clock, progress),
+  status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
+    organizations: await status(context),
+    last_run: (await newestRun(context.store)) ?? null,
+  }),
+  report: async ({ store, config }: Context, { answer, ...request }: Of<'report'>) => {
     const from = laterDay(request.from, config.historyStart);
-    return (await report(store, family, { ...request, from })).data;
+    return (await report(store, answer, { ...request, from })).data;
   },
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
@@ -130,6 +145,19 @@ function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commands, name);
 }
 
+const OPTIONS: Record<string, string> = {
+  orgId: '--org',
+  userId: '--user',
+  email: '--email',
+  groupBy: '--group-by',
+};
+
+/** The sentence for arguments that a command doesn't take, by the name of the option. */
+function sentenceOf({ issues: [issue] }: z.ZodError): string {
+  const name = String(issue?.path[0]);
+  return `${OPTIONS[name] ?? name} ${issue?.message}.`;
+}
+
 /** Runs a command by its name, its arguments checked. */
 export async function runCommand(
   context: Context,
@@ -141,5 +169,7 @@ export async function runCommand(
     throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
   // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
   const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
-  return run(context, Arguments[name].parse(args), progress);
+  const parsed = Arguments[name].safeParse(args);
+  if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
+  return run(context, parsed.data, progress);
 }

@@ -89,10 +89,11 @@ export function ask(data: string, name: CommandName, args: unknown, progress: Pr
       );
     });
     asked.on('error', (error: NodeJS.ErrnoException) => {
-      const isNobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
-      reject(
-        isNobody ? new Nobody() : new Error('The server stopped before it answered: run the command again.'),
-      );
+      if (error.code === 'EACCES' || error.code === 'EPERM')
+        reject(new UsageError(`The server on ${data} is another user's: run the command as that user.`));
+      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+        reject(new Error('The server stopped before it answered: run the command again.'));
+      else reject(new Nobody());
     });
     asked.end(JSON.stringify(args));
   });

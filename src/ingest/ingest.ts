@@ -1,4 +1,4 @@
-import { type Format, newestBatch, type Settled, type Store } from '../store/store.js';
+import { EXAMPLES, type Format, type Settled, type Store } from '../store/store.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 
@@ -14,22 +14,10 @@ export interface IngestRequest {
   readonly files: readonly InputFile[];
 }
 
-/** A file whose lines were rejected, with the first few of them. */
-export interface RejectedLine {
-  readonly source: string;
-  readonly line_no: number;
-  readonly reason: string;
-  readonly detail: string;
-}
-
 export interface Ingested extends Settled {
   files: number;
   bytes: number;
-  /** The first few lines that were rejected. */
-  examples: RejectedLine[];
 }
-
-const EXAMPLES = 5;
 
 function batchesOf(files: readonly InputFile[]): InputFile[][] {
   const batches: InputFile[][] = [];
@@ -67,7 +55,6 @@ export async function ingest(
     bytes: 0,
     examples: [],
   };
-  const before = await newestBatch(store);
   for (const files of batchesOf(request.files)) {
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const settled = await store.settle(
@@ -85,22 +72,10 @@ export async function ingest(
     total.rejected += settled.rejected;
     for (const [reason, lines] of Object.entries(settled.byReason))
       total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
+    total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));
     total.files += files.length;
     total.bytes += bytes;
     progress(total.bytes);
-  }
-  if (total.rejected > 0) {
-    const rows = await store.select(
-      `SELECT source, line_no, reason, detail FROM rejects WHERE batch > $batch AND org_id = $org_id
-      ORDER BY batch, source, line_no LIMIT ${EXAMPLES}`,
-      { batch: before, org_id: request.orgId },
-    );
-    total.examples = rows.map((row) => ({
-      source: String(row.source),
-      line_no: Number(row.line_no),
-      reason: String(row.reason),
-      detail: String(row.detail),
-    }));
   }
   return total;
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { PassThrough } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { PassThrough, Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
 
@@ -32,8 +32,32 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
       yield* ready;
       ready = [];
     }
+    // Complains when it ends in the middle.
+    decompress.push(new Uint8Array(0), true);
   } else {
     yield* file as AsyncIterable<Buffer>;
+  }
+}
+
+/** Whether a file is compressed, by its name. */
+export function isCompressed(path: string): boolean {
+  return /\.(gz|zst)$/.test(path);
+}
+
+/** Whether a compressed file can be unpacked to its end, and is what its checksum says. */
+export async function isWhole(path: string): Promise<boolean> {
+  try {
+    if (path.endsWith('.gz'))
+      await pipeline(
+        createReadStream(path),
+        createGunzip(),
+        new Writable({ write: (_, __, done) => done() }),
+      );
+    else for await (const _ of unpacked(path));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
+    return false;
   }
 }
 
@@ -98,8 +122,8 @@ function beginning(text: string, characters: number): string {
 /**
  * Writes the lines of files with their numbers into one NDJSON file, where any engine can read them whatever they hold:
  * `{source, line_no, read_fault, text}`, where the source is the path. Empty lines are numbered and left out, a byte order
- * mark is taken off. What is no UTF-8 is not_json, what is over the limit (bytes) line_too_long, and what can't be unpacked
- * is one more line that is not_json.
+ * mark is taken off. What is no UTF-8 is not_json, what is over the limit (bytes) line_too_long, and where a compressed file is
+ * damaged there is one more line that is not_json.
  *
  * This goes through the event loop and is for files with faults only.
  */
@@ -125,8 +149,9 @@ export async function numberLines(paths: readonly string[], spool: string, limit
       }
     } catch (error) {
       if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
-      await write({ source: path, line_no: line_no + 1, read_fault: 'not_json', text: '' });
     }
+    if (isCompressed(path) && !(await isWhole(path)))
+      await write({ source: path, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' });
   }
   out.end();
   await finished(out);

@@ -1,8 +1,10 @@
+import { ChecksFailed, findBreaches } from './check.js';
+import { digestSql } from './digest.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql } from './sql.js';
 import type { OrgDay } from './store.js';
 
-/** The tables of a day, each after those that its query reads. */
+/** The tables of a day, each after those that its query reads. user_sessions is written before them. */
 export const DAY_TABLES = [
   'user_models',
   'user_tools',
@@ -19,12 +21,29 @@ export const DAY_TABLES = [
   'quality',
 ] as const;
 
+/** All tables that a build writes rows of days into. */
+export const BUILT_TABLES = ['user_sessions', ...DAY_TABLES] as const;
+export type BuiltTable = (typeof BUILT_TABLES)[number];
+
+/** The text of the query that gives the rows of a day table. */
+export type DailySql = (table: BuiltTable) => string;
+
+/** What `sql/daily` has. */
+export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
+
 /** Replaces the tables of days in DuckDB. */
 export class Builder {
-  constructor(private readonly session: Session) {}
+  /** The rows that the running build has written, as values of written_rows. */
+  private written: string[] = [];
+
+  constructor(
+    private readonly session: Session,
+    private readonly daily: DailySql = dailySql,
+  ) {}
 
   /**
-   * Computes the days that are due and replaces all their tables in one transaction.
+   * Computes the days that are due, checks and digests them, and replaces all their tables in one transaction. Throws
+   * ChecksFailed, and changes nothing, when a day breaks a claim of `sql/check`.
    *
    * user_sessions goes first, since the other tables look back on it. A day that looks back on a day whose own events
    * have changed must come with or after it; then every day has the same rows in whatever order days are built.
@@ -38,35 +57,53 @@ export class Builder {
         SELECT org_id, day, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)`,
       );
       await this.replace('user_sessions');
-      await session.run(`INSERT INTO touches ${readSql('build/moved_starts.sql')}`);
+      await session.run(`INSERT INTO touches BY NAME ${readSql('build/moved_starts.sql')}`);
+      await session.run(`INSERT INTO touches BY NAME ${readSql('build/moved_windows.sql')}`);
       for (const table of DAY_TABLES) await this.replace(table);
-      await session.run(
-        `CREATE OR REPLACE TEMP TABLE built AS
-        SELECT
-          due.org_id,
-          due.day,
-          CAST($batch AS BIGINT) AS batch,
-          make_timestamp_ms($built_at) AS built_at,
-          coalesce(days.first_built_at, make_timestamp_ms($built_at)) AS first_built_at
-        FROM due
-        LEFT JOIN days USING (org_id, day)`,
-        { batch, built_at: builtAt },
-      );
-      await session.run('DELETE FROM days WHERE (org_id, day) IN (SELECT org_id, day FROM due)');
-      await session.run('DELETE FROM touches WHERE (org_id, day) IN (SELECT org_id, day FROM due)');
-      await session.run('INSERT INTO days BY NAME FROM built');
-      await session.run('DELETE FROM due');
+      await session.run(`INSERT INTO written_rows VALUES ${this.written.splice(0).join(', ')}`);
+      for (const table of BUILT_TABLES)
+        await session.run(`INSERT INTO fresh_digests BY NAME ${digestSql(table)}`);
+      await session.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
+      const breaches = await findBreaches((sql) => session.select(sql));
+      if (breaches.length > 0) throw new ChecksFailed(breaches);
+      await this.note(batch, builtAt);
     });
   }
 
   private async setDue(days: readonly OrgDay[]): Promise<void> {
-    await this.session.run('DELETE FROM due');
+    this.written = [];
+    await this.session.run('DELETE FROM due; DELETE FROM fresh_digests; DELETE FROM written_rows');
     const rows = days.map(({ orgId, day }) => `(${quote(orgId)}, DATE '${day}')`);
     await this.session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
   }
 
-  private async replace(table: string): Promise<void> {
+  private async replace(table: BuiltTable): Promise<void> {
     await this.session.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
-    await this.session.run(`INSERT INTO ${table} BY NAME ${readSql(`daily/${table}.sql`)}`);
+    const rows = await this.session.run(`INSERT INTO ${table} BY NAME ${this.daily(table)}`);
+    this.written.push(`(${quote(table)}, ${rows})`);
+  }
+
+  /** Notes what the due days are built from, and what the build has restated. */
+  private async note(batch: number, builtAt: number): Promise<void> {
+    const { session } = this;
+    const isDue = 'WHERE (org_id, day) IN (SELECT org_id, day FROM due)';
+    // The old inputs say why rows have changed, and when the day was built first.
+    await session.run(`INSERT INTO restatements BY NAME ${readSql('build/restatements.sql')}`, {
+      built_at: builtAt,
+    });
+    await session.run(`CREATE OR REPLACE TEMP TABLE built AS ${readSql('build/day_inputs.sql')}`, {
+      batch,
+      built_at: builtAt,
+    });
+    await session.run(`DELETE FROM day_inputs ${isDue}`);
+    await session.run('INSERT INTO day_inputs BY NAME FROM built');
+    await session.run(`DELETE FROM days ${isDue}`);
+    await session.run(
+      'INSERT INTO days BY NAME SELECT org_id, day, batch, built_at, first_built_at FROM built',
+    );
+    await session.run(`DELETE FROM digests ${isDue}`);
+    await session.run('INSERT INTO digests BY NAME FROM fresh_digests');
+    await session.run(`DELETE FROM touches ${isDue}`);
+    await session.run('DELETE FROM due; DELETE FROM fresh_digests; DELETE FROM written_rows');
   }
 }

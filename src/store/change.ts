@@ -25,19 +25,54 @@ const Rates = z.strictObject({
         cache_write_rate: Rate.default(1),
       }),
     )
-    .min(1),
+    .min(1)
+    .superRefine((rates, context) => {
+      for (const [index, { valid_from }] of rates.entries()) {
+        if (rates.findIndex((other) => other.valid_from === valid_from) < index)
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'valid_from'],
+            message: `${valid_from} is there twice`,
+          });
+      }
+    }),
 });
 
-const RateCard = z.strictObject({
-  $comment: z.string().optional(),
-  default: Rates.default({ tier: 'standard', rates: [] }),
-  models: z.array(Rates.extend({ id: z.string().min(1) })).default([]),
-});
+const RateCard = z
+  .strictObject({
+    $comment: z.string().optional(),
+    default: Rates.optional(),
+    models: z
+      .array(Rates.extend({ id: z.string().min(1) }))
+      .superRefine((models, context) => {
+        for (const [index, { id }] of models.entries()) {
+          if (models.findIndex((other) => other.id === id) < index)
+            context.addIssue({ code: 'custom', path: [index, 'id'], message: `${id} is there twice` });
+        }
+      })
+      .optional(),
+  })
+  .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
 
 const LanguageTable = z.object({
   names: z.record(z.string(), z.string()),
   extensions: z.record(z.string(), z.string()),
 });
+
+/** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
+export function changesAfter(newest: number): { number: number; name: string; text: string }[] {
+  const changes = readSqlFolder('change').map(({ name, text }) => ({
+    number: Number(name.slice(0, 4)),
+    name,
+    text,
+  }));
+  if (newest > changes.length) {
+    throw new UsageError(
+      `The database was made by a newer Daybook (change ${newest}, this one knows ${changes.length}): install that version or a later one.`,
+    );
+  }
+  return changes.slice(newest);
+}
 
 /**
  * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
@@ -47,23 +82,13 @@ export async function applyChanges(
   session: Session,
   settings: { rateCard: string; now: number },
 ): Promise<void> {
-  const changes = readSqlFolder('change').map(({ name, text }) => ({
-    number: Number(name.slice(0, 4)),
-    name,
-    text,
-  }));
   await session.run(
     'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
   );
   const applied = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
-  const newest = Number(applied[0]?.newest);
-  if (newest > changes.length) {
-    throw new UsageError(
-      `The database was made by a newer Daybook (change ${newest}, this one knows ${changes.length}): install that version or a later one.`,
-    );
-  }
+  const changes = changesAfter(Number(applied[0]?.newest));
   await session.transaction(async () => {
-    for (const change of changes.slice(newest)) {
+    for (const change of changes) {
       await session.run(change.text);
       await session.run('INSERT INTO changes VALUES ($number, $name, make_timestamp_ms($now))', {
         number: change.number,
@@ -79,26 +104,31 @@ export async function applyChanges(
       await session.run('DELETE FROM facts WHERE name = $name', { name });
       await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
     };
-    const definitions = readDefinitions();
+    const definitions = readDefinitions(
+      `${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`,
+    );
     if (await isNew('definitions', definitions.sha256)) {
       await define(session, definitions, await isNew('tables', definitions.tablesSha256));
       await note('definitions', definitions.sha256);
       await note('tables', definitions.tablesSha256);
     }
-    const card = readText(settings.rateCard);
+    const card = readRateCard(settings.rateCard);
     if (await isNew('rate_card', sha256(card))) {
-      await loadRateCard(session, settings.rateCard, card);
+      await session.run('DELETE FROM rates');
+      await session.run(insertRates(settings.rateCard, card));
       await note('rate_card', sha256(card));
     }
-    const languages = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
+    const languages = readLanguages();
     if (await isNew('language_table', sha256(languages))) {
-      await loadLanguages(session, languages);
+      await session.run('DELETE FROM languages');
+      await session.run(insertLanguages(languages));
       await note('language_table', sha256(languages));
     }
   });
 }
 
-function readText(path: string): string {
+/** The text of a rate card. Throws a UsageError when there is no such file. */
+export function readRateCard(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -110,7 +140,8 @@ function readText(path: string): string {
 
 type Definition = ReturnType<typeof readSqlFolder>[number];
 
-interface Definitions {
+/** What days are built by, and what tells whether it has changed. */
+export interface Definitions {
   readonly functions: string;
   readonly tables: readonly Definition[];
   readonly views: readonly Definition[];
@@ -118,8 +149,8 @@ interface Definitions {
   readonly tablesSha256: string;
 }
 
-function readDefinitions(): Definitions {
-  const functions = `${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`;
+/** Reads the definitions, to go with the functions of an engine. */
+export function readDefinitions(functions: string): Definitions {
   const schema = readSqlFolder('schema');
   const tables = schema.filter(({ text }) => text.includes('CREATE TABLE'));
   const views = schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
@@ -148,53 +179,64 @@ async function define(
     await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
     await session.run("DELETE FROM days; DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
   }
-  // A view can stand on another, so those that don't find theirs yet wait for the next round.
-  for (let waiting = views; waiting.length > 0; ) {
-    const left: Definition[] = [];
-    for (const view of waiting) {
-      const isEarly = waiting.some(
-        (other) => other !== view && new RegExp(`FROM ${other.name}\\b`).test(view.text),
-      );
-      if (isEarly) left.push(view);
-      else await session.run(view.text);
-    }
-    waiting = left;
-  }
+  for (const { text } of inOrder(views)) await session.run(text);
   await session.run('UPDATE days SET batch = -1');
 }
 
-async function loadRateCard(session: Session, path: string, text: string): Promise<void> {
+/** Views, each after those that it stands on. */
+export function inOrder(views: readonly Definition[]): Definition[] {
+  const ordered: Definition[] = [];
+  for (let waiting = [...views]; waiting.length > 0; ) {
+    const isEarly = (view: Definition) =>
+      waiting.some(
+        (other) => other !== view && new RegExp(`\\b(FROM|JOIN) ${other.name}\\b`).test(view.text),
+      );
+    const left = waiting.filter(isEarly);
+    ordered.push(...waiting.filter((view) => !left.includes(view)));
+    waiting = left;
+  }
+  return ordered;
+}
+
+/** The statement that fills the table of rates. Throws a UsageError that names what is wrong in the card. */
+export function insertRates(path: string, text: string): string {
   let card: z.infer<typeof RateCard>;
   try {
     card = RateCard.parse(JSON.parse(text));
   } catch (error) {
     const [issue] = error instanceof z.ZodError ? error.issues : [];
-    const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.')}: ${issue.message}`;
+    const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.') || 'it'} ${issue.message}`;
     throw new UsageError(`The rate card ${path} is not as docs/rate-card.md says: ${where}.`);
   }
-  await session.run('DELETE FROM rates');
-  for (const { id, tier, rates } of [{ id: '', ...card.default }, ...card.models]) {
-    for (const rate of rates) {
-      await session.run('INSERT INTO rates VALUES ($id, $tier, $valid_from, $multiplier, $read, $write)', {
-        id,
-        tier,
-        valid_from: { day: rate.valid_from },
-        multiplier: rate.multiplier,
-        read: rate.cache_read_rate,
-        write: rate.cache_write_rate,
-      });
-    }
-  }
+  const rows = [
+    { id: '', ...(card.default ?? { tier: 'standard', rates: [] }) },
+    ...(card.models ?? []),
+  ].flatMap(({ id, tier, rates }) =>
+    rates.map((rate) => [
+      quote(id),
+      quote(tier),
+      quote(rate.valid_from),
+      rate.multiplier,
+      rate.cache_read_rate,
+      rate.cache_write_rate,
+    ]),
+  );
+  return rows.length === 0
+    ? 'INSERT INTO rates SELECT * FROM rates WHERE 1 = 0'
+    : `INSERT INTO rates VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}`;
 }
 
-async function loadLanguages(session: Session, text: string): Promise<void> {
+/** The text of the language table. */
+export function readLanguages(): string {
+  return readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
+}
+
+/** The statement that fills the table of languages. */
+export function insertLanguages(text: string): string {
   const table = LanguageTable.parse(JSON.parse(text));
   const rows = [
     ...Object.entries(table.names).map(([pattern, language]) => ['name', pattern, language]),
     ...Object.entries(table.extensions).map(([pattern, language]) => ['extension', pattern, language]),
   ];
-  await session.run('DELETE FROM languages');
-  await session.run(
-    `INSERT INTO languages VALUES ${rows.map((row) => `(${row.map(quote).join(', ')})`).join(', ')}`,
-  );
+  return `INSERT INTO languages VALUES ${rows.map((row) => `(${row.map(quote).join(', ')})`).join(', ')}`;
 }

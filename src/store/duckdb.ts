@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BIGINT,
@@ -11,7 +11,10 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { Builder } from './build.js';
+import { DATABASE } from '../config.js';
+import { UsageError } from '../exit.js';
+import { makeFolder, unwritable } from '../folder.js';
+import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
 import { isSpool, Settler } from './settle.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
@@ -21,6 +24,20 @@ const MS_PER_DAY = 86_400_000;
 /** Another process has the database open. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy';
+}
+
+/** What a database that can't be opened means for the one who runs it. */
+function sentenceOf(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const [cause = ''] = error.message.split('\n');
+  if (/permission denied|read-only file system|is a directory|not a directory/i.test(cause))
+    return unwritable(folder, error);
+  if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ/i.test(cause)) {
+    return new UsageError(
+      `The database in ${folder} is damaged: put a backup in its place, or move it away and ingest again. (${cause})`,
+    );
+  }
+  return error;
 }
 
 /** Converts a value as Store promises it. Throws where a column has a type that no table has. */
@@ -79,8 +96,43 @@ export class Session {
   }
 }
 
+/**
+ * Opens a database file in the data folder, and clears what a killed process left beside it.
+ * Throws StoreBusy when another process has it open.
+ */
+export async function openInstance(folder: string, file: string, memoryMb: number): Promise<DuckDBInstance> {
+  makeFolder(folder);
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(join(folder, file), {
+      memory_limit: `${memoryMb}MiB`,
+      autoinstall_known_extensions: 'false',
+    });
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      /lock on file|already open|being used by another process/i.test(error.message)
+    ) {
+      throw new StoreBusy(error.message);
+    }
+    throw sentenceOf(error, folder);
+  }
+  // What a killed process left: having the database open, this is the only one that writes here.
+  for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
+  return instance;
+}
+
+/** Makes a connection, set as all of Daybook's are. */
+export async function connect(instance: DuckDBInstance): Promise<Session> {
+  const session = new Session(await instance.connect());
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
+  await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+  return session;
+}
+
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
+  readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
   private queue: Promise<unknown> = Promise.resolve();
   private readonly idle: Session[] = [];
@@ -90,44 +142,22 @@ export class DuckDbStore implements Store {
     private readonly writer: Session,
     private readonly settler: Settler,
     private readonly builder: Builder,
+    private readonly rateCard: string,
   ) {}
 
   /**
    * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date.
-   * Throws StoreBusy when another process has it open.
+   * Throws StoreBusy when another process has it open. Tests give queries of their own as `daily`.
    */
   static async open(
     folder: string,
-    settings: { memoryMb: number; rateCard: string; now: number },
+    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
-    mkdirSync(folder, { recursive: true });
-    let instance: DuckDBInstance;
-    try {
-      instance = await DuckDBInstance.create(join(folder, 'daybook.duckdb'), {
-        memory_limit: `${settings.memoryMb}MiB`,
-        autoinstall_known_extensions: 'false',
-      });
-    } catch (error) {
-      if (
-        error instanceof Error &&
-        /lock on file|already open|being used by another process/i.test(error.message)
-      ) {
-        throw new StoreBusy(error.message);
-      }
-      throw error;
-    }
-    // What a killed process left: having the database open, this is the only one that writes here.
-    for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
-    const writer = await DuckDbStore.connect(instance);
+    const instance = await openInstance(folder, DATABASE, settings.memoryMb);
+    const writer = await connect(instance);
     await applyChanges(writer, settings);
-    return new DuckDbStore(instance, writer, new Settler(writer, folder), new Builder(writer));
-  }
-
-  private static async connect(instance: DuckDBInstance): Promise<Session> {
-    const session = new Session(await instance.connect());
-    // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
-    await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
-    return session;
+    const builder = new Builder(writer, settings.daily ?? dailySql);
+    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder, settings.rateCard);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -141,7 +171,7 @@ export class DuckDbStore implements Store {
   }
 
   private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.idle.pop() ?? (await DuckDbStore.connect(this.instance));
+    const session = this.idle.pop() ?? (await connect(this.instance));
     try {
       return await read(session);
     } finally {
@@ -163,6 +193,10 @@ export class DuckDbStore implements Store {
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     return this.exclusive(() => this.builder.build(due, batch, builtAt));
+  }
+
+  refresh(now: number): Promise<void> {
+    return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { numberLines } from '../ingest/number.js';
+import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql } from './sql.js';
-import { type Batch, type Format, newestBatch, type Settled } from './store.js';
+import { type Batch, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
+
+type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
+
+const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
 
 /** Lines longer than this are rejected (events.md): bytes. The reader itself needs room for a little more. */
-const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
+export const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
 
 /** The columns of `events` that a line fills, in the table's order. */
 const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+) +[A-Z]/gm)]
@@ -33,7 +37,7 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
  * What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. The source of a
  * line is its file's index in `paths`: carrying names along costs.
  */
-function linesOf(format: Format, paths: readonly string[]): string {
+export function linesOf(format: Format, paths: readonly string[]): string {
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
   // A path is taken for a pattern: what has a meaning in one stands in brackets.
   const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
@@ -43,14 +47,14 @@ function linesOf(format: Format, paths: readonly string[]): string {
 }
 
 /** What reads the lines that numberLines has written. */
-function numberedOf(format: Format, spool: string): string {
+export function numberedOf(format: Format, spool: string): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL AND json_valid(text) THEN CAST(text AS JSON) END AS line
     FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * LINE_LIMIT[format] + 65536},
       columns = {source: 'VARCHAR', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
 }
 
 /** The same, in the shape of linesOf. */
-function numberedLinesOf(format: Format, spool: string): string {
+export function numberedLinesOf(format: Format, spool: string): string {
   const numbered = numberedOf(format, spool);
   return format === 'canonical'
     ? `SELECT source, line_no, line FROM (${numbered})`
@@ -58,16 +62,21 @@ function numberedLinesOf(format: Format, spool: string): string {
 }
 
 /** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
-function isReadError(error: unknown): boolean {
+export function isReadError(error: unknown): boolean {
   return (
     error instanceof Error &&
     /maximum_object_size|gzip|zstd|frame descriptor|malformed|invalid input error/i.test(error.message)
   );
 }
 
-/** Whether a file of the data folder is one that lines are numbered in. */
+/** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
 export function isSpool(file: string): boolean {
-  return /^lines-\d+\.tmp$/.test(file);
+  return /^(lines-\d+\.tmp|rows-\w+\.parquet)$/.test(file);
+}
+
+async function isAnyDamaged(paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (isCompressed(path) && !(await isWhole(path))) return true;
+  return false;
 }
 
 /** Numbering the lines found fewer faults than reading them at speed: a byte order mark, or a file that has changed since. */
@@ -76,9 +85,15 @@ class Misread extends Error {}
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
   constructor(
-    private readonly session: Session,
-    private readonly folder: string,
+    protected readonly session: Session,
+    protected readonly folder: string,
   ) {}
+
+  /** Puts the stored rejects that the new ones may repeat beside them, where they are kept elsewhere. */
+  protected async recallRejects(): Promise<void> {}
+
+  /** Puts the stored events that a batch may repeat beside its own, where they are kept elsewhere. */
+  protected async recall(_batch: Batch, _number: number): Promise<void> {}
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
@@ -87,7 +102,9 @@ export class Settler {
       200,
     );
     try {
-      return await this.session.transaction(() => this.attempt(batch, false));
+      // A reader of compressed files takes one that was cut off for whole.
+      const isDamaged = await isAnyDamaged(batch.paths);
+      return await this.session.transaction(() => this.attempt(batch, isDamaged));
     } catch (error) {
       if (!(error instanceof Misread) && !isReadError(error)) throw error;
       return await this.session.transaction(() => this.attempt(batch, true));
@@ -118,10 +135,10 @@ export class Settler {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
         await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
-      const byReason = suspects.length > 0 ? await this.reject(batch.format, spool) : {};
-      const rejected = Object.values(byReason).reduce((sum, lines) => sum + lines, 0);
-      if (batch.format === 'canonical' && !isNumbered && faults.events !== rejected) throw new Misread();
-      return await this.finish(batch, number, inserted, { rejected, byReason });
+      const rejects = suspects.length > 0 ? await this.reject(batch.format, spool) : NO_REJECTS;
+      if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
+        throw new Misread();
+      return await this.finish(batch, number, inserted, rejects);
     } finally {
       rmSync(spool, { force: true });
     }
@@ -180,25 +197,48 @@ export class Settler {
   }
 
   /** Keeps the lines with a fault, of those that are defined and numbered, and counts them by reason. */
-  private async reject(format: Format, spool: string): Promise<Record<string, number>> {
+  private async reject(format: Format, spool: string): Promise<Rejects> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
-    await session.run(`INSERT INTO rejects BY NAME ${readSql('ingest/rejects.sql')}`);
+    await session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`);
+    await this.recallRejects();
+    // A line that was rejected before, and stands where it stood, is not another one.
+    await session.run(`
+      INSERT INTO rejects BY NAME
+      SELECT *
+      FROM new_rejects
+      WHERE NOT EXISTS (
+        SELECT 1
+        FROM rejects
+        WHERE rejects.org_id = new_rejects.org_id
+          AND rejects.source = new_rejects.source
+          AND rejects.line_no = new_rejects.line_no
+          AND rejects.reason = new_rejects.reason
+          AND rejects.line IS NOT DISTINCT FROM new_rejects.line
+      )`);
     const rows = await session.select(
-      "SELECT reason, count(*) AS lines FROM rejects WHERE batch = getvariable('batch') GROUP BY reason ORDER BY reason",
+      'SELECT reason, count(*) AS lines FROM new_rejects GROUP BY reason ORDER BY reason',
     );
-    return Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)]));
+    const examples = await session.select(
+      `SELECT source, line_no, reason, detail FROM new_rejects ORDER BY source, line_no LIMIT ${EXAMPLES}`,
+    );
+    return {
+      rejected: rows.reduce((sum, { lines }) => sum + Number(lines), 0),
+      byReason: Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)])),
+      examples: examples.map(({ source, line_no, reason, detail }) => ({
+        source: String(source),
+        line_no: Number(line_no),
+        reason: String(reason),
+        detail: String(detail),
+      })),
+    };
   }
 
   /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
-  private async finish(
-    batch: Batch,
-    number: number,
-    inserted: number,
-    rejects: Pick<Settled, 'rejected' | 'byReason'>,
-  ): Promise<Settled> {
+  private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
+    await this.recall(batch, number);
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
     await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
     if (batch.format === 'claude-code') {
@@ -218,7 +258,8 @@ export class Settler {
     await session.run(
       `INSERT INTO batches BY NAME SELECT
         CAST($batch AS BIGINT) AS batch, $org_id AS org_id, $source AS source, make_timestamp_ms($settled_at) AS settled_at,
-        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected`,
+        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected,
+        $token AS token`,
       {
         batch: number,
         org_id: batch.orgId,
@@ -227,6 +268,7 @@ export class Settler {
         accepted: settled.accepted,
         duplicates,
         rejected: settled.rejected,
+        token: batch.token ?? null,
       },
     );
     return settled;

@@ -21,6 +21,16 @@ export interface Batch {
   readonly userId?: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
+  /** Names the batch to the one who brings it: kept with it in `batches`. */
+  readonly token?: string;
+}
+
+/** A line that broke a rule, and the sentence that says which. */
+export interface RejectedLine {
+  readonly source: string;
+  readonly line_no: number;
+  readonly reason: string;
+  readonly detail: string;
 }
 
 /** What became of a batch's lines. Events of transcripts count as lines here. */
@@ -32,6 +42,8 @@ export interface Settled {
   /** Lines that broke a rule. */
   rejected: number;
   byReason: Record<string, number>;
+  /** The first few lines that were rejected. */
+  examples: RejectedLine[];
 }
 
 /** Days of organizations, for the build. */
@@ -44,6 +56,8 @@ export interface OrgDay {
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */
 export interface Store {
+  /** How many days one build takes: enough to share the reading, few enough to keep it small. */
+  readonly daysAtOnce: number;
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
@@ -54,12 +68,18 @@ export interface Store {
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled>;
   /**
    * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
-   * chosen: what came after it makes them stale again.
+   * chosen: what came after it makes them stale again. Throws ChecksFailed, and leaves all of them as they were, when one
+   * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
+  /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
+  refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }
+
+/** How many examples of rejected lines go with what was settled. */
+export const EXAMPLES = 5;
 
 /** The newest batch that was settled; 0 when there is none. */
 export async function newestBatch(store: Pick<Store, 'select'>): Promise<number> {

@@ -30,7 +30,7 @@ it('counts a batch and what it brought for each day, and that the same lines cha
   world.now += 1000;
   expect(await world.send(FIRST.toReversed())).toMatchObject({ accepted: 0, duplicates: 5, rejected: 2 });
 
-  const batch = { org_id: 'acme', source: 'canonical', rejected: 2 };
+  const batch = { org_id: 'acme', source: 'canonical', rejected: 2, token: null };
   expect(await world.store.select('SELECT * FROM batches ORDER BY batch')).toEqual([
     { ...batch, batch: 1, settled_at: NOW, accepted: 3, duplicates: 2 },
     { ...batch, batch: 2, settled_at: NOW + 1000, accepted: 0, duplicates: 5 },

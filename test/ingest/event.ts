@@ -98,11 +98,12 @@ export function sharedWorld(): { readonly world: World } {
 }
 
 /** What an organization's events are, without where they came from. */
-export function eventsOf(world: World, org_id: string): Promise<Row[]> {
-  return world.store.select(
-    'SELECT * EXCLUDE (org_id, batch) FROM events WHERE org_id = $org_id ORDER BY day, event_id',
+export async function eventsOf(world: World, org_id: string): Promise<Row[]> {
+  const rows = await world.store.select(
+    'SELECT * FROM events WHERE org_id = $org_id ORDER BY day, event_id',
     { org_id },
   );
+  return rows.map(({ org_id, batch, ...row }) => row);
 }
 
 export async function idsOf(world: World, org_id: string): Promise<string[]> {

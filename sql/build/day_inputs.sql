@@ -1,0 +1,25 @@
+-- One row is one due day with what it is built from: batch, the newest one when the days were chosen; built_at, in Unix
+-- milliseconds; the rate card, language table and definitions that hold now.
+-- Reads day_inputs as the last build left it. Grain: (org_id, day).
+WITH
+present AS (
+  SELECT
+    max(CASE WHEN name = 'rate_card' THEN value END) AS rate_card,
+    max(CASE WHEN name = 'language_table' THEN value END) AS language_table,
+    max(CASE WHEN name = 'definitions' THEN value END) AS definitions
+  FROM facts
+)
+SELECT
+  CAST(due.org_id AS VARCHAR) AS org_id,
+  CAST(due.day AS DATE) AS day,
+  CAST($batch AS BIGINT) AS batch,
+  CAST(present.rate_card AS VARCHAR) AS rate_card,
+  CAST(present.language_table AS VARCHAR) AS language_table,
+  CAST(present.definitions AS VARCHAR) AS definitions,
+  instant($built_at) AS built_at,
+  coalesce(day_inputs.first_built_at, instant($built_at)) AS first_built_at
+FROM due
+CROSS JOIN present
+LEFT JOIN day_inputs
+  ON day_inputs.org_id = due.org_id
+  AND day_inputs.day = due.day

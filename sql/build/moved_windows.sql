@@ -1,0 +1,56 @@
+-- One row is one built day whose trailing windows count other users than before, because the users of a due day in their
+-- reach have changed. Days that such events have made stale are among them anyway; these matter for a day that went in late,
+-- since a check had kept it out while the days after it were built.
+-- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
+WITH
+user_day AS (
+  SELECT
+    org_id,
+    day,
+    user_id,
+    1 AS was_there,
+    0 AS is_there
+  FROM sessions_before
+  GROUP BY
+    org_id,
+    day,
+    user_id
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    user_id,
+    0 AS was_there,
+    1 AS is_there
+  FROM user_sessions
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day,
+    user_id
+),
+changed AS (
+  SELECT DISTINCT
+    org_id,
+    day
+  FROM (
+    SELECT
+      org_id,
+      day,
+      user_id
+    FROM user_day
+    GROUP BY
+      org_id,
+      day,
+      user_id
+    HAVING sum(was_there) <> sum(is_there)
+  )
+)
+SELECT DISTINCT
+  days.org_id AS org_id,
+  days.day AS day
+FROM days
+JOIN changed
+  ON changed.org_id = days.org_id
+WHERE days.day BETWEEN changed.day + 1 AND changed.day + 29
+  AND (days.org_id, days.day) NOT IN (SELECT org_id, day FROM due)

@@ -1,0 +1,120 @@
+-- One row is one table of a due day whose rows aren't those that the last build of the day left. The reason names what has
+-- changed of all that the table depends on: the definitions, the events, for some tables the rate card or the language table.
+-- Where several have changed it names them all, since the rows can't tell which of them it was.
+-- Reads digests and day_inputs as the last build left them, fresh_digests, and touches with those of this build.
+-- Grain: (org_id, day, table_name).
+WITH
+present AS (
+  SELECT
+    max(CASE WHEN name = 'rate_card' THEN value END) AS rate_card,
+    max(CASE WHEN name = 'language_table' THEN value END) AS language_table,
+    max(CASE WHEN name = 'definitions' THEN value END) AS definitions
+  FROM facts
+),
+restated AS (
+  SELECT
+    fresh_digests.org_id AS org_id,
+    fresh_digests.day AS day,
+    fresh_digests.table_name AS table_name,
+    digests.digest AS old_digest,
+    fresh_digests.digest AS new_digest
+  FROM fresh_digests
+  JOIN digests
+    ON digests.org_id = fresh_digests.org_id
+    AND digests.day = fresh_digests.day
+    AND digests.table_name = fresh_digests.table_name
+  WHERE digests.digest <> fresh_digests.digest
+),
+newest_arrival AS (
+  SELECT
+    org_id,
+    day,
+    max(batch) AS batch
+  FROM arrivals
+  WHERE changed > 0
+    AND org_id IN (SELECT org_id FROM restated)
+  GROUP BY
+    org_id,
+    day
+),
+-- The days that events have changed since: their own ones, those of a day that their windows reach, or those that moved the
+-- start of a session. A start can also move because sessions are defined in another way; then that is the reason.
+late_arrival AS (
+  SELECT
+    day_inputs.org_id AS org_id,
+    day_inputs.day AS day,
+    CASE WHEN newest_arrival.day = day_inputs.day THEN 1 ELSE 0 END AS is_own,
+    0 AS is_start
+  FROM day_inputs
+  JOIN newest_arrival
+    ON newest_arrival.org_id = day_inputs.org_id
+  WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM restated)
+    AND newest_arrival.day BETWEEN day_inputs.day - 29 AND day_inputs.day
+    AND newest_arrival.batch > day_inputs.batch
+  UNION ALL
+  SELECT
+    day_inputs.org_id AS org_id,
+    day_inputs.day AS day,
+    0 AS is_own,
+    1 AS is_start
+  FROM day_inputs
+  JOIN touches
+    ON touches.org_id = day_inputs.org_id
+    AND touches.day = day_inputs.day
+  WHERE day_inputs.definitions IN (SELECT definitions FROM present)
+),
+late_day AS (
+  SELECT
+    org_id,
+    day,
+    max(is_own) AS is_own,
+    max(is_start) AS is_start
+  FROM late_arrival
+  GROUP BY
+    org_id,
+    day
+),
+caused AS (
+  SELECT
+    restated.org_id AS org_id,
+    restated.day AS day,
+    restated.table_name AS table_name,
+    restated.old_digest AS old_digest,
+    restated.new_digest AS new_digest,
+    -- Windows and starts of sessions are in activity, starts in users too.
+    (CASE
+      WHEN late_day.is_own = 1 THEN ', late events'
+      WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
+      WHEN late_day.is_start = 1 AND restated.table_name = 'users' THEN ', late events'
+      ELSE ''
+    END)
+      || (CASE
+        WHEN restated.table_name IN ('user_models', 'users', 'quality') AND day_inputs.rate_card <> present.rate_card
+          THEN ', rate card'
+        ELSE ''
+      END)
+      || (CASE
+        WHEN restated.table_name = 'user_extensions' AND day_inputs.language_table <> present.language_table
+          THEN ', language table'
+        ELSE ''
+      END)
+      || (CASE WHEN day_inputs.definitions <> present.definitions THEN ', definition' ELSE '' END) AS reasons
+  FROM restated
+  CROSS JOIN present
+  JOIN day_inputs
+    ON day_inputs.org_id = restated.org_id
+    AND day_inputs.day = restated.day
+  LEFT JOIN late_day
+    ON late_day.org_id = restated.org_id
+    AND late_day.day = restated.day
+)
+SELECT
+  CAST(org_id AS VARCHAR) AS org_id,
+  CAST(day AS DATE) AS day,
+  CAST(table_name AS VARCHAR) AS table_name,
+  CAST(old_digest AS VARCHAR) AS old_digest,
+  CAST(new_digest AS VARCHAR) AS new_digest,
+  instant($built_at) AS built_at,
+  -- Nothing else can change rows. If something did, it must be seen.
+  CAST(CASE WHEN reasons = '' THEN 'unexplained' ELSE substring(reasons, 3) END AS VARCHAR) AS reason
+FROM caused

@@ -1,0 +1,18 @@
+-- The e-mail that the newest batch that counts gave to each user.
+CREATE OR REPLACE VIEW user_emails AS
+SELECT
+  org_id,
+  user_id,
+  user_email,
+  seen_at
+FROM (
+  SELECT *
+  FROM user_emails_rows
+  WHERE batch <= (SELECT max(batch) FROM batches_rows)
+    AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+  ORDER BY batch DESC
+  LIMIT 1 BY
+    org_id,
+    user_id
+)
+WHERE user_email <> ''

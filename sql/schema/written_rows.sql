@@ -1,0 +1,7 @@
+-- One row is one table that the running build has written, with the number of rows that its query gave.
+-- Grain: (table_name).
+CREATE TABLE written_rows (
+  table_name  VARCHAR NOT NULL,
+  row_count   BIGINT NOT NULL
+)
+--clickhouse ENGINE = MergeTree ORDER BY table_name

@@ -1,0 +1,85 @@
+import { sentenceOf } from '../store/check.js';
+import type { Store } from '../store/store.js';
+import { ulid } from '../ulid.js';
+import { type BuildRange, type Built, build } from './build.js';
+
+/** What set a run of the build off. */
+export type Cause = 'start' | 'nightly' | 'retry' | 'command';
+
+/** One run of the build. Instants are Unix milliseconds. */
+export interface Run {
+  readonly run_id: string;
+  readonly cause: Cause;
+  readonly started_at: number;
+  readonly ended_at: number;
+  readonly days_built: number;
+  readonly days_failed: number;
+  readonly error: string | null;
+}
+
+/** The run of each store that the next one waits for. */
+const running = new WeakMap<Store, Promise<unknown>>();
+
+/** Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. */
+export function runBuild(
+  store: Store,
+  cause: Cause,
+  range: BuildRange,
+  clock: () => number,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<Built> {
+  const before = running.get(store) ?? Promise.resolve();
+  const run = before.then(() => record(store, cause, range, clock, progress));
+  running.set(
+    store,
+    run.catch(() => undefined),
+  );
+  return run;
+}
+
+async function record(
+  store: Store,
+  cause: Cause,
+  range: BuildRange,
+  clock: () => number,
+  progress: (done: number, total: number) => void,
+): Promise<Built> {
+  const startedAt = clock();
+  const note = (built: Built | undefined, error: string | null) => {
+    const failed = new Set(built?.breaches.map(({ orgId, day }) => `${orgId} ${day}`));
+    return store.run([
+      {
+        sql: `INSERT INTO runs SELECT
+          $run_id, $cause, make_timestamp_ms($started_at), make_timestamp_ms($ended_at),
+          CAST($days_built AS BIGINT), CAST($days_failed AS BIGINT), $error`,
+        parameters: {
+          run_id: `run_${ulid(startedAt)}`,
+          cause,
+          started_at: startedAt,
+          ended_at: clock(),
+          days_built: built?.days.length ?? 0,
+          days_failed: failed.size,
+          error,
+        },
+      },
+    ]);
+  };
+  try {
+    await store.refresh(startedAt);
+    const built = await build(store, range, clock, progress);
+    const [breach] = built.breaches;
+    await note(built, breach === undefined ? null : sentenceOf(breach));
+    return built;
+  } catch (error) {
+    await note(undefined, error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The newest run; undefined before the first. */
+export async function newestRun(store: Store): Promise<Run | undefined> {
+  const [row] = await store.select(
+    'SELECT run_id, cause, started_at, ended_at, days_built, days_failed, error FROM runs ORDER BY started_at DESC, run_id DESC LIMIT 1',
+  );
+  return row as Run | undefined;
+}

@@ -1,0 +1,68 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { type ScheduledTask, schedule } from 'node-cron';
+import type { Store } from '../store/store.js';
+import { type Cause, runBuild } from './run.js';
+
+/** After a run with failures it is tried again, each time after twice as long. */
+const FIRST_RETRY_MS = 5 * 60_000;
+const LAST_RETRY_MS = 60 * 60_000;
+
+/** The nightly batch: builds at a time of day, and at the start what was missed. */
+export class Schedule {
+  private task: ScheduledTask | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private retryAfterMs = FIRST_RETRY_MS;
+  private under: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: () => number,
+    private readonly log: FastifyBaseLogger,
+    /** What goes before a build: events that wait. */
+    private readonly prepare: () => Promise<void>,
+    /** What comes after one that built days. */
+    private readonly after: () => Promise<void> = async () => {},
+  ) {}
+
+  /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
+  start(at: string): void {
+    const [hour, minute] = at.split(':').map(Number);
+    this.task = schedule(`${minute} ${hour} * * *`, () => this.run('nightly'), { timezone: 'UTC' });
+    this.run('start');
+  }
+
+  private run(cause: Cause): void {
+    clearTimeout(this.retry);
+    this.under = this.under.then(() => this.build(cause));
+  }
+
+  private async build(cause: Cause): Promise<void> {
+    let isWell = false;
+    try {
+      await this.prepare();
+      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock);
+      isWell = breaches.length === 0;
+      this.log.info(
+        { cause, days: days.length, breaches: breaches.slice(0, 10) },
+        isWell ? 'built' : 'built, but for some days',
+      );
+      if (days.length > 0) await this.after();
+    } catch (error) {
+      this.log.error({ err: error, cause }, 'the build failed');
+    }
+    if (isWell) {
+      this.retryAfterMs = FIRST_RETRY_MS;
+    } else {
+      this.retry = setTimeout(() => this.run('retry'), this.retryAfterMs).unref();
+      this.retryAfterMs = Math.min(2 * this.retryAfterMs, LAST_RETRY_MS);
+    }
+  }
+
+  /** Ends the schedule, and waits for a build under way. */
+  async stop(): Promise<void> {
+    await this.task?.destroy();
+    clearTimeout(this.retry);
+    await this.under;
+    clearTimeout(this.retry);
+  }
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
+import { InboxFull, NotAnArray } from '../ingest/inbox.js';
+import { ApiError } from './errors.js';
+import type { ApiDeps } from './family.js';
+import { may } from './roles.js';
+
+const Encodings = z.enum(['identity', 'gzip', 'zstd']);
+
+const Taken = z.object({
+  accepted: z.int().min(0).meta({ description: 'valid events, those that were there already included' }),
+  rejected: z.int().min(0),
+  errors: z
+    .array(z.object({ line: z.int().min(1), code: z.string(), detail: z.string() }))
+    .max(100)
+    .meta({ description: 'the first hundred lines that were rejected' }),
+});
+
+const MIB = 2 ** 20;
+
+function encodingOf(header: string | undefined): Encoding {
+  const parsed = Encodings.safeParse(header?.trim().toLowerCase() ?? 'identity');
+  if (!parsed.success) throw new ApiError(415, `The Content-Encoding ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
+}
+
+/** Events over HTTP (decisions.md, Events in). */
+export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => {
+  // The body goes to disk as it comes, so no parser has it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(['application/x-ndjson', 'application/json'], (_, payload, done) =>
+    done(null, payload),
+  );
+
+  app.post(
+    '/events',
+    {
+      config: { action: 'send events', errors: [413, 415, 503] },
+      schema: {
+        summary: 'Send events',
+        description:
+          'The body is a line of JSON an event (application/x-ndjson), or a JSON array of events (application/json); Content-Encoding can be gzip or zstd. What is answered as accepted is on disk, and counts once however often it is sent.',
+        consumes: ['application/x-ndjson', 'application/json'],
+        response: { 200: Taken },
+      },
+    },
+    async (request) => {
+      const { caller } = request;
+      const onlyUser = may(caller.role, 'send events of other users') ? null : caller.userId;
+      if (onlyUser === null && !may(caller.role, 'send events of other users')) {
+        throw new ApiError(
+          403,
+          'This key stands for no user, and may send events of its own user only: make one with --user.',
+        );
+      }
+      try {
+        const verdict = await inbox.receive(request.body as IncomingMessage, {
+          requestId: request.id,
+          orgId: caller.orgId,
+          onlyUser,
+          encoding: encodingOf(request.headers['content-encoding']),
+          isArray: request.headers['content-type']?.startsWith('application/json') === true,
+        });
+        if (verdict.ofOthers > 0) {
+          throw new ApiError(
+            403,
+            `A credential of role ${caller.role} may send events of its own user_id, ${onlyUser}, only: nothing was taken.`,
+          );
+        }
+        const { accepted, rejected, errors } = verdict;
+        return { accepted, rejected, errors: [...errors] };
+      } catch (error) {
+        if (error instanceof TooLarge)
+          throw new ApiError(
+            413,
+            `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`,
+          );
+        if (error instanceof NotUnpacked)
+          throw new ApiError(400, 'The body is not packed as its Content-Encoding says.');
+        if (error instanceof NotAnArray)
+          throw new ApiError(
+            400,
+            'The body must be a JSON array of events: for a line an event send application/x-ndjson.',
+          );
+        if (error instanceof InboxFull || isDiskFull(error))
+          throw new ApiError(
+            503,
+            'The service has as many events waiting as it can keep: nothing was taken, send them again later.',
+            { 'retry-after': '5' },
+          );
+        throw error;
+      }
+    },
+  );
+};
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}

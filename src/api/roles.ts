@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** What a credential may be: decisions.md, Credentials and roles. `ingest` is for machines that only send events. */
+export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
+export type Role = z.infer<typeof Role>;
+
+/** What can be done over the API, and the roles that may: decisions.md, the table of Credentials and roles. */
+export const ACTIONS = {
+  'read analytics': ['owner', 'manager'],
+  'read own analytics': ['owner', 'manager', 'member'],
+  'run SQL': ['owner', 'manager'],
+  'read enterprise controls': ['owner', 'manager'],
+  'change enterprise controls': ['owner'],
+  'read computers': ['owner', 'manager', 'member', 'guest'],
+  'create computers': ['owner', 'manager', 'member'],
+  'upload to own computers': ['owner', 'manager', 'member'],
+  'upload to computers of service accounts': ['owner', 'manager'],
+  "upload to another person's computers": [],
+  'read readiness reports': ['owner', 'manager', 'member', 'guest'],
+  'submit readiness reports': ['owner', 'manager', 'member'],
+  'send events': ['owner', 'manager', 'member', 'ingest'],
+  'send events of other users': ['owner', 'manager', 'ingest'],
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Action = keyof typeof ACTIONS;
+
+export function may(role: Role, action: Action): boolean {
+  return (ACTIONS[action] as readonly Role[]).includes(role);
+}

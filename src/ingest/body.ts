@@ -1,0 +1,80 @@
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { Decompress } from 'fzstd';
+
+/** How a body can be packed. */
+export type Encoding = 'identity' | 'gzip' | 'zstd';
+
+/** decisions.md, Events in: at most 16 MiB as sent, 64 MiB unpacked. */
+export const PACKED_BYTES = 16 << 20;
+export const UNPACKED_BYTES = 64 << 20;
+
+/** A body has more bytes than it may. */
+export class TooLarge extends Error {
+  override name = 'TooLarge';
+}
+
+/** A body is not packed as it says. */
+export class NotUnpacked extends Error {
+  override name = 'NotUnpacked';
+}
+
+/** Passes bytes on, up to a number of them. */
+function atMost(limit: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length;
+      if (bytes > limit) done(new TooLarge());
+      else done(null, chunk);
+    },
+  });
+}
+
+function unzstd(): Transform {
+  let ready: Buffer[] = [];
+  const decompress = new Decompress((chunk) => ready.push(Buffer.from(chunk)));
+  const push = (transform: Transform, chunk: Uint8Array, isLast: boolean) => {
+    try {
+      decompress.push(chunk, isLast);
+    } catch (error) {
+      return new NotUnpacked(String(error));
+    }
+    for (const part of ready) transform.push(part);
+    ready = [];
+    return null;
+  };
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      done(push(this, chunk, false));
+    },
+    flush(done) {
+      done(push(this, new Uint8Array(0), true));
+    },
+  });
+}
+
+/**
+ * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. Throws
+ * TooLarge and NotUnpacked.
+ */
+export async function writeBody(body: Readable, path: string, encoding: Encoding): Promise<number> {
+  const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
+  try {
+    await pipeline([
+      body,
+      atMost(PACKED_BYTES),
+      ...unpack,
+      atMost(UNPACKED_BYTES),
+      createWriteStream(path, { flags: 'wx', flush: true }),
+    ]);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
+      throw new NotUnpacked(error.message);
+    throw error;
+  }
+  return (await stat(path)).size;
+}

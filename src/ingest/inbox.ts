@@ -1,0 +1,244 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Store } from '../store/store.js';
+import { ulid } from '../ulid.js';
+import { type Encoding, writeBody } from './body.js';
+import { Checker, type Sent, type Verdict } from './check.js';
+import { requireOrganization } from './organization.js';
+
+/** How much is settled together: bytes and files. */
+const BATCH_BYTES = 256 << 20;
+const BATCH_FILES = 5000;
+/** How often it is looked whether something waits. */
+const SETTLE_MS = 1000;
+/** How much is checked together. */
+const GROUP_FILES = 64;
+
+/** Who sends a body, and how it is written. */
+export interface Sender {
+  /** Names the body: its rejected lines are kept under it. */
+  readonly requestId: string;
+  readonly orgId: string;
+  /** The user whose events alone the sender may send; null for any. */
+  readonly onlyUser: string | null;
+  readonly encoding: Encoding;
+  /** Whether the body is a JSON array of events; else it is a line an event. */
+  readonly isArray: boolean;
+}
+
+/** What is waiting is as much as may wait: nothing was taken. */
+export class InboxFull extends Error {
+  override name = 'InboxFull';
+}
+
+/** The body is not the JSON array that it should be: nothing was taken. */
+export class NotAnArray extends Error {
+  override name = 'NotAnArray';
+}
+
+interface Waiting {
+  readonly file: Sent;
+  readonly requestId: string;
+  readonly bytes: number;
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Events on their way into the store, as files: what was acknowledged is on disk, and is settled as soon as may be.
+ *
+ *     incoming/<request>           being received; nobody was told that it is there
+ *     ready/<org>/<request>        acknowledged
+ *     settling/<token>/<request>   being settled as one batch; the store knows the token once it has been
+ */
+export class Inbox {
+  private waiting: Waiting[] = [];
+  private isChecking = false;
+  private draining: Promise<void> | undefined;
+  private checker: Promise<Checker> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  /** Bytes and files that were acknowledged and are not settled yet. */
+  private held = { bytes: 0, files: 0 };
+
+  private constructor(
+    private readonly folder: string,
+    private readonly limitBytes: number,
+    private readonly clock: () => number,
+  ) {}
+
+  /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
+  static open(data: string, limitMb: number, clock: () => number): Inbox {
+    const folder = join(data, 'inbox');
+    rmSync(join(folder, 'incoming'), { recursive: true, force: true });
+    for (const part of ['incoming', 'ready', 'settling']) mkdirSync(join(folder, part), { recursive: true });
+    const inbox = new Inbox(folder, limitMb * 2 ** 20, clock);
+    for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      const found = statSync(join(folder, path));
+      if (found.isFile()) {
+        inbox.held.bytes += found.size;
+        inbox.held.files += 1;
+      }
+    }
+    return inbox;
+  }
+
+  /** What is acknowledged and waits to be settled. */
+  get depth(): { readonly bytes: number; readonly files: number } {
+    return this.held;
+  }
+
+  /**
+   * Takes a body in, and answers once what is valid in it is on disk. Throws InboxFull, TooLarge and NotAnArray, and then
+   * has taken nothing. A verdict with events of others has taken nothing either.
+   */
+  async receive(body: Readable, sender: Sender): Promise<Verdict> {
+    if (this.held.bytes >= this.limitBytes) throw new InboxFull();
+    const path = join(this.folder, 'incoming', sender.requestId);
+    try {
+      let bytes = await writeBody(body, path, sender.encoding);
+      if (sender.isArray) {
+        if (!(await (await this.opened()).toLines(path, `${path}.lines`))) throw new NotAnArray();
+        bytes = await sync(`${path}.lines`);
+        await rename(`${path}.lines`, path);
+      }
+      return await new Promise((resolve, reject) => {
+        const file = { path, orgId: sender.orgId, onlyUser: sender.onlyUser };
+        this.waiting.push({ file, requestId: sender.requestId, bytes, resolve, reject });
+        void this.checkWaiting();
+      });
+    } catch (error) {
+      await rm(path, { force: true });
+      await rm(`${path}.lines`, { force: true });
+      throw error;
+    }
+  }
+
+  /** The checker, opened when it is first needed. */
+  private opened(): Promise<Checker> {
+    this.checker ??= Checker.open(join(this.folder, 'incoming'));
+    return this.checker;
+  }
+
+  /** Checks what waits, many bodies at once while there are many, and acknowledges it. */
+  private async checkWaiting(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    try {
+      while (this.waiting.length > 0) {
+        const group = this.waiting.splice(0, GROUP_FILES);
+        try {
+          const checker = await this.opened();
+          const verdicts = await checker.check(
+            group.map(({ file }) => file),
+            this.clock(),
+          );
+          await this.keep(group.filter((_, index) => verdicts[index]?.ofOthers === 0));
+          for (const [index, one] of group.entries()) {
+            const verdict = verdicts[index] as Verdict;
+            if (verdict.ofOthers > 0) await rm(one.file.path, { force: true });
+            one.resolve(verdict);
+          }
+        } catch (error) {
+          for (const one of group) one.reject(error);
+        }
+      }
+    } finally {
+      this.isChecking = false;
+    }
+  }
+
+  /** Moves files to where they are acknowledged, and has the disk keep that. */
+  private async keep(group: readonly Waiting[]): Promise<void> {
+    const folders = new Set<string>();
+    for (const { file, requestId, bytes } of group) {
+      const folder = join(this.folder, 'ready', file.orgId);
+      if (!folders.has(folder)) await mkdir(folder, { recursive: true });
+      folders.add(folder);
+      await rename(file.path, join(folder, `${requestId}.ndjson`));
+      this.held.bytes += bytes;
+      this.held.files += 1;
+    }
+    for (const folder of [...folders, ...(folders.size > 0 ? [join(this.folder, 'ready')] : [])])
+      await sync(folder);
+  }
+
+  /** Settles from now on what comes, soon after it has come. Failures go to `report`, and are tried again. */
+  start(store: Store, report: (error: unknown) => void): void {
+    this.timer = setInterval(() => {
+      if (this.held.files > 0 && this.draining === undefined) this.drain(store).catch(report);
+    }, SETTLE_MS);
+  }
+
+  /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
+  async drain(store: Store): Promise<void> {
+    while (this.draining !== undefined) await this.draining;
+    this.draining = this.settleAll(store);
+    try {
+      await this.draining;
+    } finally {
+      this.draining = undefined;
+    }
+  }
+
+  private async settleAll(store: Store): Promise<void> {
+    // What a killed process was settling.
+    for (const token of await readdir(join(this.folder, 'settling'))) await this.settle(store, token);
+    for (const orgId of (await readdir(join(this.folder, 'ready'))).sort()) {
+      const ready = join(this.folder, 'ready', orgId);
+      for (;;) {
+        const names = (await readdir(ready)).sort().slice(0, BATCH_FILES);
+        if (names.length === 0) break;
+        const token = `${ulid(this.clock())}.${orgId}`;
+        const folder = join(this.folder, 'settling', token);
+        await mkdir(folder);
+        let bytes = 0;
+        for (const name of names) {
+          bytes += (await stat(join(ready, name))).size;
+          await rename(join(ready, name), join(folder, name));
+          if (bytes > BATCH_BYTES) break;
+        }
+        await this.settle(store, token);
+      }
+    }
+  }
+
+  /** Settles the files of one batch, unless the store has them already, and removes them. */
+  private async settle(store: Store, token: string): Promise<void> {
+    const folder = join(this.folder, 'settling', token);
+    const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
+    let bytes = 0;
+    for (const path of paths) bytes += (await stat(path)).size;
+    const [known] = await store.select('SELECT count(*) AS batches FROM batches WHERE token = $token', {
+      token,
+    });
+    if (Number(known?.batches) === 0 && paths.length > 0) {
+      const orgId = token.slice(token.indexOf('.') + 1);
+      await requireOrganization(store, orgId, this.clock());
+      // What was valid when it was acknowledged is valid later too.
+      await store.settle({ orgId, format: 'canonical', paths, receivedAt: this.clock(), token });
+    }
+    await rm(folder, { recursive: true });
+    this.held.bytes -= bytes;
+    this.held.files -= paths.length;
+  }
+
+  /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    while (this.draining !== undefined) await this.draining.catch(() => undefined);
+    (await this.checker)?.close();
+  }
+}
+
+/** Has the disk keep a file's bytes, or a folder's entries, and answers its size in bytes. */
+async function sync(path: string): Promise<number> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  date: 'a date',
+};
+
+const FORMATS: Record<string, string> = {
+  uuid: 'a UUID',
+  guid: 'a UUID',
+  url: 'a URL',
+  email: 'an e-mail address',
+  regex: 'in the form that the reference gives',
+  datetime: 'a date and time in RFC 3339',
+};
+
+/** What a value that a schema refuses must be, as the rest of a sentence that begins with its name. */
+function sentence(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => (value === null ? 'null' : String(value))).join(' or ')}`;
+    case 'invalid_format':
+      return `must be ${FORMATS[issue.format] ?? issue.format}`;
+    case 'too_small':
+      if (issue.origin === 'string')
+        return `must have at least ${issue.minimum} character${issue.minimum === 1 ? '' : 's'}`;
+      if (issue.origin === 'array')
+        return `must have at least ${issue.minimum} element${issue.minimum === 1 ? '' : 's'}`;
+      return issue.inclusive === false
+        ? `must be more than ${issue.minimum}`
+        : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      if (issue.origin === 'string') return `must have at most ${issue.maximum} characters`;
+      if (issue.origin === 'array') return `must have at most ${issue.maximum} elements`;
+      return issue.inclusive === false
+        ? `must be less than ${issue.maximum}`
+        : `must be at most ${issue.maximum}`;
+    case 'unrecognized_keys':
+      return `must not have ${issue.keys.join(', ').slice(0, 100)}`;
+    default:
+      return 'is not as the reference says';
+  }
+}
+
+// Everything that is parsed says what is wrong in the same words, whoever reads it.
+z.config({ localeError: sentence });

@@ -1,0 +1,46 @@
+import type { Day } from '../day.js';
+import { readSqlFolder } from './sql.js';
+import type { OrgDay, Store } from './store.js';
+
+/** A due day that breaks a claim of `sql/check`, and how. */
+export interface Breach extends OrgDay {
+  /** The name of the claim's file, as `users_add_up`. */
+  readonly check: string;
+  readonly difference: string;
+}
+
+/** Days of a build broke claims, so none of it was kept. */
+export class ChecksFailed extends Error {
+  override name = 'ChecksFailed';
+
+  constructor(readonly breaches: readonly Breach[]) {
+    super(breaches.slice(0, 1).map(sentenceOf).join());
+  }
+}
+
+/** What to tell of a breach. */
+export function sentenceOf({ check, orgId, day, difference }: Breach): string {
+  const found = difference.replace(/; $/, '');
+  return `The day ${day} of ${orgId} stays as it was, since the check ${check} found ${found}: update Daybook or restore its folder sql/, run "daybook build" again, and report it with the name of the check if it stays.`;
+}
+
+/** Every due day that breaks a claim: the first breach of each, a claim and a day. */
+export async function findBreaches(select: Store['select']): Promise<Breach[]> {
+  const breaches: Breach[] = [];
+  for (const { name, text } of readSqlFolder('check')) {
+    const rows = await select(text);
+    const found = rows.map((row) => ({
+      check: name,
+      orgId: String(row.org_id),
+      day: row.day as Day,
+      difference: String(row.difference),
+    }));
+    breaches.push(
+      ...found.filter(
+        ({ orgId, day }, index) =>
+          found.findIndex((other) => other.orgId === orgId && other.day === day) === index,
+      ),
+    );
+  }
+  return breaches;
+}

@@ -1,0 +1,176 @@
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { DuckDBInstance } from '@duckdb/node-api';
+import type { ClickHouseAddress } from '../config.js';
+import { UsageError } from '../exit.js';
+import { type DailySql, dailySql } from './build.js';
+import { applyChanges as applyDuckDbChanges } from './change.js';
+import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
+import { applyChanges } from './clickhouse/schema.js';
+import { ClickHouseSession } from './clickhouse/session.js';
+import { ClickHouseSettler } from './clickhouse/settle.js';
+import { connect, openInstance, type Session } from './duckdb.js';
+import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
+
+/** How often reads are done again that a commit came into, before they wait for their turn. */
+const READS_AT_MOST = 3;
+
+/** How long a statement may take: a build of many days is one statement a table. */
+const REQUEST_TIMEOUT_MS = 3_600_000;
+
+/** The name is a database's: it goes into a statement as it is. */
+function connectTo({ url, username, password, database }: ClickHouseAddress): ClickHouseClient {
+  return createClient({
+    url,
+    username,
+    password,
+    database,
+    application: 'daybook',
+    request_timeout: REQUEST_TIMEOUT_MS,
+    compression: { response: true },
+    // What goes wrong is thrown, and said once.
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+}
+
+/** Makes the database unless it is there: who may not make one can use one that somebody else has made. */
+async function requireDatabase(address: ClickHouseAddress): Promise<void> {
+  const client = connectTo({ ...address, database: 'system' });
+  try {
+    const session = new ClickHouseSession(client);
+    const found = await session.select('SELECT 1 FROM system.databases WHERE name = $name', {
+      name: address.database,
+    });
+    if (found.length === 0) await session.run(`CREATE DATABASE ${address.database}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw new UsageError(
+      `The ClickHouse server ${address.url} can't be used (${reason}): start it, or correct DAYBOOK_STORE.`,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** The store for those who outgrow one machine: a ClickHouse database, which one Daybook at a time writes to. */
+export class ClickHouseStore implements Store {
+  /** A build takes a second however small it is. */
+  readonly daysAtOnce = 186;
+  /** Whoever writes waits for the one before. */
+  private queue: Promise<unknown> = Promise.resolve();
+  /** Rises before and after every step that changes what readers see. */
+  private commits = 0;
+
+  private constructor(
+    private readonly session: ClickHouseSession,
+    private readonly instance: DuckDBInstance,
+    private readonly staging: Session,
+    private readonly settler: ClickHouseSettler,
+    private readonly builder: ClickHouseBuilder,
+    private readonly rateCard: string,
+  ) {}
+
+  /**
+   * Opens a database, makes it when it isn't there, and brings its tables up to date. Batches are read and checked in a
+   * DuckDB file of the folder, which keeps nothing. Throws StoreBusy when another process has that file open, and a
+   * UsageError when the server doesn't answer.
+   */
+  static async open(
+    folder: string,
+    address: ClickHouseAddress,
+    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
+  ): Promise<ClickHouseStore> {
+    return ClickHouseStore.with(folder, settings, async () => {
+      await requireDatabase(address);
+      return connectTo(address);
+    });
+  }
+
+  /** The same with a client that is connected to the database in another way. */
+  static async with(
+    folder: string,
+    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
+    connected: () => Promise<ClickHouseClient>,
+  ): Promise<ClickHouseStore> {
+    const instance = await openInstance(folder, 'staging.duckdb', settings.memoryMb);
+    let client: ClickHouseClient | undefined;
+    try {
+      const staging = await connect(instance);
+      await applyDuckDbChanges(staging, settings);
+      client = await connected();
+      const session = new ClickHouseSession(client);
+      await applyChanges(session, settings);
+      const settler = new ClickHouseSettler(session, staging, folder);
+      const builder = new ClickHouseBuilder(
+        session,
+        new ClickHouseSession(client, true),
+        settings.daily ?? dailySql,
+      );
+      return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard);
+    } catch (error) {
+      await client?.close();
+      instance.closeSync();
+      throw error;
+    }
+  }
+
+  select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    return this.snapshot((select) => select(sql, parameters));
+  }
+
+  /** Reads again when a batch or a build came to count meanwhile; that is rare, and takes as long as one insert. */
+  async snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T> {
+    const work = () => read((sql, parameters) => this.session.select(sql, parameters));
+    for (let reads = 0; reads < READS_AT_MOST; reads += 1) {
+      const before = this.commits;
+      const result = await work();
+      if (before === this.commits && before % 2 === 0) return result;
+    }
+    return this.exclusive(work);
+  }
+
+  /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */
+  run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
+    return this.exclusive(async () => {
+      for (const { sql, parameters } of statements) await this.session.run(sql, parameters);
+    });
+  }
+
+  settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
+    return this.exclusive(async () => {
+      const settled = await this.settler.settle(batch, progress, this.commit);
+      await this.settler.tidy();
+      return settled;
+    });
+  }
+
+  build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
+    return this.exclusive(() => this.builder.build(due, batch, builtAt, this.commit));
+  }
+
+  refresh(now: number): Promise<void> {
+    return this.exclusive(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
+  }
+
+  async close(): Promise<void> {
+    await this.exclusive(async () => {
+      await this.session.client.close();
+      this.staging.connection.closeSync();
+      this.instance.closeSync();
+    });
+  }
+
+  private readonly commit: Commit = async (step) => {
+    this.commits += 1;
+    try {
+      await step();
+    } finally {
+      this.commits += 1;
+    }
+  };
+
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.queue.then(work);
+    this.queue = turn.catch(() => undefined);
+    return turn;
+  }
+}

@@ -1,0 +1,158 @@
+import {
+  changesAfter,
+  inOrder,
+  insertLanguages,
+  insertRates,
+  readDefinitions,
+  readLanguages,
+  readRateCard,
+} from '../change.js';
+import { readSql, readSqlFolder, sha256 } from '../sql.js';
+import type { ClickHouseSession } from './session.js';
+
+/** The tables that builds write, one for each query of sql/daily. */
+const DAILY = readSqlFolder('daily').map(({ name }) => name);
+
+const OWN = readSqlFolder('clickhouse');
+const OWN_TABLES = OWN.filter(({ text }) => text.includes('CREATE TABLE'));
+const OWN_VIEWS = OWN.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
+
+/** The tables whose rows are written before they count: what counts is shown by a view of the table's name. */
+const SHOWN_BY_VIEW = new Set([...DAILY, ...OWN_VIEWS.map(({ name }) => name)]);
+
+/** What is acknowledged is on disk: ClickHouse by itself leaves that to the operating system. */
+const ON_DISK = 'fsync_after_insert = 1, fsync_part_directory = 1';
+
+/** Where the rows of a table are, whether they count or not. */
+export function rowsOf(table: string): string {
+  return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
+}
+
+/** The columns that both engines have of a table, by the text that makes it. */
+export function columnsOf(text: string): string[] {
+  return [...text.matchAll(/^ {2}(\w+) +[A-Z]/gm)].map(([, name]) => String(name));
+}
+
+/** The columns of a day table that both engines have. */
+export function dayColumns(table: string): string[] {
+  return columnsOf(readSql(`schema/${table}.sql`));
+}
+
+/** The columns that both engines have of a table that a numbered change makes. */
+export function changeColumns(table: string): string[] {
+  const change = readSqlFolder('change').find(({ text }) => text.includes(`CREATE TABLE ${table} (`));
+  if (change === undefined) throw new Error(`no change makes ${table}`);
+  return columnsOf(change.text);
+}
+
+/** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
+function forClickHouse(text: string): string {
+  return text
+    .replaceAll(/^--clickhouse /gm, '')
+    .replaceAll(/\b(CREATE TABLE|ALTER TABLE) (?:IF NOT EXISTS )?(\w+)/g, (_, verb: string, table: string) =>
+      verb === 'CREATE TABLE' ? `CREATE TABLE IF NOT EXISTS ${rowsOf(table)}` : `${verb} ${rowsOf(table)}`,
+    )
+    .replaceAll(/^ENGINE = .*$/gm, (engine) =>
+      engine.includes('SETTINGS') ? `${engine}, ${ON_DISK}` : `${engine} SETTINGS ${ON_DISK}`,
+    );
+}
+
+/** Shows of a day table the rows of the builds that count. */
+function viewOf(table: string): string {
+  return `CREATE OR REPLACE VIEW ${table} AS
+SELECT ${dayColumns(table).join(', ')}
+FROM ${rowsOf(table)}
+WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM visible_builds)`;
+}
+
+/**
+ * Does for ClickHouse what applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done: who was
+ * cut off begins again where that was. Throws a UsageError for a database of a newer version, and for a wrong rate card.
+ */
+export async function applyChanges(
+  session: ClickHouseSession,
+  settings: { rateCard: string; now: number },
+): Promise<void> {
+  await session.define(
+    `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
+  );
+  const [applied] = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
+  for (const change of changesAfter(Number(applied?.newest))) {
+    await session.define(forClickHouse(change.text));
+    const parameters = { number: change.number, name: change.name, now: settings.now };
+    await session.run(
+      'INSERT INTO changes SELECT $number, $name, fromUnixTimestamp64Milli($now)',
+      parameters,
+    );
+  }
+  const facts = await session.select('SELECT name, value FROM facts');
+  const isNew = (name: string, value: string) =>
+    !facts.some((fact) => fact.name === name && fact.value === value);
+  const note = async (name: string, value: string) => {
+    await session.run('DELETE FROM facts WHERE name = $name', { name });
+    await session.run('INSERT INTO facts SELECT $name, $value', { name, value });
+  };
+  const definitions = readDefinitions(readSql('engine/clickhouse.sql'));
+  const definitionsSha256 = sha256(definitions.sha256 + OWN.map(({ text }) => text).join());
+  const areTablesNew = isNew('tables', definitions.tablesSha256);
+  if (isNew('definitions', definitionsSha256) || areTablesNew) {
+    await session.define(definitions.functions);
+    for (const { text } of OWN_TABLES) await session.define(forClickHouse(text));
+    if (areTablesNew) {
+      // Which builds have counted stays known: a row of no organization has the newest number.
+      const version = await beginAttempt(session, 'build');
+      await session.run(
+        "INSERT INTO days_rows SELECT '', toDate(0), -1, instant(0), instant(0), $version, $version",
+        { version },
+      );
+      await session.run("DELETE FROM days_rows WHERE org_id <> ''");
+      for (const { name, text } of definitions.tables) {
+        await session.run(`DROP TABLE IF EXISTS ${rowsOf(name)} SYNC`);
+        await session.define(forClickHouse(text));
+      }
+      await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
+    }
+    const views = [
+      ...definitions.views,
+      ...OWN_VIEWS,
+      ...DAILY.map((name) => ({ name, text: viewOf(name) })),
+    ];
+    for (const { text } of inOrder(views)) await session.define(text);
+    await redefineDays(session);
+    await note('tables', definitions.tablesSha256);
+    await note('definitions', definitionsSha256);
+  }
+  const card = readRateCard(settings.rateCard);
+  if (areTablesNew || isNew('rate_card', sha256(card))) {
+    const rates = insertRates(settings.rateCard, card);
+    await session.run('TRUNCATE TABLE rates');
+    await session.run(rates);
+    await note('rate_card', sha256(card));
+  }
+  const languages = readLanguages();
+  if (areTablesNew || isNew('language_table', sha256(languages))) {
+    await session.run('TRUNCATE TABLE languages');
+    await session.run(insertLanguages(languages));
+    await note('language_table', sha256(languages));
+  }
+}
+
+/** Makes all built days stale, in one insert: each gets a row that goes before the one it has. */
+async function redefineDays(session: ClickHouseSession): Promise<void> {
+  const version = await beginAttempt(session, 'build');
+  await session.run(
+    `INSERT INTO days_rows SELECT org_id, day, -1, built_at, first_built_at, build, $version FROM newest_days`,
+    { version },
+  );
+}
+
+/** Takes the next number of a settle or build. It is never taken again, whatever becomes of it. */
+export async function beginAttempt(session: ClickHouseSession, kind: 'batch' | 'build'): Promise<number> {
+  const [newest] = await session.select(
+    'SELECT coalesce(max(number), 0) AS number FROM attempts WHERE kind = $kind',
+    { kind },
+  );
+  const number = Number(newest?.number) + 1;
+  await session.run('INSERT INTO attempts SELECT $kind, $number', { kind, number });
+  return number;
+}

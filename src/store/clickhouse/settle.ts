@@ -1,0 +1,232 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Session } from '../duckdb.js';
+import { Settler } from '../settle.js';
+import { quote, readSql } from '../sql.js';
+import type { Batch, Format, Settled } from '../store.js';
+import type { Commit } from './build.js';
+import { beginAttempt, columnsOf } from './schema.js';
+import type { ClickHouseSession } from './session.js';
+
+const EVENTS = columnsOf(readSql('change/0001-events.sql'));
+const BATCHES = [...columnsOf(readSql('change/0002-batches.sql')), 'token'];
+const ARRIVALS = columnsOf(readSql('change/0003-arrivals.sql'));
+const REJECTS = columnsOf(readSql('change/0004-rejects.sql'));
+const USER_EMAILS = [...columnsOf(readSql('change/0007-user_emails.sql')), 'batch'];
+
+/** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
+const REMOVALS_AT_MOST = 10_000;
+const BATCHES_BETWEEN = 1000;
+
+/** Such an event can repeat another of its message, usage:<message>:<request>: see sql/ingest/replays.sql. */
+const IS_TRANSCRIPT_USAGE =
+  "type = 'model_usage' AND coalesce(agent, '') = 'claude-code' AND event_id LIKE 'usage:%'";
+
+/** The same for ClickHouse: another usage of a message that the batch has. */
+const IS_SAME_MESSAGE = `(${IS_TRANSCRIPT_USAGE}
+  AND (day, replaceRegexpOne(event_id, '[^:]*$', '')) IN (SELECT day, message_key FROM incoming WHERE message_key IS NOT NULL))`;
+
+/** Reads and checks a batch in DuckDB, beside those stored events that it may repeat. */
+class Reader extends Settler {
+  constructor(
+    session: Session,
+    folder: string,
+    private readonly stored: ClickHouseSession,
+  ) {
+    super(session, folder);
+  }
+
+  /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
+  async clear(newest: number): Promise<void> {
+    await this.session.transaction(async () => {
+      for (const table of ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'day_inputs'])
+        await this.session.run(`DELETE FROM ${table}`);
+      await this.session.run("INSERT INTO batches VALUES ($newest, '', '', instant(0), 0, 0, 0, NULL)", {
+        newest,
+      });
+    });
+  }
+
+  /** Sends the rows of a SELECT to a table of ClickHouse. */
+  async send(select: string, table: string, columns: readonly string[]): Promise<void> {
+    const path = join(this.folder, `rows-${table}.parquet`);
+    try {
+      const count = await this.session.run(`COPY (${select}) TO ${quote(path)} (FORMAT parquet)`);
+      if (count > 0) await this.stored.upload(path, table, columns);
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
+  /** Fetches the rows of a SELECT from ClickHouse into a table. */
+  private async fetch(select: string, orgId: string, table: string): Promise<void> {
+    const path = join(this.folder, `rows-${table}.parquet`);
+    try {
+      await this.stored.download(select, { org_id: orgId }, path);
+      await this.session.run(`INSERT INTO ${table} BY NAME FROM read_parquet(${quote(path)})`);
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
+  protected override async recallRejects(): Promise<void> {
+    const rows = await this.session.select('SELECT DISTINCT org_id, source FROM new_rejects');
+    const sources = rows.map(({ source }) => quote(String(source))).join(', ');
+    await this.fetch(
+      `SELECT * FROM rejects WHERE org_id = $org_id AND source IN (${sources})`,
+      String(rows[0]?.org_id),
+      'rejects',
+    );
+  }
+
+  protected override async recall({ orgId, format }: Batch, number: number): Promise<void> {
+    await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
+    await this.stored.run('TRUNCATE TABLE incoming');
+    await this.send(
+      `SELECT DISTINCT
+        day,
+        event_id,
+        user_id,
+        CASE WHEN ${IS_TRANSCRIPT_USAGE} THEN regexp_replace(event_id, '[^:]*$', '') END AS message_key
+      FROM events WHERE batch = ${number}`,
+      'incoming',
+      ['day', 'event_id', 'user_id', 'message_key'],
+    );
+    await this.fetch(
+      'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
+      orgId,
+      'user_emails',
+    );
+    const [stored] = await this.stored.select(
+      'SELECT count(*) AS events FROM events_rows WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      { org_id: orgId },
+    );
+    if (Number(stored?.events) > 0) await this.recallEvents(orgId, format);
+    await this.fetch(
+      'SELECT * FROM day_inputs WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      orgId,
+      'day_inputs',
+    );
+  }
+
+  private async recallEvents(orgId: string, format: Format): Promise<void> {
+    const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id = $org_id`;
+    const mayBeRepeated = `(day IN (SELECT day FROM incoming) AND (${[
+      '(day, event_id) IN (SELECT day, event_id FROM incoming)',
+      ...(format === 'claude-code' ? [IS_SAME_MESSAGE] : []),
+    ].join(' OR ')}))`;
+    await this.fetch(`${select} AND ${mayBeRepeated}`, orgId, 'recalled');
+    await this.session.run('INSERT INTO events FROM recalled');
+    // Where an event that gave an e-mail is replaced, the newest other event with each e-mail of its user decides.
+    await this.fetch(
+      `${select} AND user_email IS NOT NULL AND NOT ${mayBeRepeated}
+        AND user_id IN (SELECT user_id FROM events WHERE org_id = $org_id AND user_email IS NOT NULL AND ${mayBeRepeated})
+      ORDER BY occurred_at DESC
+      LIMIT 1 BY user_id, user_email`,
+      orgId,
+      'events',
+    );
+  }
+}
+
+/**
+ * Settles batches in ClickHouse: DuckDB reads and checks the lines and decides which copies stand, and the rows go on as
+ * Parquet files. They are there before they count: the batch's row in `batches`, which comes last, makes them.
+ */
+export class ClickHouseSettler {
+  private readonly reader: Reader;
+
+  constructor(
+    private readonly session: ClickHouseSession,
+    staging: Session,
+    folder: string,
+  ) {
+    this.reader = new Reader(staging, folder, session);
+  }
+
+  /** Settles a batch as Store promises. */
+  async settle(
+    batch: Batch,
+    progress: ((share: number) => void) | undefined,
+    commit: Commit,
+  ): Promise<Settled> {
+    await this.abandon();
+    const number = await beginAttempt(this.session, 'batch');
+    await this.reader.clear(number - 1);
+    const settled = await this.reader.settle(batch, progress);
+    const { reader } = this;
+    await reader.send(
+      `SELECT ${EVENTS.join(', ')} FROM events WHERE batch = ${number}`,
+      'events_rows',
+      EVENTS,
+    );
+    await reader.send(
+      `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM recalled
+      WHERE (day, event_id, batch) NOT IN (SELECT day, event_id, batch FROM events)`,
+      'removals',
+      ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
+    );
+    await reader.send(`FROM rejects WHERE batch = ${number}`, 'rejects_rows', REJECTS);
+    await reader.send('FROM arrivals', 'arrivals_rows', ARRIVALS);
+    await reader.send(
+      `SELECT org_id, user_id, coalesce(user_email, '') AS user_email, coalesce(seen_at, instant(0)) AS seen_at,
+        CAST(${number} AS BIGINT) AS batch
+      FROM new_emails`,
+      'user_emails_rows',
+      USER_EMAILS,
+    );
+    await commit(() => reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES));
+    await this.reader.clear(number);
+    return settled;
+  }
+
+  /** A batch that was begun and isn't there was cut off: what it wrote must never count. */
+  private async abandon(): Promise<void> {
+    await this.session.run(
+      `INSERT INTO abandoned SELECT kind, number FROM attempts
+      WHERE kind = 'batch'
+        AND number > (SELECT coalesce(max(batch), 0) FROM batches_rows)
+        AND number NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')`,
+    );
+  }
+
+  /**
+   * Takes out rows that no view shows any more: now and then, or when there are many copies that gave way. Nobody sees a
+   * difference, so it can be cut off anywhere.
+   */
+  async tidy(): Promise<void> {
+    const { session } = this;
+    const [state] = await session.select(
+      `SELECT
+        (SELECT count(*) FROM removals) AS removals,
+        (SELECT coalesce(max(number), 0) FROM attempts WHERE kind = 'batch') AS batch`,
+    );
+    const batch = Number(state?.batch);
+    if (Number(state?.removals) <= REMOVALS_AT_MOST && batch % BATCHES_BETWEEN !== 0) return;
+    const isAbandoned = "IN (SELECT number FROM abandoned WHERE kind = 'batch')";
+    const counts = `removed_by <= ${batch} AND removed_by NOT ${isAbandoned}`;
+    await session.run(
+      `DELETE FROM events_rows WHERE batch ${isAbandoned} OR (org_id, day, event_id, batch) IN (
+        SELECT org_id, day, event_id, batch FROM removals WHERE ${counts}
+      )`,
+    );
+    await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
+    for (const table of ['arrivals_rows', 'rejects_rows'])
+      await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
+    await session.run(
+      `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
+        SELECT org_id, user_id, max(batch) FROM user_emails_rows WHERE batch NOT ${isAbandoned} GROUP BY org_id, user_id
+      )`,
+    );
+    for (const table of ['digests_rows', 'day_inputs_rows']) {
+      await session.run(
+        `DELETE FROM ${table} WHERE (org_id, day, build) NOT IN (
+          SELECT org_id, day, max(build) FROM ${table} WHERE build NOT IN (SELECT number FROM abandoned WHERE kind = 'build') GROUP BY org_id, day
+        )`,
+      );
+    }
+    await session.run(
+      'DELETE FROM days_rows WHERE (org_id, day, version) NOT IN (SELECT org_id, day, version FROM newest_days)',
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import { quote, readSql } from './sql.js';
+
+/** What spells a value of a type in the text of a row; each is a function of `sql/engine`. */
+const FIELDS: Record<string, string> = {
+  VARCHAR: 'text_field',
+  BIGINT: 'integer_field',
+  DOUBLE: 'double_field',
+  DATE: 'day_field',
+};
+
+/**
+ * The text of a row of a day table, as an SQL expression: its columns in the order of the schema file, with commas between.
+ * Throws for a column of a type that no text is known for: left out, it could change without the digest.
+ */
+export function rowText(schema: string): string {
+  const columns = [...schema.matchAll(/^ {2}(\w+) +(\w+(?:\(\d+\))?)/gm)];
+  const fields = columns.map(([, name, type = '']) => {
+    const field = FIELDS[type];
+    if (field === undefined) throw new TypeError(`digests have no text for ${name} of type ${type}`);
+    return `${field}(${name})`;
+  });
+  return `concat(${fields.join(", ',', ")})`;
+}
+
+/** The SELECT that digests a day table: a row for each due day that has rows, as `fresh_digests` has them. */
+export function digestSql(table: string): string {
+  return `SELECT
+    org_id,
+    day,
+    ${quote(table)} AS table_name,
+    CAST(count(*) AS BIGINT) AS row_count,
+    CAST(digest(row_text) AS VARCHAR) AS digest
+  FROM (
+    SELECT
+      org_id,
+      day,
+      ${rowText(readSql(`schema/${table}.sql`))} AS row_text
+    FROM ${table}
+    WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  ) AS row_texts
+  GROUP BY
+    org_id,
+    day`;
+}

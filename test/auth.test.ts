@@ -1,0 +1,262 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { createKey, revokeKey } from '../src/api/keys.js';
+import { type Action, may, Role } from '../src/api/roles.js';
+import { World } from './world.js';
+
+/** decisions.md, Credentials and roles, row by row: who may, in the order owner, manager, member, guest, ingest. */
+const TABLE: [Action, string][] = [
+  ['read analytics', 'yes yes no no no'],
+  ['read enterprise controls', 'yes yes no no no'],
+  ['run SQL', 'yes yes no no no'],
+  ['change enterprise controls', 'yes no no no no'],
+  ['read computers', 'yes yes yes yes no'],
+  ['create computers', 'yes yes yes no no'],
+  ['upload to own computers', 'yes yes yes no no'],
+  ['upload to computers of service accounts', 'yes yes no no no'],
+  ["upload to another person's computers", 'no no no no no'],
+  ['read readiness reports', 'yes yes yes yes no'],
+  ['submit readiness reports', 'yes yes yes no no'],
+  ['send events', 'yes yes yes no yes'],
+  // A member's key may send only its own user's events.
+  ['send events of other users', 'yes yes no no yes'],
+  // Ours: a member's own rows.
+  ['read own analytics', 'yes yes yes no no'],
+];
+
+describe('the role table', () => {
+  for (const [action, cells] of TABLE) {
+    for (const [index, cell] of cells.split(' ').entries()) {
+      const role = Role.options[index] as Role;
+      test(`${role} may ${cell === 'yes' ? '' : 'not '}${action}`, () => {
+        expect(may(role, action)).toBe(cell === 'yes');
+      });
+    }
+  }
+});
+
+const PATH = '/api/v1/analytics/activity?startDate=2026-06-01&endDate=2026-06-02';
+
+async function ask(app: FastifyInstance, token?: string) {
+  const answer = await app.inject({
+    url: PATH,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+  return { status: answer.statusCode, detail: String(answer.json().detail ?? ''), headers: answer.headers };
+}
+
+describe('API keys', () => {
+  test('a key is valid until it is revoked, from the very next request on', async () => {
+    const world = await World.create();
+    const app = buildApp(world);
+    const { key, key_id } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    expect((await ask(app, key)).status).toBe(200);
+    expect((await ask(app, key)).status).toBe(200);
+    await revokeKey(world.store, key_id, world.now);
+    expect((await ask(app, key)).status).toBe(401);
+  });
+
+  test('a key that was looked up before expires on its instant', async () => {
+    const world = await World.create();
+    const app = buildApp(world);
+    const { key } = await createKey(
+      world.store,
+      { orgId: 'acme', role: 'owner', expiresAt: world.now + 1000 },
+      world.now,
+    );
+    expect((await ask(app, key)).status).toBe(200);
+    world.now += 999;
+    expect((await ask(app, key)).status).toBe(200);
+    world.now += 1;
+    expect((await ask(app, key)).status).toBe(401);
+  });
+
+  for (const token of [
+    '',
+    'x',
+    'dbk_',
+    `dbk_${'A'.repeat(43)}`,
+    `dbk_${'A'.repeat(44)}`,
+    "dbk_'; --",
+    'a.b.c',
+  ])
+    test(`"${token}" opens nothing`, async () => {
+      const world = await World.create();
+      const { status, headers } = await ask(buildApp(world), token);
+      expect(status).toBe(401);
+      expect(headers['www-authenticate']).toBe('Bearer');
+    });
+
+  test('without the header, and with another scheme, the sentence says what is expected', async () => {
+    const app = buildApp(await World.create());
+    expect(await ask(app)).toMatchObject({
+      status: 401,
+      detail: expect.stringContaining('Authorization: Bearer'),
+    });
+    const basic = await app.inject({ url: PATH, headers: { authorization: 'Basic YTpi' } });
+    expect(basic.statusCode).toBe(401);
+  });
+});
+
+const ISSUER = 'https://login.acme.test';
+
+interface Wanted {
+  claims?: Record<string, unknown>;
+  issuer?: string;
+  audience?: string;
+  /** Seconds from the test's now. */
+  expires?: number | undefined;
+}
+
+/** A signer of tokens, and the service that takes them by a key set at a URL. */
+async function jwtWorld(algorithm = 'ES256') {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: algorithm };
+  let asked = 0;
+  const server = createServer((_, reply) => {
+    asked += 1;
+    reply.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const world = await World.create({
+    DAYBOOK_JWT_JWKS: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
+    DAYBOOK_JWT_ISSUER: ISSUER,
+    DAYBOOK_JWT_AUDIENCE: 'daybook',
+  });
+  const app = buildApp(world);
+  const make = ({ claims = {}, issuer = ISSUER, audience = 'daybook', expires = 60 }: Wanted = {}) => {
+    const token = new SignJWT({ sub: 'ada', org_id: 'acme', role: 'manager', ...claims })
+      .setProtectedHeader({ alg: algorithm, kid: 'k1' })
+      .setIssuer(issuer)
+      .setAudience(audience);
+    if (expires !== Number.POSITIVE_INFINITY) token.setExpirationTime(Math.floor(world.now / 1000) + expires);
+    return token.sign(pair.privateKey);
+  };
+  return { world, app, make, server, asked: () => asked };
+}
+
+describe('JWTs', () => {
+  for (const algorithm of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
+    test(`are taken when signed with ${algorithm} by a key of the set, which is asked for once`, async () => {
+      const { app, make, asked } = await jwtWorld(algorithm);
+      expect((await ask(app, await make())).status).toBe(200);
+      expect((await ask(app, await make({ claims: { role: 'owner' } }))).status).toBe(200);
+      expect(asked()).toBe(1);
+    });
+  }
+
+  test('have the role that they say', async () => {
+    const { app, make } = await jwtWorld();
+    for (const role of ['member', 'guest', 'ingest'])
+      expect((await ask(app, await make({ claims: { role } }))).status).toBe(403);
+  });
+
+  const refused: [string, Wanted, RegExp][] = [
+    ['that has expired', { expires: -1 }, /expired/],
+    ['without an end', { expires: Number.POSITIVE_INFINITY }, /exp/],
+    ['of another issuer', { issuer: 'https://evil.test' }, /iss/],
+    ['for another service', { audience: 'payroll' }, /aud/],
+    ['without an organization', { claims: { org_id: undefined } }, /org_id/],
+    ['without a user', { claims: { sub: undefined } }, /sub/],
+    ['with a role that there is not', { claims: { role: 'root' } }, /role/],
+  ];
+  for (const [what, wanted, sentence] of refused) {
+    test(`are refused: one ${what}`, async () => {
+      const { app, make } = await jwtWorld();
+      const { status, detail } = await ask(app, await make(wanted));
+      expect(status).toBe(401);
+      expect(detail).toMatch(sentence);
+    });
+  }
+
+  test('are refused: signed by another key, unsigned, or signed with the public key as a secret', async () => {
+    const { app, make } = await jwtWorld();
+    const other = await generateKeyPair('ES256');
+    const [header, claims] = (await make()).split('.');
+    const forged = await new SignJWT({ sub: 'ada', org_id: 'acme', role: 'owner' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .setIssuer(ISSUER)
+      .setAudience('daybook')
+      .setExpirationTime(new Date('2100-01-01'))
+      .sign(other.privateKey);
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const unsigned = `${encode({ alg: 'none' })}.${claims}.`;
+    const symmetric = await new SignJWT({ sub: 'ada', org_id: 'acme', role: 'owner' })
+      .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+      .setIssuer(ISSUER)
+      .setAudience('daybook')
+      .setExpirationTime(new Date('2100-01-01'))
+      .sign(new TextEncoder().encode('k1'.repeat(32)));
+    for (const token of [forged, unsigned, symmetric, `${header}.${claims}.AAAA`, `${header}.${claims}.`])
+      expect((await ask(app, token)).status).toBe(401);
+  });
+
+  test('are a 503 while the keys can not be had, and are taken again after', async () => {
+    const { app, make, server } = await jwtWorld();
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    expect(await ask(app, await make())).toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('try again'),
+    });
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    expect((await ask(app, await make())).status).toBe(200);
+  });
+
+  test('are checked with a shared secret where that is set, and with nothing else', async () => {
+    const secret = 'correct horse battery staple, twice over';
+    const world = await World.create({
+      DAYBOOK_JWT_SECRET: secret,
+      DAYBOOK_JWT_ISSUER: ISSUER,
+      DAYBOOK_JWT_AUDIENCE: 'daybook',
+    });
+    const app = buildApp(world);
+    const make = (key: string) =>
+      new SignJWT({ sub: 'ada', org_id: 'acme', role: 'owner' })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setIssuer(ISSUER)
+        .setAudience('daybook')
+        .setExpirationTime(world.now / 1000 + 60)
+        .sign(new TextEncoder().encode(key));
+    expect((await ask(app, await make(secret))).status).toBe(200);
+    expect((await ask(app, await make(`${secret}!`))).status).toBe(401);
+  });
+
+  test('of an organization show nothing of another', async () => {
+    const { world, app, make } = await jwtWorld();
+    await world.send(
+      [
+        {
+          event_id: '1',
+          type: 'user_message',
+          timestamp: '2026-06-01T10:00:00Z',
+          user_id: 'ada',
+          session_id: 's',
+        },
+      ],
+      { orgId: 'acme' },
+    );
+    await world.build();
+    const read = async (org_id: string) =>
+      (
+        await app.inject({
+          url: PATH,
+          headers: { authorization: `Bearer ${await make({ claims: { org_id } })}` },
+        })
+      ).json().data.length;
+    expect(await read('acme')).toBe(2);
+    expect(await read('globex')).toBe(0);
+  });
+
+  test('are refused with a sentence where the service takes none', async () => {
+    const { make } = await jwtWorld();
+    const { status, detail } = await ask(buildApp(await World.create()), await make());
+    expect(status).toBe(401);
+    expect(detail).toMatch(/takes no JWT/);
+  });
+});

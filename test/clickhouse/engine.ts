@@ -1,0 +1,109 @@
+import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
+import type { AtEnd } from '../world.js';
+
+type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
+
+/** Where this process has its databases: the engine takes one folder for as long as the process lives. */
+let folder: string | undefined;
+let databases = 0;
+
+function chdb(): { createChdbConnection: (options: { path: string }) => Connection } {
+  return createRequire(import.meta.url)('chdb/connection');
+}
+
+/** Whether the engine is installed: scripts/chdb.js does that before the tests run. */
+export function isInstalled(): boolean {
+  return existsSync(new URL('node_modules/installed.json', import.meta.url));
+}
+
+/**
+ * A connection to the ClickHouse in this process that takes binary files, as a server does: by itself it takes what comes
+ * with an INSERT for text.
+ */
+function withFiles(connection: Connection, folder: string): Connection {
+  return new Proxy(connection, {
+    get(target, name) {
+      const exec: Connection['exec'] = async (parameters) => {
+        const [, into, format] = /^(INSERT INTO .*) FORMAT (\w+)$/s.exec(parameters.query) ?? [];
+        if (parameters.values === undefined || into === undefined) return target.exec(parameters);
+        const { values, ...rest } = parameters;
+        const path = join(folder, `upload-${Math.random()}.${format}`);
+        try {
+          await pipeline(values, createWriteStream(path));
+          const columns = /\(([^)]*)\)$/.exec(into)?.[1];
+          return await target.exec({
+            ...rest,
+            query: `${into} SELECT ${columns} FROM file('${path}', ${format})`,
+          });
+        } finally {
+          rmSync(path, { force: true });
+        }
+      };
+      if (name === 'exec') return exec;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+/** Databases that no test uses any more: their tables are made, and empty but for what does not hang on events. */
+const free: string[] = [];
+
+/** What tells what a database's tables are, and stays when it is used again. */
+const KEPT = ['changes', 'facts', 'languages', 'rates', 'trailing_days'];
+
+/** Empties a database for the next test, which then opens one that is there already; making one takes far longer. */
+async function recycle(client: ClickHouseClient, database: string): Promise<void> {
+  const made = await client.query({
+    query: `SELECT 1 FROM system.tables WHERE database = '${database}' AND name = 'facts'`,
+    format: 'JSONEachRow',
+  });
+  // A test that failed early may have left a half of one.
+  if ((await made.json()).length === 0) return;
+  const kept = KEPT.map((table) => `'${table}'`).join(', ');
+  const parts = await client.query({
+    query: `SELECT DISTINCT table FROM system.parts WHERE active AND database = '${database}' AND table NOT IN (${kept})`,
+    format: 'JSONEachRow',
+  });
+  for (const { table } of await parts.json<{ table: string }>())
+    await client.command({ query: `TRUNCATE TABLE ${database}.${table}` });
+  await client.command({ query: `DELETE FROM ${database}.facts WHERE name = 'demo'` });
+  free.push(database);
+}
+
+/** The databases that tests use, by the data folder that goes with them. */
+const used = new Map<string, string>();
+
+/**
+ * What connects to the database that goes with a data folder, in the ClickHouse of this process: an empty one, unless the
+ * folder was there before.
+ */
+export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouseClient> {
+  if (folder === undefined) {
+    const path = mkdtempSync(join(tmpdir(), 'daybook-clickhouse-'));
+    process.on('exit', () => rmSync(path, { recursive: true, force: true }));
+    folder = path;
+  }
+  const path = folder;
+  const known = used.get(data);
+  const database = known ?? free.pop() ?? `test_${++databases}`;
+  if (known === undefined) {
+    used.set(data, database);
+    atEnd(async () => {
+      const client = createClient({ connection: chdb().createChdbConnection({ path }) });
+      await recycle(client, database);
+      await client.close();
+    });
+  }
+  return async () => {
+    const client = createClient({ connection: withFiles(chdb().createChdbConnection({ path }), path) });
+    await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
+    await client.command({ query: `USE ${database}` });
+    return client;
+  };
+}

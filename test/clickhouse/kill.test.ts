@@ -1,0 +1,230 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { build } from '../../src/aggregate/build.js';
+import { type Config, readConfig } from '../../src/config.js';
+import { ingest } from '../../src/ingest/ingest.js';
+import { DAY_TABLES } from '../../src/store/build.js';
+import { ClickHouseStore } from '../../src/store/clickhouse.js';
+import type { Row, Store } from '../../src/store/store.js';
+import { type AtEnd, NOW, temporaryFolder } from '../world.js';
+import { databaseOf } from './engine.js';
+
+/** The statement at which the process ends: not sent any more, or done by the server while nobody hears of it. */
+interface End {
+  readonly at: RegExp;
+  readonly isDone: boolean;
+}
+
+class Killed extends Error {}
+
+/** A client whose process ends at a statement: from then on nothing gets through. */
+function endingAt(client: ClickHouseClient, end: () => End | undefined): ClickHouseClient {
+  let isOver = false;
+  const methods = ['command', 'exec', 'query'];
+  return new Proxy(client, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      if (!methods.includes(String(name))) return member.bind(target);
+      return async (parameters: { query: string }) => {
+        const here = end();
+        const isHere = here?.at.test(parameters.query) === true;
+        if (isOver || (isHere && here?.isDone === false)) {
+          isOver = true;
+          throw new Killed();
+        }
+        const answer: unknown = await member.call(target, parameters);
+        if (isHere) {
+          isOver = true;
+          throw new Killed();
+        }
+        return answer;
+      };
+    },
+  });
+}
+
+const event = (event_id: string, day: string, more: object = {}) => ({
+  event_id,
+  type: 'model_usage',
+  timestamp: `${day}T10:00:00Z`,
+  user_id: 'ada',
+  user_email: 'ada@acme.example',
+  session_id: 'long',
+  model: 'claude-sonnet-4-5',
+  input_tokens: 10,
+  output_tokens: 5,
+  ...more,
+});
+
+const FIRST = [event('1', '2026-07-06'), event('2', '2026-07-08')];
+/** A reply that has grown, an event before the session's start, a new user, a line that is none, a late event. */
+const SECOND = [
+  event('1', '2026-07-06', { output_tokens: 50, user_email: 'countess@acme.example' }),
+  event('3', '2026-07-05'),
+  event('4', '2026-07-07', { user_id: 'grace', user_email: 'grace@acme.example' }),
+  { event_id: '5' },
+];
+
+/** A database that outlives the stores that open it one after the other. */
+class Database {
+  private readonly folder: string;
+  private readonly config: Config;
+  private readonly connect: () => Promise<ClickHouseClient>;
+  private end: End | undefined;
+
+  constructor(atEnd: AtEnd = onTestFinished) {
+    this.folder = temporaryFolder(atEnd);
+    this.config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data') });
+    this.connect = databaseOf(this.config.data, atEnd);
+  }
+
+  open(): Promise<ClickHouseStore> {
+    const settings = { memoryMb: this.config.memoryMb, rateCard: this.config.rateCard, now: NOW };
+    return ClickHouseStore.with(this.config.data, settings, async () =>
+      endingAt(await this.connect(), () => this.end),
+    );
+  }
+
+  async send(store: Store, events: readonly object[]): Promise<void> {
+    const path = join(this.folder, 'events.ndjson');
+    writeFileSync(path, events.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    await ingest(store, { orgId: 'acme', format: 'canonical', files: [{ path, size: 1 }] }, () => NOW);
+  }
+
+  /** Lets the process end at a statement of the work; the next one opens the database. */
+  async kill(store: Store, end: End, work: () => Promise<unknown>): Promise<ClickHouseStore> {
+    this.end = end;
+    await expect(work()).rejects.toThrow(Killed);
+    this.end = undefined;
+    await store.close();
+    return this.open();
+  }
+}
+
+const SETTLED = ['events', 'rejects', 'arrivals', 'user_emails', 'batches'];
+const BUILT = ['days', 'user_sessions', ...DAY_TABLES];
+
+/** What readers see, without the files' names, and the numbers of batches: of those a killed one leaves a gap. */
+async function seen(store: Store, tables: readonly string[]): Promise<Record<string, Row[]>> {
+  const rows: Record<string, Row[]> = {};
+  for (const table of tables)
+    rows[table] = (await store.select(`SELECT * FROM ${table} ORDER BY ALL`)).map(
+      ({ batch, source, ...row }) => row,
+    );
+  return rows;
+}
+
+const built = (store: Store) => build(store, {}, () => NOW);
+
+/** What readers see before and after the second batch, and before and after the days are built again, when nothing is killed. */
+let settled: { before: Record<string, Row[]>; after: Record<string, Row[]> };
+let days: typeof settled;
+
+beforeAll(async () => {
+  const undo: (() => void | Promise<void>)[] = [];
+  const sent = new Database((work) => undo.unshift(work));
+  let store = await sent.open();
+  await sent.send(store, FIRST);
+  const before = await seen(store, SETTLED);
+  await sent.send(store, SECOND);
+  settled = { before, after: await seen(store, SETTLED) };
+  await store.close();
+  const counted = new Database((work) => undo.unshift(work));
+  store = await counted.open();
+  await counted.send(store, FIRST);
+  await built(store);
+  await counted.send(store, SECOND);
+  const old = await seen(store, BUILT);
+  await built(store);
+  days = { before: old, after: await seen(store, BUILT) };
+  await store.close();
+  afterAll(async () => {
+    for (const work of undo) await work();
+  });
+});
+
+describe('a settle that is killed', () => {
+  test.each([
+    ['INSERT INTO abandoned', false],
+    ['INSERT INTO attempts', true],
+    ['INSERT INTO incoming', true],
+    ['INSERT INTO events_rows', true],
+    ['INSERT INTO removals', true],
+    ['INSERT INTO rejects_rows', true],
+    ['INSERT INTO arrivals_rows', true],
+    ['INSERT INTO user_emails_rows', true],
+    ['INSERT INTO batches_rows', false],
+    ['INSERT INTO batches_rows', true],
+  ])('at "%s" (done: %s) leaves all of it or nothing, and can be run again', async (statement, isDone) => {
+    const { before, after } = settled;
+    const database = new Database();
+    let store = await database.open();
+    await database.send(store, FIRST);
+    store = await database.kill(store, { at: new RegExp(`^${statement}\\s`), isDone }, () =>
+      database.send(store, SECOND),
+    );
+    const isThere = statement === 'INSERT INTO batches_rows' && isDone;
+    expect(await seen(store, SETTLED)).toEqual(isThere ? after : before);
+    await database.send(store, SECOND);
+    const { events, user_emails } = await seen(store, SETTLED);
+    expect({ events, user_emails }).toEqual({ events: after.events, user_emails: after.user_emails });
+    if (!isThere) expect(await seen(store, SETTLED)).toEqual(after);
+    await store.close();
+  });
+});
+
+describe('a build that is killed', () => {
+  test.each([
+    ['INSERT INTO due', true],
+    ['INSERT INTO user_sessions_rows', true],
+    ['INSERT INTO touches_rows', true],
+    ['INSERT INTO users_rows', true],
+    ['INSERT INTO days_rows', false],
+    ['INSERT INTO days_rows', true],
+  ])(
+    'at "%s" (done: %s) leaves the old days or the new ones, and can be run again',
+    async (statement, isDone) => {
+      const { before, after } = days;
+      const database = new Database();
+      let store = await database.open();
+      await database.send(store, FIRST);
+      await built(store);
+      await database.send(store, SECOND);
+      store = await database.kill(store, { at: new RegExp(`^${statement}\\s`), isDone }, () => built(store));
+      const isThere = statement === 'INSERT INTO days_rows' && isDone;
+      expect(await seen(store, BUILT)).toEqual(isThere ? after : before);
+      await built(store);
+      expect(await seen(store, BUILT)).toEqual(after);
+      expect(await store.select('SELECT * FROM touches')).toEqual([]);
+      await store.close();
+    },
+  );
+});
+
+test('with every thousandth batch the rows go that no view shows any more', async () => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  store = await database.kill(store, { at: /^INSERT INTO arrivals_rows /, isDone: true }, () =>
+    database.send(store, SECOND),
+  );
+  await database.send(store, SECOND);
+  await built(store);
+  await built(store);
+  await store.run([{ sql: "INSERT INTO attempts VALUES ('batch', 999)" }]);
+  const kept = await seen(store, ['events', 'user_emails', ...BUILT]);
+  const rows = async (table: string) =>
+    (await store.select(`SELECT count(*) AS rows FROM ${table}`))[0]?.rows;
+  // What the killed batch wrote, and the copy that gave way to a longer reply.
+  expect(await rows('events_rows')).toBe(2 + 3 + 3);
+  await database.send(store, []);
+  expect(await seen(store, ['events', 'user_emails', ...BUILT])).toEqual(kept);
+  expect(await rows('events_rows')).toBe(kept.events?.length);
+  expect(await rows('removals')).toBe(0);
+  expect(await rows('user_emails_rows')).toBe(kept.user_emails?.length);
+  expect(await rows('days_rows')).toBe(kept.days?.length);
+  await store.close();
+});

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeSettings, PACKAGE_ROOT, readConfig } from '../src/config.js';
+import { UsageError } from '../src/exit.js';
+import { temporaryFolder } from './world.js';
+
+const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
+
+/** Runs `daybook config` in a folder of its own, with these variables only and perhaps a file `.env`. */
+function config(variables: Record<string, string>, args: readonly string[] = [], dotEnv?: string) {
+  const cwd = temporaryFolder();
+  if (dotEnv !== undefined) writeFileSync(join(cwd, '.env'), dotEnv);
+  const { stdout, stderr, status } = spawnSync('node', [CLI, ...args, 'config', '--json'], {
+    cwd,
+    env: { PATH: process.env.PATH, ...variables },
+    encoding: 'utf8',
+  });
+  const shown =
+    status === 0 ? (JSON.parse(stdout) as { name: string; value?: string; source: string }[]) : [];
+  return { of: (name: string) => shown.find((setting) => setting.name === name), stderr, status, stdout };
+}
+
+describe('daybook config', () => {
+  test('shows every setting, and that an option wins over the environment, that over .env, that over the default', () => {
+    const dotEnv = 'DAYBOOK_DATA=/from/dotenv\nDAYBOOK_PORT=1\nDAYBOOK_HOST=0.0.0.0\n';
+    const { of, stdout } = config(
+      { DAYBOOK_DATA: '/from/environment', DAYBOOK_PORT: '2' },
+      ['--data', '/from/option'],
+      dotEnv,
+    );
+    expect(of('DAYBOOK_DATA')).toEqual({ name: 'DAYBOOK_DATA', value: '/from/option', source: 'option' });
+    expect(of('DAYBOOK_PORT')).toEqual({ name: 'DAYBOOK_PORT', value: '2', source: 'environment' });
+    expect(of('DAYBOOK_HOST')).toEqual({ name: 'DAYBOOK_HOST', value: '0.0.0.0', source: '.env' });
+    expect(of('DAYBOOK_BUILD_AT')).toEqual({ name: 'DAYBOOK_BUILD_AT', value: '00:15', source: 'default' });
+    for (const { name } of describeSettings()) expect(stdout).toContain(name);
+  });
+
+  test('masks secrets', () => {
+    const secret = 'hunter2hunter2hunter2hunter2hunter2';
+    const { of, stdout } = config({
+      DAYBOOK_JWT_SECRET: secret,
+      DAYBOOK_JWT_ISSUER: 'https://login.acme.test',
+      DAYBOOK_JWT_AUDIENCE: 'daybook',
+    });
+    expect(of('DAYBOOK_JWT_SECRET')).toMatchObject({ value: '***', source: 'environment' });
+    expect(stdout).not.toContain(secret);
+  });
+
+  const wrong: [Record<string, string>, RegExp][] = [
+    [{ DAYBOOK_PORT: 'http' }, /^DAYBOOK_PORT can't be "http": must be a number\.\n$/],
+    [{ DAYBOOK_PORT: '70000' }, /^DAYBOOK_PORT can't be "70000": must be at most 65535\.\n$/],
+    [
+      { DAYBOOK_BUILD_AT: '25:00' },
+      /^DAYBOOK_BUILD_AT can't be "25:00": must be a time of day as HH:MM, or off\.\n$/,
+    ],
+    [{ DAYBOOK_LOG_LEVEL: 'loud' }, /^DAYBOOK_LOG_LEVEL can't be "loud": must be fatal or error/],
+    [{ DAYBOOK_PROT: '1' }, /^There is no setting DAYBOOK_PROT/],
+    [{ DAYBOOK_TLS_CERT: 'cert.pem' }, /go together/],
+    [{ DAYBOOK_JWT_SECRET: 'short' }, /^DAYBOOK_JWT_SECRET must have at least 32 characters\.\n$/],
+    [{ DAYBOOK_JWT_JWKS: 'keys.json' }, /DAYBOOK_JWT_ISSUER and DAYBOOK_JWT_AUDIENCE/],
+  ];
+  for (const [variables, sentence] of wrong) {
+    test(`ends with one line and 2 for ${JSON.stringify(variables)}`, () => {
+      const { status, stderr } = config(variables);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(sentence);
+      expect(stderr.split('\n')).toHaveLength(2);
+    });
+  }
+});
+
+test('algorithms that don’t go with what JWTs are checked with are refused', () => {
+  const base = {
+    DAYBOOK_JWT_ISSUER: 'i',
+    DAYBOOK_JWT_AUDIENCE: 'a',
+    DAYBOOK_JWT_JWKS: 'https://login.acme.test/keys',
+  };
+  for (const algorithm of ['none', 'HS256', 'RS257'])
+    expect(() => readConfig({ ...base, DAYBOOK_JWT_ALGORITHMS: algorithm })).toThrow(UsageError);
+  expect(readConfig({ ...base, DAYBOOK_JWT_ALGORITHMS: 'ES256, RS256' }).jwt?.algorithms).toEqual([
+    'ES256',
+    'RS256',
+  ]);
+});
+
+test('docs/settings.md lists every setting', () => {
+  const rows = describeSettings().map(({ name, description, byDefault }) => {
+    const shown =
+      byDefault?.startsWith(PACKAGE_ROOT) === true
+        ? 'the shipped one'
+        : byDefault === undefined || byDefault === ''
+          ? ''
+          : `\`${byDefault}\``;
+    return `| \`${name}\` | ${shown} | ${description} |`;
+  });
+  const text = `# Settings
+
+Settings come from options, from the environment, or from a file \`.env\` in the folder where \`daybook\` is started; the first of
+these wins. \`daybook config\` shows what holds and where it comes from. A wrong value, or a name that there is not, stops the
+start with one line.
+
+| Variable | Default |  |
+|---|---|---|
+${rows.join('\n')}
+
+\`--data\`, \`serve --host\` and \`serve --port\` are the options that mean the same as a variable. While a
+server runs, its settings hold for the commands that it answers too.
+`;
+  const path = join(PACKAGE_ROOT, 'docs', 'settings.md');
+  if (process.env.CI === undefined) writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
