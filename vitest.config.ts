@@ -13,7 +13,9 @@ const ON_EVERY_STORE = [
 
 export default defineConfig({
   test: {
-    testTimeout: 120_000,
+    testTimeout: 300_000,
+    // By default one processor stays idle, and most of the time is engines that wait for one.
+    maxWorkers: 2,
     hookTimeout: 600_000,
     projects: [
       {
@@ -33,7 +35,6 @@ export default defineConfig({
                 name: 'ClickHouse',
                 include: ON_EVERY_STORE,
                 provide: { store: 'ClickHouse' as const },
-                testTimeout: 300_000,
               },
             },
           ]

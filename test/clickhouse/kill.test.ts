@@ -148,14 +148,9 @@ beforeAll(async () => {
 
 describe('a settle that is killed', () => {
   test.each([
-    ['INSERT INTO abandoned', false],
     ['INSERT INTO attempts', true],
-    ['INSERT INTO incoming', true],
     ['INSERT INTO events_rows', true],
     ['INSERT INTO removals', true],
-    ['INSERT INTO rejects_rows', true],
-    ['INSERT INTO arrivals_rows', true],
-    ['INSERT INTO user_emails_rows', true],
     ['INSERT INTO batches_rows', false],
     ['INSERT INTO batches_rows', true],
   ])('at "%s" (done: %s) leaves all of it or nothing, and can be run again', async (statement, isDone) => {
@@ -178,9 +173,7 @@ describe('a settle that is killed', () => {
 
 describe('a build that is killed', () => {
   test.each([
-    ['INSERT INTO due', true],
     ['INSERT INTO user_sessions_rows', true],
-    ['INSERT INTO touches_rows', true],
     ['INSERT INTO users_rows', true],
     ['INSERT INTO days_rows', false],
     ['INSERT INTO days_rows', true],

