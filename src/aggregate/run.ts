@@ -50,7 +50,7 @@ async function record(
     return store.run([
       {
         sql: `INSERT INTO runs SELECT
-          $run_id, $cause, make_timestamp_ms($started_at), make_timestamp_ms($ended_at),
+          $run_id, $cause, instant($started_at), instant($ended_at),
           CAST($days_built AS BIGINT), CAST($days_failed AS BIGINT), $error`,
         parameters: {
           run_id: `run_${ulid(startedAt)}`,
