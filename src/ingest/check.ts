@@ -3,7 +3,14 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Session } from '../store/duckdb.js';
-import { isReadError, LINE_LIMIT, linesOf, numberedLinesOf, numberedOf } from '../store/settle.js';
+import {
+  defineLines,
+  isReadError,
+  LINE_LIMIT,
+  linesOf,
+  numberedLinesOf,
+  numberedOf,
+} from '../store/settle.js';
 import { quote, readSql } from '../store/sql.js';
 import { numberLines } from './number.js';
 
@@ -71,7 +78,9 @@ export class Checker {
 
   private async checkTogether(files: readonly Sent[]): Promise<Verdict[]> {
     try {
-      await this.define(
+      await defineLines(
+        this.session,
+        'canonical',
         linesOf(
           'canonical',
           files.map(({ path }) => path),
@@ -113,7 +122,7 @@ export class Checker {
     const spool = join(this.folder, 'numbered.tmp');
     try {
       await numberLines([file.path], spool, LINE_LIMIT.canonical);
-      await this.define(numberedLinesOf('canonical', spool));
+      await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
       await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
       await this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`);
       const only = file.onlyUser === null ? 'NULL' : quote(file.onlyUser);
@@ -139,12 +148,6 @@ export class Checker {
     } finally {
       rmSync(spool, { force: true });
     }
-  }
-
-  private async define(lines: string): Promise<void> {
-    await this.session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
-    await this.session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql('ingest/canonical.sql')}`);
-    await this.session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
   }
 
   /**

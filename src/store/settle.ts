@@ -61,6 +61,18 @@ export function numberedLinesOf(format: Format, spool: string): string {
     : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(TRANSCRIPT_STRUCTURE)}) AS event FROM (${numbered}))`;
 }
 
+/** Sets up the queries over the lines: `checked` is a row an event, or its fault. */
+export async function defineLines(session: Session, format: Format, lines: string): Promise<void> {
+  await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
+  if (format === 'claude-code') {
+    await session.run(
+      `CREATE OR REPLACE TEMP VIEW transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
+    );
+  }
+  await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
+  await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
+}
+
 /** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
 export function isReadError(error: unknown): boolean {
   return (
@@ -133,7 +145,7 @@ export class Settler {
       const suspects = isNumbered ? batch.paths : await this.suspects(batch, faults);
       if (suspects.length > 0 && !isNumbered) {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
-        await this.define(batch.format, numberedLinesOf(batch.format, spool));
+        await defineLines(this.session, batch.format, numberedLinesOf(batch.format, spool));
       }
       const rejects = suspects.length > 0 ? await this.reject(batch.format, spool) : NO_REJECTS;
       if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
@@ -142,19 +154,6 @@ export class Settler {
     } finally {
       rmSync(spool, { force: true });
     }
-  }
-
-  /** Sets up the queries over the lines: `checked` is a row an event, or its fault. */
-  private async define(format: Format, lines: string): Promise<void> {
-    const { session } = this;
-    await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
-    if (format === 'claude-code') {
-      await session.run(
-        `CREATE OR REPLACE TEMP VIEW transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
-      );
-    }
-    await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
-    await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
   }
 
   /** Inserts the events without a fault, and answers how many. */
@@ -167,7 +166,7 @@ export class Settler {
     // and planning that takes longer than reading a small batch. The setting is the whole instance's: what is read meanwhile
     // is planned without these optimizers too, which is slower and not wrong.
     await this.session.run("SET disabled_optimizers = 'filter_pushdown,expression_rewriter'");
-    await this.define(batch.format, lines);
+    await defineLines(this.session, batch.format, lines);
     const inserted = await this.session.run(
       `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
       WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
