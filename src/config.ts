@@ -97,7 +97,6 @@ const Settings = z.object({
   DAYBOOK_INBOX_MB: whole(1)
     .default(4096)
     .describe('how many MiB of events may wait to be settled, before the service answers 503'),
-  DAYBOOK_ANSWERS_MB: whole(0).default(64).describe('how many MiB of answers are kept ready'),
   DAYBOOK_RATE_LIMIT: whole(0)
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
@@ -161,8 +160,6 @@ export interface Config {
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
   readonly inboxMb: number;
-  /** How much of answers is kept ready, in MiB. */
-  readonly answersMb: number;
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
@@ -220,8 +217,9 @@ function masked(name: string, value: string): string {
 /** Every setting of this process, and where it comes from. Throws a UsageError when one is wrong. */
 export function showProcessConfig(options: Variables): ShownSetting[] {
   readProcessConfig(options);
+  const all = sources(options);
   return Object.entries(Settings.shape).map(([name, schema]) => {
-    const [source, given] = sources(options).find(([, variables]) => (variables[name] ?? '') !== '') ?? [];
+    const [source, given] = all.find(([, variables]) => (variables[name] ?? '') !== '') ?? [];
     const byDefault = schema.safeParse(undefined).data;
     const value = given?.[name] ?? (Array.isArray(byDefault) ? byDefault.join(',') : byDefault?.toString());
     return {
@@ -271,7 +269,6 @@ export function readConfig(variables: Variables): Config {
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
-    answersMb: settings.DAYBOOK_ANSWERS_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,

@@ -20,8 +20,6 @@ export class Schedule {
     private readonly log: FastifyBaseLogger,
     /** What goes before a build: events that wait. */
     private readonly prepare: () => Promise<void>,
-    /** What comes after one that built days. */
-    private readonly after: () => Promise<void> = async () => {},
   ) {}
 
   /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
@@ -46,7 +44,6 @@ export class Schedule {
         { cause, days: days.length, breaches: breaches.slice(0, 10) },
         isWell ? 'built' : 'built, but for some days',
       );
-      if (days.length > 0) await this.after();
     } catch (error) {
       this.log.error({ err: error, cause }, 'the build failed');
     }

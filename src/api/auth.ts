@@ -49,13 +49,6 @@ export class Authenticator {
     return token.split('.').length === 3 ? this.ofJwt(token) : this.ofKey(token);
   }
 
-  /** Who sends a request, if they may do this. Throws 401, and 403 for a role that may not. */
-  async require(request: FastifyRequest, action: Action): Promise<Caller> {
-    const caller = await this.identify(request);
-    requireAction(caller, action);
-    return caller;
-  }
-
   private async ofKey(token: string): Promise<Caller> {
     const key = await findKey(this.store, token, this.clock());
     if (key === undefined)

@@ -6,10 +6,24 @@ import { z } from 'zod';
 import { ulid } from '../ulid.js';
 
 /** Every status that an error can have: public-api.md 7, decisions.md, Everywhere. */
-export const ERROR_STATUSES = [
-  400, 401, 403, 404, 405, 406, 408, 409, 412, 413, 414, 415, 424, 429, 431, 500, 503,
-] as const;
-export type ErrorStatus = (typeof ERROR_STATUSES)[number];
+export type ErrorStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 406
+  | 408
+  | 409
+  | 412
+  | 413
+  | 414
+  | 415
+  | 424
+  | 429
+  | 431
+  | 500
+  | 503;
 
 /** What went wrong with a request, in one sentence that says what would be accepted. */
 export class ApiError extends Error {
