@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from './exit.js';
 
@@ -23,5 +24,16 @@ export function makeFolder(folder: string): void {
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') continue;
       throw unwritable(folder, error);
     }
+  }
+}
+
+/** Has the disk keep a file's bytes, or a folder's entries, and answers its size in bytes. */
+export async function sync(path: string): Promise<number> {
+  const opened = await open(path, 'r');
+  try {
+    await opened.sync();
+    return (await opened.stat()).size;
+  } finally {
+    await opened.close();
   }
 }

@@ -404,6 +404,9 @@ describe('with a server running', () => {
     const ran = await Promise.all(
       files.map((name) => daybook(['ingest', '--org', 'acme', '--json', `${name}.ndjson`], { cwd })),
     );
+    expect(ran.map(({ stderr }) => stderr.replace(/^Waiting for another .*\n/, ''))).toEqual(
+      files.map(() => ''),
+    );
     expect(ran.map(({ code, stdout }) => [code, JSON.parse(stdout).accepted])).toEqual(
       files.map(() => [0, 1]),
     );

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { sync } from '../folder.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type Encoding, writeBody } from './body.js';
@@ -229,16 +230,5 @@ export class Inbox {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
     (await this.checker)?.close();
-  }
-}
-
-/** Has the disk keep a file's bytes, or a folder's entries, and answers its size in bytes. */
-async function sync(path: string): Promise<number> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
   }
 }

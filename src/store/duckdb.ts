@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BIGINT,
@@ -13,7 +13,7 @@ import {
 } from '@duckdb/node-api';
 import { DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
-import { makeFolder, unwritable } from '../folder.js';
+import { makeFolder, sync, unwritable } from '../folder.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
 import { isSpool, Settler } from './settle.js';
@@ -97,6 +97,33 @@ export class Session {
 }
 
 /**
+ * Makes an empty database unless the file is there. It gets its name when it is whole: one that is found can be opened,
+ * whoever else makes it at the same time, and wherever this process is killed.
+ */
+async function makeDatabase(folder: string, file: string): Promise<void> {
+  const path = join(folder, file);
+  if (existsSync(path)) return;
+  const draft = join(folder, `new-${process.pid}.duckdb`);
+  rmSync(draft, { force: true });
+  const instance = await DuckDBInstance.create(draft);
+  instance.closeSync();
+  try {
+    linkSync(draft, path);
+    await sync(folder);
+  } catch (error) {
+    // Another process was faster, or has the database open already and took the draft for one that was left behind.
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
+function isLeftover(file: string): boolean {
+  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$/.test(file);
+}
+
+/**
  * Opens a database file in the data folder, and clears what a killed process left beside it.
  * Throws StoreBusy when another process has it open.
  */
@@ -104,6 +131,7 @@ export async function openInstance(folder: string, file: string, memoryMb: numbe
   makeFolder(folder);
   let instance: DuckDBInstance;
   try {
+    await makeDatabase(folder, file);
     instance = await DuckDBInstance.create(join(folder, file), {
       memory_limit: `${memoryMb}MiB`,
       autoinstall_known_extensions: 'false',
@@ -118,7 +146,7 @@ export async function openInstance(folder: string, file: string, memoryMb: numbe
     throw sentenceOf(error, folder);
   }
   // What a killed process left: having the database open, this is the only one that writes here.
-  for (const file of readdirSync(folder)) if (isSpool(file)) rmSync(join(folder, file));
+  for (const file of readdirSync(folder)) if (isLeftover(file)) rmSync(join(folder, file), { force: true });
   return instance;
 }
 
