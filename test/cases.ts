@@ -11,7 +11,8 @@ import type { World } from './world.js';
  *   README.md                            the idea that must hold, in one sentence
  *   events.ndjson                        canonical events; events.<org>.ndjson for one of several organizations
  *   late.ndjson                          events that arrive after the first build
- *   rate-card.json                       its own rate card, instead of test/golden/rate-card.json
+ *   rate-card.json                       its own rate card, instead of test/golden/rate-card.json, which lists the models of
+ *                                        all others; cases whose cards are the same are played together
  *   before.<answer>.<days>[.<org>].json  the rows of an answer after the first build
  *   expect.<answer>.<days>[.<org>].json  the rows of an answer in the end
  *
@@ -30,6 +31,7 @@ export const EXPECTATION =
 export interface Case {
   readonly name: string;
   readonly files: readonly string[];
+  /** The path of the rate card; equal cards have one. */
   readonly rateCard: string;
 }
 
@@ -43,15 +45,21 @@ export interface Question {
   readonly orgId: string;
 }
 
+const cards = new Map<string, string>();
+
+function cardOf(folder: string): string {
+  const path = join(GOLDEN, folder, 'rate-card.json');
+  const content = readFileSync(path, 'utf8');
+  const known = cards.get(content) ?? path;
+  cards.set(content, known);
+  return known;
+}
+
 export const cases: Case[] = readdirSync(GOLDEN, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => {
     const files = readdirSync(join(GOLDEN, name)).sort();
-    return {
-      name,
-      files,
-      rateCard: join(GOLDEN, files.includes('rate-card.json') ? name : '', 'rate-card.json'),
-    };
+    return { name, files, rateCard: cardOf(files.includes('rate-card.json') ? name : '') };
   })
   .sort((a, b) => (a.name < b.name ? -1 : 1));
 

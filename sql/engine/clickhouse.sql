@@ -108,3 +108,10 @@ CREATE OR REPLACE FUNCTION double_field AS (value) ->
 
 -- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
 CREATE OR REPLACE FUNCTION digest AS (row_text) -> lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(row_text)), '\n'))));
+
+-- What to say of a number that was counted in two ways: '' when both are the same. One that is missing is 0.
+CREATE OR REPLACE FUNCTION disagreement AS (claim, counted, of_day) ->
+  CASE
+    WHEN coalesce(counted, 0) = coalesce(of_day, 0) THEN ''
+    ELSE concat(claim, ' ', toString(coalesce(counted, 0)), ' where the day has ', toString(coalesce(of_day, 0)), '; ')
+  END;

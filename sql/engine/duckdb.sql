@@ -84,3 +84,10 @@ CREATE OR REPLACE MACRO double_field(value) AS CAST(CAST(CAST(value + 0.0 AS BIT
 
 -- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
 CREATE OR REPLACE MACRO digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));
+
+-- What to say of a number that was counted in two ways: '' when both are the same. One that is missing is 0.
+CREATE OR REPLACE MACRO disagreement(claim, counted, of_day) AS
+  CASE
+    WHEN coalesce(counted, 0) = coalesce(of_day, 0) THEN ''
+    ELSE claim || ' ' || CAST(coalesce(counted, 0) AS VARCHAR) || ' where the day has ' || CAST(coalesce(of_day, 0) AS VARCHAR) || '; '
+  END;
