@@ -6,10 +6,15 @@ import { DuckDBInstance } from '@duckdb/node-api';
 export const DAY = '2026-06-10';
 
 /**
- * Writes canonical events of one day and 10,000 users into a file, unless it is there: all types, in the shares that
- * agents send them, members that an event doesn't have left out. Answers the path.
+ * Writes canonical events into a file, unless it is there: all types, in the shares that agents send them, members that an
+ * event doesn't have left out. They are the `events` from the one numbered `first` on, of 10,000 users on one day unless
+ * told otherwise; of several days DAY is the first. Answers the path.
  */
-export async function generateEvents(path: string, events: number): Promise<string> {
+export async function generateEvents(
+  path: string,
+  events: number,
+  { first = 0, users = 10_000, days = 1 } = {},
+): Promise<string> {
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
   const instance = await DuckDBInstance.create(':memory:');
@@ -24,10 +29,10 @@ export async function generateEvents(path: string, events: number): Promise<stri
       SELECT
         'evt_' || lower(hex(hash(i, 20))) || '_' || i AS event_id,
         type,
-        strftime(TIMESTAMP '${DAY}' + to_milliseconds(${below(86_400_000, 1)}), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
+        strftime(TIMESTAMP '${DAY}' + to_milliseconds(ms), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
         'user_' || lpad(CAST(person AS VARCHAR), 5, '0') AS user_id,
         'user_' || person || '@acme.example' AS user_email,
-        'ses_' || person || '_' || ${below(5, 3)} AS session_id,
+        'ses_' || person || '_' || ${days === 1 ? below(5, 3) : '(ms + person * 7_000_000) // 17_280_000'} AS session_id,
         ['terminal-ui', 'web', 'non-interactive-cli'][1 + CAST(person % 3 AS BIGINT)] AS client,
         ${pick(['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'], 4)} AS autonomy_mode,
         'claude-code' AS agent,
@@ -54,7 +59,8 @@ export async function generateEvents(path: string, events: number): Promise<stri
       FROM (
         SELECT
           i,
-          hash(i, 2) % 10000 AS person,
+          hash(i, 2) % ${users} AS person,
+          ${below(days * 86_400_000, 1)} AS ms,
           CASE
             WHEN share < 400 THEN 'tool_call'
             WHEN share < 700 THEN 'model_usage'
@@ -69,7 +75,7 @@ export async function generateEvents(path: string, events: number): Promise<stri
             WHEN share < 993 THEN 'session_start'
             ELSE 'session_end'
           END AS type
-        FROM (SELECT range AS i, hash(range, 0) % 1000 AS share FROM range(${events}))
+        FROM (SELECT range AS i, hash(range, 0) % 1000 AS share FROM range(${first}, ${first + events}))
       )
     ) AS event
   ) TO '${path}.partial' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false)`);

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
+import { PACKAGE_ROOT } from '../../src/config.js';
 import type { AtEnd } from '../world.js';
+
+/** Where scripts/chdb.js installs the engine, wherever this code was compiled to. */
+const MODULES = join(PACKAGE_ROOT, 'test', 'clickhouse', 'node_modules');
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -13,12 +17,12 @@ let folder: string | undefined;
 let databases = 0;
 
 function chdb(): { createChdbConnection: (options: { path: string }) => Connection } {
-  return createRequire(import.meta.url)('chdb/connection');
+  return createRequire(join(MODULES, 'installed.json'))('chdb/connection');
 }
 
 /** Whether the engine is installed: scripts/chdb.js does that before the tests run. */
 export function isInstalled(): boolean {
-  return existsSync(new URL('node_modules/installed.json', import.meta.url));
+  return existsSync(join(MODULES, 'installed.json'));
 }
 
 /**
