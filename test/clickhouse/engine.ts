@@ -105,7 +105,14 @@ export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouse
     });
   }
   return async () => {
-    const client = createClient({ connection: withFiles(chdb().createChdbConnection({ path }), path) });
+    const client = createClient({
+      connection: withFiles(chdb().createChdbConnection({ path }), path),
+      clickhouse_settings: {
+        compile_expressions: 0,
+        compile_aggregate_expressions: 0,
+        compile_sort_description: 0,
+      },
+    });
     await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
     await client.command({ query: `USE ${database}` });
     return client;
