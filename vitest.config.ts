@@ -4,6 +4,7 @@ import { isInstalled } from './test/clickhouse/engine.js';
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/api.test.ts',
+  'test/check.test.ts',
   'test/claims.test.ts',
   'test/clickhouse/*.test.ts',
   'test/golden.test.ts',

@@ -100,11 +100,7 @@ export class ClickHouseStore implements Store {
       const session = new ClickHouseSession(client);
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
-      const builder = new ClickHouseBuilder(
-        session,
-        new ClickHouseSession(client, true),
-        settings.daily ?? dailySql,
-      );
+      const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
       return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard);
     } catch (error) {
       await client?.close();
