@@ -2,7 +2,7 @@ import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, dailySql } fr
 import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql } from '../sql.js';
-import type { OrgDay, Parameters } from '../store.js';
+import type { OrgDay, Parameters, Store } from '../store.js';
 import { beginAttempt, changeColumns, dayColumns, rowsOf } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
@@ -22,13 +22,7 @@ export class ClickHouseBuilder {
   /** Computes the days that are due, checks and digests them, and replaces their tables together: see Builder. */
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session, building } = this;
-    await this.abandon();
-    await this.dropOld();
-    const build = await beginAttempt(session, 'build');
-    for (const table of ['due', 'fresh_digests', 'written_rows'])
-      await session.run(`TRUNCATE TABLE ${table}`);
-    const rows = due.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`);
-    await session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
+    const build = await this.begin(due);
     await this.fill('user_sessions', build);
     await building.run(
       `INSERT INTO touches_rows SELECT org_id, day, ${build} FROM (${readSql('build/moved_starts.sql')})`,
@@ -58,6 +52,30 @@ export class ClickHouseBuilder {
         { batch, built_at: builtAt, build },
       ),
     );
+  }
+
+  /** Computes the days that are due as a build that never comes to count, lets `read` see them, and drops their rows. */
+  async preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    const build = await this.begin(due);
+    try {
+      for (const table of BUILT_TABLES) await this.fill(table, build);
+      return await read((sql, parameters) => this.building.select(sql, parameters));
+    } finally {
+      await this.dropOld();
+    }
+  }
+
+  /** Takes a number for a build of these days. */
+  private async begin(due: readonly OrgDay[]): Promise<number> {
+    const { session } = this;
+    await this.abandon();
+    await this.dropOld();
+    const build = await beginAttempt(session, 'build');
+    for (const table of ['due', 'fresh_digests', 'written_rows'])
+      await session.run(`TRUNCATE TABLE ${table}`);
+    const rows = due.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`);
+    await session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
+    return build;
   }
 
   /** Writes what the days are built from, and what the build has restated: to count with it. */
