@@ -9,6 +9,7 @@ const ON_EVERY_STORE = [
   'test/golden.test.ts',
   'test/laws/numbers.test.ts',
   'test/laws/views.test.ts',
+  'test/serving.test.ts',
 ];
 
 export default defineConfig({
