@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
 import { ingest } from './ingest.js';
+import { serve } from './serve.js';
 import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
@@ -10,6 +11,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   build: ingest,
   transcripts,
   ccusage,
+  serve,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -536,6 +536,20 @@ describe('/today', () => {
     expect(await count()).toBe(0);
   });
 
+  test('and a build are not in each other’s way', async () => {
+    const world = await World.create();
+    const today = dayOf(world.now);
+    const app = buildApp(world);
+    const gets = await Promise.all(['acme', 'rival'].map((orgId) => asker(world, app, { orgId })));
+    for (const orgId of ['acme', 'rival'])
+      await world.send([event('2026-07-01'), event('2026-07-08'), event(today)], { orgId });
+    const [built, ...counted] = await Promise.all([world.build(), ...gets.map((get) => get('today'))]);
+    expect(built).toHaveLength(18);
+    expect(counted.map(({ json }) => json().data.tokens.input_tokens)).toEqual([100, 100]);
+    for (const get of gets)
+      expect((await get('tokens?startDate=2026-07-01&endDate=2026-07-09')).json().data).toHaveLength(9);
+  });
+
   test('says what the build then writes for the day, when nothing more comes', async () => {
     const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD });
     world.now = OPEN_DAY_NOON;

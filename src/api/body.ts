@@ -96,7 +96,7 @@ export async function writeText(
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes <= bytesInMemory) continue;
-      file ??= await open(path, 'wx');
+      file ??= await open(path, 'wx', 0o600);
       for (const waiting of chunks.splice(0)) await file.writeFile(waiting);
     }
     const digest = hash.digest('base64url');
