@@ -2,6 +2,6 @@
 -- table has them.
 -- Grain: ().
 SELECT
-  CAST(digest(concat(text_field(user_id), ',', text_field(user_email))) AS VARCHAR) AS digest
+  CAST(checksum(concat(text_field(user_id), ',', text_field(user_email))) AS VARCHAR) AS checksum
 FROM user_emails
 WHERE org_id = $org_id
