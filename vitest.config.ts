@@ -11,6 +11,7 @@ const ON_EVERY_STORE = [
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
   'test/laws/views.test.ts',
+  'test/serving.test.ts',
 ];
 
 export default defineConfig({

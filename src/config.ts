@@ -97,6 +97,9 @@ const Settings = z.object({
   DAYBOOK_INBOX_MB: whole(1)
     .default(4096)
     .describe('how many MiB of events may wait to be settled, before the service answers 503'),
+  DAYBOOK_CACHE_MB: whole(1)
+    .default(64)
+    .describe('how many MiB of answers are kept in memory, until a day of theirs is built again'),
   DAYBOOK_RATE_LIMIT: whole(0)
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
@@ -160,6 +163,8 @@ export interface Config {
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
   readonly inboxMb: number;
+  /** How much the answers that are kept may take, in MiB. */
+  readonly cacheMb: number;
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
@@ -269,6 +274,7 @@ export function readConfig(variables: Variables): Config {
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
+    cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,

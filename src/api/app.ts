@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
@@ -9,21 +8,17 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import '../sentence.js';
-import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
+import { VERSION } from '../version.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
+import { ENCODINGS } from './cache.js';
 import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { operations } from './operations.js';
-
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -78,7 +73,7 @@ export function buildApp(
     origin: config.corsOrigins.length > 0 ? [...config.corsOrigins] : false,
     exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
   });
-  app.register(compress, { globalDecompression: false, threshold: 1024, encodings: ['gzip', 'br'] });
+  app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
   answerErrors(app, 'v1');
   if (config.rateLimit > 0) {
     app.register(rateLimit, {
@@ -101,7 +96,7 @@ export function buildApp(
       openapi: '3.1.0',
       info: {
         title: 'Daybook',
-        version,
+        version: VERSION,
         description: 'Analytics for the coding agents of an organization. Dates are UTC days.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },

@@ -144,7 +144,10 @@ const QualityRow = z.strictObject({
   ),
 });
 
-const Meta = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
+const Range = { org_id: z.string(), start_date: DaySchema, end_date: DaySchema };
+
+/** Ours: when the newest of the days in the answer was built; null when there are none. */
+const Meta = { ...Range, data_refreshed_at: Instant.nullable() };
 
 /** The rows of each answer, ungrouped and with `group_by`. */
 const ROWS: Record<Answer, { day: z.ZodObject; group?: z.ZodObject }> = {
@@ -179,3 +182,18 @@ export const Answers = {
   users: answerOf('users'),
   quality: answerOf('quality'),
 } satisfies Record<Answer, z.ZodType>;
+
+/** Ours: the caller's own rows of `/users`. */
+export const MeAnswer = z.object({ data: z.array(UsersRow), meta: z.object(Meta) });
+
+/** Ours: the open day so far, a row of each answer, and of users one for each who was active. */
+export const TodayAnswer = z.object({
+  data: z.object({
+    tokens: TokensRow,
+    tools: ToolsRow,
+    activity: ActivityRow,
+    productivity: ProductivityRow,
+    users: z.array(UsersRow),
+  }),
+  meta: z.object({ ...Range, final: z.literal(false), counted_at: Instant }),
+});

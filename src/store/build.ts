@@ -70,6 +70,21 @@ export class Builder {
     });
   }
 
+  /**
+   * Computes the days that are due as a build would, lets `read` see them, and takes all of it back: nobody else ever sees
+   * anything. Days that no build writes meanwhile, as open ones, can't be in its way.
+   */
+  async preview<T>(due: readonly OrgDay[], read: () => Promise<T>): Promise<T> {
+    await this.session.run('BEGIN');
+    try {
+      await this.setDue(due);
+      for (const table of BUILT_TABLES) await this.replace(table);
+      return await read();
+    } finally {
+      await this.session.run('ROLLBACK');
+    }
+  }
+
   private async setDue(days: readonly OrgDay[]): Promise<void> {
     this.written = [];
     await this.session.run('DELETE FROM due; DELETE FROM fresh_digests; DELETE FROM written_rows');

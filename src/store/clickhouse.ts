@@ -59,6 +59,8 @@ export class ClickHouseStore implements Store {
   private queue: Promise<unknown> = Promise.resolve();
   /** Rises before and after every step that changes what readers see. */
   private commits = 0;
+  /** How often this process wrote. */
+  private writes = 0;
 
   private constructor(
     private readonly session: ClickHouseSession,
@@ -124,15 +126,27 @@ export class ClickHouseStore implements Store {
     return this.exclusive(work);
   }
 
+  /** Asked of the database, since another process may have built. */
+  async revision(): Promise<string> {
+    const [state] = await this.session.select(
+      'SELECT (SELECT max(version) FROM days_rows WHERE version >= 0) AS build, (SELECT max(batch) FROM batches_rows) AS batch',
+    );
+    return `${state?.build} ${state?.batch} ${this.writes}`;
+  }
+
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    return this.exclusive(() => this.builder.preview(due, read));
+  }
+
   /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
-    return this.exclusive(async () => {
+    return this.writing(async () => {
       for (const { sql, parameters } of statements) await this.session.run(sql, parameters);
     });
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.exclusive(async () => {
+    return this.writing(async () => {
       const settled = await this.settler.settle(batch, progress, this.commit);
       await this.settler.tidy();
       return settled;
@@ -140,11 +154,11 @@ export class ClickHouseStore implements Store {
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.exclusive(() => this.builder.build(due, batch, builtAt, this.commit));
+    return this.writing(() => this.builder.build(due, batch, builtAt, this.commit));
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
+    return this.writing(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
   }
 
   async close(): Promise<void> {
@@ -163,6 +177,12 @@ export class ClickHouseStore implements Store {
       this.commits += 1;
     }
   };
+
+  private writing<T>(work: () => Promise<T>): Promise<T> {
+    return this.exclusive(work).finally(() => {
+      this.writes += 1;
+    });
+  }
 
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.queue.then(work);

@@ -73,8 +73,11 @@ export class Session {
   constructor(readonly connection: DuckDBConnection) {}
 
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    const reader = await this.connection.runAndReadAll(sql, ...bind(parameters));
-    return reader.convertRowObjects(toValue);
+    const result = await this.connection.run(sql, ...bind(parameters));
+    // Part by part: of many rows at once nobody else would get a turn meanwhile.
+    const rows: Row[] = [];
+    for await (const part of result.yieldConvertedRowObjects(toValue)) for (const row of part) rows.push(row);
+    return rows;
   }
 
   async run(sql: string, parameters: Parameters = {}): Promise<number> {
@@ -120,7 +123,7 @@ async function makeDatabase(folder: string, file: string): Promise<void> {
 
 /** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
 function isLeftover(file: string): boolean {
-  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$/.test(file);
+  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$/.test(file);
 }
 
 /**
@@ -163,6 +166,8 @@ export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
   private queue: Promise<unknown> = Promise.resolve();
+  /** How often something was written: by this process, since no other one has the file. */
+  private writes = 0;
   private readonly idle: Session[] = [];
 
   private constructor(
@@ -170,6 +175,7 @@ export class DuckDbStore implements Store {
     private readonly writer: Session,
     private readonly settler: Settler,
     private readonly builder: Builder,
+    private readonly daily: DailySql,
     private readonly rateCard: string,
   ) {}
 
@@ -184,8 +190,9 @@ export class DuckDbStore implements Store {
     const instance = await openInstance(folder, DATABASE, settings.memoryMb);
     const writer = await connect(instance);
     await applyChanges(writer, settings);
-    const builder = new Builder(writer, settings.daily ?? dailySql);
-    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder, settings.rateCard);
+    const daily = settings.daily ?? dailySql;
+    const settler = new Settler(writer, folder);
+    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings.rateCard);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -195,6 +202,18 @@ export class DuckDbStore implements Store {
   snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T> {
     return this.reading((session) =>
       session.transaction(() => read((sql, parameters) => session.select(sql, parameters))),
+    );
+  }
+
+  async revision(): Promise<string> {
+    return String(this.writes);
+  }
+
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    return this.reading((session) =>
+      new Builder(session, this.daily).preview(due, () =>
+        read((sql, parameters) => session.select(sql, parameters)),
+      ),
     );
   }
 
@@ -236,7 +255,9 @@ export class DuckDbStore implements Store {
   }
 
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
+    const turn = this.queue.then(work).finally(() => {
+      this.writes += 1;
+    });
     this.queue = turn.catch(() => undefined);
     return turn;
   }

@@ -62,6 +62,13 @@ export interface Store {
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
   snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T>;
+  /** Names the state that readers see: as long as it stays the same, so does every answer. Cheap to ask for. */
+  revision(): Promise<string>;
+  /**
+   * Computes all tables of days that aren't over as a build would, and lets `read` see them beside the built ones, all of
+   * one state of the store. Nothing of it stays, and nobody else sees it.
+   */
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /** Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. */

@@ -2,7 +2,7 @@ import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql } from '../bui
 import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql } from '../sql.js';
-import type { OrgDay, Parameters } from '../store.js';
+import type { OrgDay, Parameters, Store } from '../store.js';
 import { beginAttempt, changeColumns, dayColumns, rowsOf } from './schema.js';
 import { ClickHouseSession } from './session.js';
 
@@ -20,32 +20,15 @@ export class ClickHouseBuilder {
   /** Computes the days that are due, checks and digests them, and replaces their tables together: see Builder. */
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
-    await this.abandon();
-    await this.dropOld();
-    const build = await beginAttempt(session, 'build');
-    // It sees besides what counts what this build has written.
-    const building = new ClickHouseSession(session.client, build);
-    for (const table of ['due', 'fresh_digests', 'written_rows'])
-      await session.run(`TRUNCATE TABLE ${table}`);
-    const rows = due.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`);
-    await session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
-    await session.run(
-      `INSERT INTO days_rows SELECT org_id, day, -1, instant(0), instant(0), ${build}, -${build} FROM due`,
-    );
-    const fill = (table: BuiltTable) => {
-      const columns = dayColumns(table).join(', ');
-      return building.run(
-        `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${this.daily(table)})`,
-      );
-    };
-    await fill('user_sessions');
+    const { build, building } = await this.begin(due);
+    await this.fill(building, 'user_sessions', build);
     await building.run(
       `INSERT INTO touches_rows SELECT org_id, day, ${build} FROM (${readSql('build/moved_starts.sql')})`,
     );
     await building.run(
       `INSERT INTO touches_rows SELECT org_id, day, ${build} FROM (${readSql('build/moved_windows.sql')})`,
     );
-    for (const table of DAY_TABLES) await fill(table);
+    for (const table of DAY_TABLES) await this.fill(building, table, build);
     const written = BUILT_TABLES.map(
       (table) => `SELECT ${quote(table)}, count(*) FROM ${rowsOf(table)} WHERE build = ${build}`,
     );
@@ -70,6 +53,40 @@ export class ClickHouseBuilder {
         LEFT JOIN day_inputs USING (org_id, day)`,
         { batch, built_at: builtAt, build },
       ),
+    );
+  }
+
+  /** Computes the days that are due as a build that never comes to count, lets `read` see them, and drops their rows. */
+  async preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    const { build, building } = await this.begin(due);
+    try {
+      for (const table of BUILT_TABLES) await this.fill(building, table, build);
+      return await read((sql, parameters) => building.select(sql, parameters));
+    } finally {
+      await this.dropOld();
+    }
+  }
+
+  /** Takes a number for a build of these days, with a session that sees besides what counts what the build has written. */
+  private async begin(due: readonly OrgDay[]): Promise<{ build: number; building: ClickHouseSession }> {
+    const { session } = this;
+    await this.abandon();
+    await this.dropOld();
+    const build = await beginAttempt(session, 'build');
+    for (const table of ['due', 'fresh_digests', 'written_rows'])
+      await session.run(`TRUNCATE TABLE ${table}`);
+    const rows = due.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`);
+    await session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
+    await session.run(
+      `INSERT INTO days_rows SELECT org_id, day, -1, instant(0), instant(0), ${build}, -${build} FROM due`,
+    );
+    return { build, building: new ClickHouseSession(session.client, build) };
+  }
+
+  private async fill(building: ClickHouseSession, table: BuiltTable, build: number): Promise<void> {
+    const columns = dayColumns(table).join(', ');
+    await building.run(
+      `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${this.daily(table)})`,
     );
   }
 
