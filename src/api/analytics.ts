@@ -10,18 +10,39 @@ const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
 const A_LIMIT = 'must be an integer from 1 to 100';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
 
+const day = (description: string, example: string) =>
+  z
+    .string(A_DAY)
+    .refine(isDay, A_DAY)
+    .meta({ description, format: 'date', examples: [example] });
+
 const Range = {
-  startDate: z.string(A_DAY).refine(isDay, A_DAY),
-  endDate: z.string(A_DAY).refine(isDay, A_DAY),
+  startDate: day('first day, in UTC', '2026-06-01'),
+  endDate: day('last day, in UTC: yesterday or earlier', '2026-06-07'),
 };
 
 const Page = {
   limit: z
     .string(A_LIMIT)
     .regex(/^([1-9]\d?|100)$/, A_LIMIT)
-    .transform(Number)
+    .meta({
+      // All that a query has is text; what is meant is a number.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+      description: 'users per page',
+      examples: [20],
+    })
     .optional(),
-  cursor: z.string(A_CURSOR).min(1, A_CURSOR).max(128, A_CURSOR).optional(),
+  cursor: z
+    .string(A_CURSOR)
+    .min(1, A_CURSOR)
+    // In characters, as events count them, and not in the units of UTF-16.
+    .refine((cursor) => [...cursor].length <= 128, A_CURSOR)
+    .meta({ maxLength: 128, description: 'next_cursor of the page before', examples: ['ada'] })
+    .optional(),
 };
 
 /** What the endpoints take: each a part of it. */
@@ -29,7 +50,7 @@ interface Query {
   readonly startDate: Day;
   readonly endDate: Day;
   readonly group_by?: string | undefined;
-  readonly limit?: number | undefined;
+  readonly limit?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -37,9 +58,24 @@ interface Query {
 function queryOf(answer: Answer): z.ZodType<Query> {
   const group = GROUPS[answer];
   if (group !== undefined)
-    return z.strictObject({ ...Range, group_by: z.literal(group, `must be ${group} or absent`).optional() });
+    return z.strictObject({
+      ...Range,
+      group_by: z
+        .literal(group, `must be ${group} or absent`)
+        .meta({ description: 'a row for each of these and day, instead of a row a day', examples: [group] })
+        .optional(),
+    });
   return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
 }
+
+const SUMMARIES: Record<Answer, string> = {
+  tokens: 'Tokens and credits per day',
+  tools: 'Tools, MCP servers, skills, commands, hooks and autonomy per day',
+  activity: 'Active users, sessions and messages per day',
+  productivity: 'Files, languages, commits and pull requests per day',
+  users: 'Users on the days on which they were active, page by page',
+  quality: 'How far the numbers of each day can be trusted',
+};
 
 /** The analytics endpoints (public-api.md 4.6-4.10, and quality), for managers and owners. */
 export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
@@ -47,8 +83,16 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
     app.get(
       `/${answer}`,
       {
-        config: { action: 'read analytics' },
-        schema: { querystring: queryOf(answer), response: { 200: Answers[answer] } },
+        config: {
+          action: 'read analytics',
+          errors: { 400: `The parameter startDate is required: it ${A_DAY}.` },
+        },
+        schema: {
+          tags: ['analytics'],
+          summary: SUMMARIES[answer],
+          querystring: queryOf(answer),
+          response: { 200: Answers[answer] },
+        },
       },
       async (request, reply) => {
         const { startDate, endDate, group_by, limit, cursor } = request.query;
@@ -67,7 +111,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
           from: laterDay(startDate, config.historyStart),
           to: endDate,
           groupBy: group_by,
-          limit: limit ?? 20,
+          limit: Number(limit ?? 20),
           cursor,
         });
         reply.header('cache-control', 'private, no-cache');
