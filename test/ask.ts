@@ -1,4 +1,8 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+const UNPACK: Record<string, (bytes: Buffer) => Buffer> = { gzip: gunzipSync, br: brotliDecompressSync };
 
 /** An answer as it came over the network. */
 export interface Given {
@@ -22,12 +26,11 @@ export function ask(
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     const sent = request({ hostname, port, path, method, headers, agent: false }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+      const packing = String(answer.headers['content-encoding']);
+      buffer(answer)
+        .then((bytes) => (UNPACK[packing] ?? String)(bytes).toString())
+        .then((text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
+        .catch(reject);
     });
     sent.on('error', reject);
     sent.end(body);

@@ -14,57 +14,11 @@ import { Authenticator } from '../src/api/auth.js';
 import { ApiError, ERRORS, type ErrorStatus, PROBLEMS } from '../src/api/errors.js';
 import { family } from '../src/api/family.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
-import { type Action, may, Role } from '../src/api/roles.js';
+import { may, Role } from '../src/api/roles.js';
 import { type Asked, ask, type Given } from './ask.js';
-import { expectNoLeak, type Operation, Reference, type Wanted } from './reference.js';
-import { type AtEnd, World } from './world.js';
-
-/** A service that listens, with what it says of itself and an owner's key. */
-class Service {
-  private constructor(
-    readonly world: World,
-    readonly url: string,
-    readonly reference: Reference,
-    readonly key: string,
-    /** What routes do, by method and path. */
-    readonly actions: ReadonlyMap<string, Action | undefined>,
-  ) {}
-
-  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished) {
-    const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...environment }, atEnd);
-    const app = buildApp(world);
-    const actions = new Map<string, Action | undefined>();
-    app.addHook('onRoute', ({ method, url, config }) => void actions.set(`${method} ${url}`, config?.action));
-    const url = await app.listen({ host: '127.0.0.1', port: 0 });
-    atEnd(() => app.close());
-    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, world.now);
-    return new Service(world, url, await Reference.of(app), key, actions);
-  }
-
-  get operations(): readonly Operation[] {
-    return this.reference.operations;
-  }
-
-  async keyOf(role: Role, expiresAt?: number): Promise<string> {
-    const made = { orgId: 'acme', role, userId: 'ada', expiresAt };
-    return (await createKey(this.world.store, made, this.world.now)).key;
-  }
-
-  /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
-  send(operation: Operation, { headers, body, ...wanted }: Wanted = {}): Promise<Given> {
-    const [type] = Object.keys(operation.bodies);
-    const content = body ?? (type === undefined ? undefined : String(operation.bodies[type]?.example));
-    return ask(this.url, this.reference.url(operation, wanted), {
-      method: operation.method,
-      headers: {
-        authorization: `Bearer ${this.key}`,
-        ...(type === undefined ? {} : { 'content-type': type }),
-        ...headers,
-      },
-      ...(content === undefined ? {} : { body: content }),
-    });
-  }
-}
+import { expectNoLeak, type Operation } from './reference.js';
+import { Service } from './service.js';
+import { World } from './world.js';
 
 /** The sentences that were seen, by operation and status. */
 const seen = new Map<string, Set<string>>();

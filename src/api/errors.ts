@@ -154,6 +154,9 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
     return new ApiError(413, `The body must have at most ${request.routeOptions.bodyLimit} bytes.`);
   }
   if (statusCode === 400) return new ApiError(400, 'The body must be a JSON document.');
+  // What serves the files of the page refuses paths that lead out of them, and headers.
+  if (statusCode === 403 || statusCode === 404) return nothingAt(request.url);
+  if (statusCode < 500) return new ApiError(400, 'A header of the request asks for what there is not.');
   return new ApiError(500, HIDDEN);
 }
 
@@ -253,11 +256,15 @@ const CONNECTION_ERRORS: Record<string, [ErrorStatus, string]> = {
 export function answerErrors(app: FastifyInstance, shapeOf: (path: string) => Family): void {
   app.setErrorHandler((error, request, reply) => sendProblem(shapeOf(request.url), error, request, reply));
   app.setNotFoundHandler((request) => {
-    throw new ApiError(
-      404,
-      `There is nothing at ${request.url.split('?')[0]?.slice(0, 200)}: /docs shows what there is.`,
-    );
+    throw nothingAt(request.url);
   });
+}
+
+function nothingAt(url: string): ApiError {
+  return new ApiError(
+    404,
+    `There is nothing at ${url.split('?')[0]?.slice(0, 200)}: /docs shows what there is.`,
+  );
 }
 
 /** Adds routes to a scope, and answers 405 for all other methods of their paths. */

@@ -100,10 +100,8 @@ const TYPES: Record<string, z.ZodRawShape> = {
   git_commit: { commit_sha: text() },
   pull_request: { url: text() },
   skill_use: { skill_name: required('release-notes') },
-  slash_command: {
-    // As sent: a / before the name is taken off.
-    command_name: required('review'),
-  },
+  // A / before the name is taken off, and then there must be one.
+  slash_command: { command_name: required('review').regex(/^(?![ \t\n\f\r]*\/$)/) },
   hook_run: {
     hook_event: required('PostToolUse'),
     command: required('npm run format'),
