@@ -15,11 +15,12 @@ import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
-import { ApiError, answerErrors, familyOf, refuseClient, refuseOtherMethods, sendProblem } from './errors.js';
+import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
+import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -59,6 +60,7 @@ export function buildApp(
     // What comes while the service stops is answered too, in the shape of all answers.
     return503OnClosing: false,
   });
+  // With all methods known, what a path doesn't take is refused in one way, a PROPFIND as well as a DELETE.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(validatorCompiler);
   // Answers are sent as they are, not cut to their schema: tests hold the two together.
@@ -102,6 +104,7 @@ export function buildApp(
     // For every request, also to paths that there are not, and before its credential is looked up.
     app.after(() => app.addHook('onRequest', app.rateLimit()));
   }
+  // A parameter that a route doesn't know is an error, also where it knows none.
   app.addHook('onRoute', (route) => {
     if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
   });

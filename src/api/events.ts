@@ -3,9 +3,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { InboxFull, NotAnArray } from '../ingest/inbox.js';
-import { ApiError, wrongMediaType } from './errors.js';
+import { ApiError } from './errors.js';
 import { EVENT_BODIES } from './event.js';
 import type { ApiDeps } from './family.js';
+import { wrongMediaType } from './refusal.js';
 import { may } from './roles.js';
 
 const Encodings = z.enum(['identity', 'gzip', 'zstd']);

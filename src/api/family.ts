@@ -5,7 +5,8 @@ import type { Config } from '../config.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
-import { answerErrors, type ErrorStatus, type Family, refuseOtherMethods } from './errors.js';
+import type { ErrorStatus, Family } from './errors.js';
+import { answerErrors, refuseOtherMethods } from './refusal.js';
 import type { Action } from './roles.js';
 
 /** What the routes work with. */

@@ -1,25 +1,12 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { VERSION } from '../config.js';
 import { forbiddenTo } from './auth.js';
+import { type Described, finish, type JsonSchema } from './document.js';
 import { ERRORS, type ErrorStatus, type Family, headersOf, PROBLEMS, problemOf } from './errors.js';
 import { type Action, may, Role } from './roles.js';
-
-/** A schema as JSON Schema has it, as far as it is looked at here. */
-interface JsonSchema {
-  $ref?: string;
-  type?: string | string[];
-  description?: string;
-  properties?: Record<string, JsonSchema>;
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  const?: unknown;
-  enum?: unknown[];
-  examples?: unknown[];
-}
 
 /** What any route can fail with, and what one that needs a credential can fail with beyond that. */
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
@@ -45,38 +32,25 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const shape: Family = family ?? 'v1';
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
-  const problems = Object.fromEntries([...statuses].map((status) => [status, PROBLEMS[shape]]));
+  const answers = schema.response as Record<string, z.ZodType>;
+  const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
+  const response = { ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])), ...answers };
+  const described = toJson({ ...document, schema: { ...schema, response } }).schema;
+  const jsonOf = described.response as Record<string, JsonSchema>;
   const allow = route.method === 'GET' ? 'GET, HEAD' : String(route.method);
-  const answers = schema.response as Record<number, z.ZodType>;
-  const described = toJson({ ...document, schema: { ...schema, response: { ...problems, ...answers } } });
-  const responses = Object.entries(described.schema.response as Record<string, JsonSchema>).map(
-    ([code, json]) => {
-      const status = Number(code) as ErrorStatus;
-      const isProblem = !Object.hasOwn(answers, code);
-      const sentences = { 405: `There is no DELETE here: use ${allow}.`, 403: forbidden(action), ...errors };
-      const detail = sentences[status] ?? ERRORS[status]?.detail;
-      const headers = {
-        'x-request-id': REQUEST_ID,
-        ...(isProblem ? headersOf(status) : {}),
-        ...(status === 405 ? { allow } : {}),
-      };
-      return [
-        code,
-        {
-          description: ERRORS[status]?.when ?? 'What was asked for.',
-          headers: Object.fromEntries(
-            Object.entries(headers).map(([name, value]) => [name, { type: 'string', examples: [value] }]),
-          ),
-          content: {
-            'application/json': {
-              schema: json,
-              ...(isProblem ? { example: problemOf(shape, status, detail, REQUEST_ID) } : {}),
-            },
-          },
-        },
-      ];
-    },
+  const sentences = { 403: forbidden(action), 405: `There is no DELETE here: use ${allow}.`, ...errors };
+  const responses = Object.fromEntries(
+    Object.keys(answers).map((status) => [
+      status,
+      responseOf(jsonOf[status] ?? {}, ERRORS[Number(status) as ErrorStatus]?.when),
+    ]),
   );
+  for (const status of problems) {
+    const { when, detail } = ERRORS[status];
+    const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
+    const headers = { ...headersOf(status), ...(status === 405 ? { allow } : {}) };
+    responses[status] = responseOf({ ...jsonOf[status] }, when, headers, example);
+  }
   const content = Object.entries(bodies ?? {}).map(([type, body]) => [
     type,
     { schema: toJson({ ...document, schema: { body } }).schema.body },
@@ -85,13 +59,28 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     url,
     schema: {
       operationId: operationIdOf(String(route.method), url),
-      ...described.schema,
-      response: Object.fromEntries(responses),
+      ...described,
+      response: responses,
       ...(family === undefined ? {} : { security: [{ bearer: [] }] }),
       ...(bodies === undefined ? {} : { body: { content: Object.fromEntries(content) } }),
     },
   };
 };
+
+/** An answer with its headers; without an example it gets one made of those of its members. */
+function responseOf(
+  schema: JsonSchema,
+  description = 'What was asked for.',
+  headers: Readonly<Record<string, string>> = {},
+  example?: object,
+): object {
+  const named = Object.entries({ 'x-request-id': REQUEST_ID, ...headers });
+  return {
+    description,
+    headers: Object.fromEntries(named.map(([name, value]) => [name, { type: 'string', examples: [value] }])),
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}
 
 /** What the first role that may not do something is told. */
 function forbidden(action: Action | undefined): string | undefined {
@@ -105,90 +94,6 @@ function operationIdOf(method: string, url: string): string {
   return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
     '',
   );
-}
-
-interface Response {
-  readonly $ref?: string;
-  readonly content?: Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>;
-}
-interface Described {
-  readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
-  readonly paths?: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
-}
-
-/** Finishes the document: leaves out schemas that nothing uses, and shows an example of each answer. */
-const finish: FastifyDynamicSwaggerOptions['transformObject'] = (document) => {
-  const whole = withComponents(document) as Described;
-  const schemas = whole.components?.schemas ?? {};
-  for (;;) {
-    const text = JSON.stringify(whole);
-    const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`));
-    if (unused.length === 0) break;
-    for (const name of unused) delete schemas[name];
-  }
-  // A schema that only requests have needs no name that says so.
-  let text = JSON.stringify(whole);
-  for (const name of Object.keys(schemas)) {
-    const short = name.replace(/Input$/, '');
-    if (short !== name && !Object.hasOwn(schemas, short))
-      text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
-  }
-  const named: Described = JSON.parse(text);
-  for (const path of Object.values(named.paths ?? {}))
-    for (const { responses } of Object.values(path))
-      for (const { content } of Object.values(responses))
-        for (const media of Object.values(content ?? {}))
-          if (media.example === undefined) Object.assign(media, examplesOf(media.schema, named));
-  shareResponses(named);
-  return named as ReturnType<typeof withComponents>;
-};
-
-/** Has what several routes answer alike once, under the title of its status. */
-function shareResponses({ components = {}, paths = {} }: Described): void {
-  const shared: Record<string, Response> = {};
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  for (const { responses } of operations) {
-    for (const [status, response] of Object.entries(responses)) {
-      const title = (STATUS_CODES[status] ?? status).replaceAll(' ', '');
-      const isSame = (one: Response | undefined) => JSON.stringify(one) === JSON.stringify(response);
-      const users = operations.filter((operation) => isSame(operation.responses[status]));
-      if (users.length < 2 || Object.hasOwn(shared, title)) continue;
-      shared[title] = response;
-      for (const user of users) user.responses[status] = { $ref: `#/components/responses/${title}` };
-    }
-  }
-  components.responses = shared;
-}
-
-/** An example of a schema, or one of each of its alternatives under its name, made of the examples of its members. */
-function examplesOf(schema: JsonSchema, { components }: Described): object {
-  const names: string[] = [];
-  const exampleOf = (schema: JsonSchema, choice: number): unknown => {
-    if (schema.$ref !== undefined) {
-      const name = schema.$ref.slice('#/components/schemas/'.length);
-      return exampleOf(components?.schemas?.[name] ?? {}, choice);
-    }
-    if (schema.examples !== undefined) return schema.examples[0];
-    if (schema.anyOf !== undefined) {
-      for (const [index, one] of schema.anyOf.entries())
-        names[index] ??= (one.items ?? one).$ref?.split('/').at(-1) ?? String(index);
-      return exampleOf(schema.anyOf[choice] ?? {}, choice);
-    }
-    if (schema.items !== undefined) return [exampleOf(schema.items, choice)];
-    if (schema.properties !== undefined)
-      return Object.fromEntries(
-        Object.entries(schema.properties).map(([name, member]) => [name, exampleOf(member, choice)]),
-      );
-    return schema.const ?? schema.enum?.[0];
-  };
-  const example = exampleOf(schema, 0);
-  return names.length === 0
-    ? { example }
-    : {
-        examples: Object.fromEntries(
-          names.map((name, choice) => [name, { value: exampleOf(schema, choice) }]),
-        ),
-      };
 }
 
 /** The document of OpenAPI 3.1 that describes the service, made from what checks requests and answers. */
@@ -217,7 +122,10 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     },
   },
   transform: describeRoute,
-  transformObject: finish,
+  transformObject: (document) => {
+    const whole = withComponents(document);
+    return { ...whole, ...finish(whole as Described) } as typeof whole;
+  },
 };
 
 /** The page that shows it. It has all it needs here, and looks nothing up elsewhere. */
