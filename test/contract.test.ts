@@ -28,6 +28,7 @@ function expectError(service: Service, operation: Operation, given: Given, statu
   const context = `${operation.method} ${operation.path}: ${given.text.slice(0, 200)}`;
   expect(given.status, context).toBe(status);
   service.reference.expectKept(operation, given);
+  expectHeaders(given);
   const { detail } = JSON.parse(given.text);
   const key = `${operation.operationId} ${status}`;
   seen.set(key, (seen.get(key) ?? new Set()).add(detail));
@@ -46,8 +47,15 @@ function expectProblem(given: Given, status: ErrorStatus): void {
     requestId: given.headers['x-request-id'],
   });
   expect(body.requestId).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
-  if (status === 401) expect(given.headers['www-authenticate']).toBe('Bearer');
+  expectHeaders(given);
   expectNoLeak(given.text, JSON.stringify(given.headers));
+}
+
+/** What an error of some statuses always has. */
+function expectHeaders({ status, headers }: Given): void {
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
+  if (status === 405) expect(headers.allow).toMatch(/^[A-Z]+(, [A-Z]+)*$/);
+  if (status === 429 || status === 503) expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
 }
 
 let service: Service;
@@ -509,7 +517,15 @@ describe('the family of v0', () => {
 });
 
 test('what is no path of anything is a 404, of v0 in its own shape', async () => {
-  for (const path of ['/', '/nothing', '/api', '/api/v2/x', '/favicon.ico'])
+  for (const path of [
+    '/',
+    '/nothing',
+    '/api',
+    '/api/v2/x',
+    '/docs/nothing',
+    '/docs/static/..',
+    '/docs/static/../../x',
+  ])
     expectProblem(await ask(service.url, path), 404);
   for (const [path, status] of [
     ['/api/v0/nothing', 404],

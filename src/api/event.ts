@@ -31,7 +31,10 @@ const Timestamp = z
         /^\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/,
       )
       .meta({ format: 'date-time' }),
-    z.int().min(Date.UTC(2020)),
+    z
+      .int()
+      .min(Date.UTC(2020))
+      .max(Date.UTC(10000, 0) - 1),
   ])
   .meta({
     description: 'RFC 3339, or Unix milliseconds; in 2020 or later, at most 24 hours in the future',
