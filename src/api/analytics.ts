@@ -39,9 +39,8 @@ const Page = {
   cursor: z
     .string(A_CURSOR)
     .min(1, A_CURSOR)
-    // In characters, as events count them, and not in the units of UTF-16.
-    .refine((cursor) => [...cursor].length <= 128, A_CURSOR)
-    .meta({ maxLength: 128, description: 'next_cursor of the page before', examples: ['ada'] })
+    .max(128, A_CURSOR)
+    .meta({ description: 'next_cursor of the page before', examples: ['ada'] })
     .optional(),
 };
 
