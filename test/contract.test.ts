@@ -538,3 +538,27 @@ test('what is no path of anything is a 404, of v0 in its own shape', async () =>
     expect(given.headers['x-request-id']).toMatch(/^req_/);
   }
 });
+
+test('a browser’s preflight is answered before the credential, for pages of the origins that are set and no others', async () => {
+  const open = await Service.start({ DAYBOOK_CORS_ORIGINS: 'https://acme.example' });
+  const operation = open.operations.find(({ isOpen }) => !isOpen) as Operation;
+  const preflight = (url: string, origin: string) =>
+    ask(url, operation.path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      },
+    });
+  const allowed = await preflight(open.url, 'https://acme.example');
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers['access-control-allow-origin']).toBe('https://acme.example');
+  const other = await preflight(open.url, 'https://evil.example');
+  expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  expect((await ask(open.url, operation.path, { method: 'OPTIONS' })).status).toBe(204);
+  const given = await open.send(operation, { headers: { origin: 'https://acme.example' } });
+  expect(given.status).toBe(200);
+  expect(given.headers['access-control-allow-origin']).toBe('https://acme.example');
+  expectProblem(await preflight(service.url, 'https://acme.example'), 401);
+});
