@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { Role } from './api/roles.js';
 import { call } from './command/call.js';
-import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
+import { type Config, isDebugging, readProcessConfig, showProcessConfig, VERSION } from './config.js';
 import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -35,12 +35,9 @@ function settings(options: { data?: string; host?: string; port?: string }): Con
   return readProcessConfig(variables(options));
 }
 
-const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
-  version: string;
-};
 const program = new Command('daybook')
   .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
-  .version(version)
+  .version(VERSION)
   .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
   .exitOverride()
   .configureOutput({ outputError: () => {} });

@@ -14,6 +14,11 @@ function packageRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
 
+/** The version of the installed package. */
+export const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
+
 /** The file of the database, in the data folder. */
 export const DATABASE = 'daybook.duckdb';
 

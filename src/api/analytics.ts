@@ -13,18 +13,40 @@ const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
 const A_LIMIT = 'must be an integer from 1 to 100';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
 
+const day = (description: string, example: string) =>
+  z
+    .string(A_DAY)
+    .refine(isDay, A_DAY)
+    .meta({ description, format: 'date', examples: [example] });
+
 const Range = {
-  startDate: z.string(A_DAY).refine(isDay, A_DAY),
-  endDate: z.string(A_DAY).refine(isDay, A_DAY),
+  startDate: day('first day, in UTC', '2026-06-01'),
+  endDate: day('last day, in UTC: yesterday or earlier', '2026-06-07'),
 };
+
+const RANGE_ERRORS = { 400: `The parameter startDate is required: it ${A_DAY}.` };
 
 const Page = {
   limit: z
     .string(A_LIMIT)
     .regex(/^([1-9]\d?|100)$/, A_LIMIT)
-    .transform(Number)
+    .meta({
+      // All that a query has is text; what is meant is a number.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+      description: 'users per page',
+      examples: [20],
+    })
     .optional(),
-  cursor: z.string(A_CURSOR).min(1, A_CURSOR).max(128, A_CURSOR).optional(),
+  cursor: z
+    .string(A_CURSOR)
+    .min(1, A_CURSOR)
+    .max(128, A_CURSOR)
+    .meta({ description: 'next_cursor of the page before', examples: ['ada'] })
+    .optional(),
 };
 
 /** What the endpoints take: each a part of it. */
@@ -32,7 +54,7 @@ interface Query {
   readonly startDate: Day;
   readonly endDate: Day;
   readonly group_by?: string | undefined;
-  readonly limit?: number | undefined;
+  readonly limit?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -40,7 +62,13 @@ interface Query {
 function queryOf(answer: Answer): z.ZodType<Query> {
   const group = GROUPS[answer];
   if (group !== undefined)
-    return z.strictObject({ ...Range, group_by: z.literal(group, `must be ${group} or absent`).optional() });
+    return z.strictObject({
+      ...Range,
+      group_by: z
+        .literal(group, `must be ${group} or absent`)
+        .meta({ description: 'a row for each of these and day, instead of a row a day', examples: [group] })
+        .optional(),
+    });
   return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
 }
 
@@ -54,6 +82,15 @@ function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDat
     );
   }
 }
+
+const SUMMARIES: Record<Answer, string> = {
+  tokens: 'Tokens and credits per day',
+  tools: 'Tools, MCP servers, skills, commands, hooks and autonomy per day',
+  activity: 'Active users, sessions and messages per day',
+  productivity: 'Files, languages, commits and pull requests per day',
+  users: 'Users on the days on which they were active, page by page',
+  quality: 'How far the numbers of each day can be trusted',
+};
 
 /** The analytics endpoints (public-api.md 4.6-4.10, and ours), for managers and owners; `me` for members too. */
 export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
@@ -77,7 +114,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       from: laterDay(startDate, config.historyStart),
       to: endDate,
       groupBy: group_by,
-      ...(answer === 'users' ? { limit: limit ?? 20, cursor } : {}),
+      ...(answer === 'users' ? { limit: Number(limit ?? 20), cursor } : {}),
       userId,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply);
@@ -87,8 +124,17 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
     app.get(
       `/${answer}`,
       {
-        config: { action: 'read analytics' },
-        schema: { querystring: queryOf(answer), response: { 200: Answers[answer] } },
+        config: {
+          action: 'read analytics',
+          errors: RANGE_ERRORS,
+          isTagged: true,
+        },
+        schema: {
+          tags: ['analytics'],
+          summary: SUMMARIES[answer],
+          querystring: queryOf(answer),
+          response: { 200: Answers[answer] },
+        },
       },
       (request, reply) => ask(request, reply, answer, request.query),
     );
@@ -97,8 +143,9 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
   app.get(
     '/me',
     {
-      config: { action: 'read own analytics' },
+      config: { action: 'read own analytics', errors: RANGE_ERRORS, isTagged: true },
       schema: {
+        tags: ['analytics'],
         summary: "The caller's own rows of /users",
         querystring: z.strictObject(Range),
         response: { 200: MeAnswer },
@@ -119,8 +166,9 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
   app.get(
     '/today',
     {
-      config: { action: 'read analytics' },
+      config: { action: 'read analytics', isTagged: true },
       schema: {
+        tags: ['analytics'],
         summary: 'The open day so far, counted on request',
         querystring: z.strictObject({}),
         response: { 200: TodayAnswer },

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../config.js';
+import { type Config, VERSION } from '../config.js';
 import { type Day, dayOf } from '../day.js';
 import { readSql, readSqlFolder, sha256 } from '../store/sql.js';
 import type { Store } from '../store/store.js';
-import { VERSION } from '../version.js';
 import { type Body, discard, objectText, rowsText, writeText } from './body.js';
 import { Answered, Cache } from './cache.js';
 import {

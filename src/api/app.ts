@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
@@ -7,18 +8,20 @@ import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import '../sentence.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
-import { VERSION } from '../version.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
-import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
+import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
+import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
+import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -53,8 +56,13 @@ export function buildApp(
           },
         }),
     clientErrorHandler: refuseClient,
-    frameworkErrors: (error, request, reply) => void sendProblem('v1', error, request, reply),
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(familyOf(request.url), error, request, reply),
+    // What comes while the service stops is answered too, in the shape of all answers.
+    return503OnClosing: false,
   });
+  // With all methods known, what a path doesn't take is refused in one way, a PROPFIND as well as a DELETE.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(validatorCompiler);
   // Answers are sent as they are, not cut to their schema: tests hold the two together.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
@@ -69,14 +77,18 @@ export function buildApp(
     // Without TLS of its own the service can't promise it for others.
     strictTransportSecurity: config.tls !== undefined,
   });
-  app.register(cors, {
-    origin: config.corsOrigins.length > 0 ? [...config.corsOrigins] : false,
-    exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
-  });
+  if (config.corsOrigins.length > 0) {
+    app.register(cors, {
+      origin: [...config.corsOrigins],
+      exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
+      strictPreflight: false,
+    });
+  }
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
-  answerErrors(app, 'v1');
+  answerErrors(app, familyOf);
   if (config.rateLimit > 0) {
     app.register(rateLimit, {
+      global: false,
       max: config.rateLimit,
       timeWindow: 60_000,
       enableDraftSpec: true,
@@ -90,38 +102,21 @@ export function buildApp(
           `A credential may send ${max} requests a minute: go on in ${Math.ceil(ttl / 1000)} seconds.`,
         ),
     });
+    // For every request, also to paths that there are not, and before its credential is looked up.
+    app.after(() => app.addHook('onRequest', app.rateLimit()));
   }
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Daybook',
-        version: VERSION,
-        description: 'Analytics for the coding agents of an organization. Dates are UTC days.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'An API key, or a JWT where the service takes them.',
-          },
-        },
-      },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+  // A parameter that a route doesn't know is an error, also where it knows none.
+  app.addHook('onRoute', (route) => {
+    if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
   });
-  app.register(swaggerUi, {
-    routePrefix: '/docs',
-    // The page has all it needs here, and looks nothing up elsewhere.
-    uiConfig: { validatorUrl: null },
-    staticCSP:
-      "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
-  });
+  app.register(swagger, OPENAPI);
   const all: ApiDeps = { ...deps, authenticator: new Authenticator(deps.store, config.jwt, clock) };
-  app.register(operations, all);
+  app.register(async (scope) => {
+    await refuseOtherMethods(scope, async () => {
+      await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
+      await scope.register(operations, all);
+    });
+  });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;
