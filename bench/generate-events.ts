@@ -7,9 +7,9 @@ export const DAY = '2026-06-10';
 
 /**
  * Writes canonical events of one day and 10,000 users into a file, unless it is there: all types, in the shares that
- * agents send them, members that an event doesn't have left out. Answers the path.
+ * agents send them, members that an event doesn't have left out. Those with another `first` have other ids. Answers the path.
  */
-export async function generateEvents(path: string, events: number): Promise<string> {
+export async function generateEvents(path: string, events: number, first = 0): Promise<string> {
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
   const instance = await DuckDBInstance.create(':memory:');
@@ -69,7 +69,7 @@ export async function generateEvents(path: string, events: number): Promise<stri
             WHEN share < 993 THEN 'session_start'
             ELSE 'session_end'
           END AS type
-        FROM (SELECT range AS i, hash(range, 0) % 1000 AS share FROM range(${events}))
+        FROM (SELECT range AS i, hash(range, 0) % 1000 AS share FROM range(${first}, ${first + events}))
       )
     ) AS event
   ) TO '${path}.partial' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false)`);

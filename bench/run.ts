@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
+import { events } from './events.js';
 import { ingest } from './ingest.js';
 import { transcripts } from './transcripts.js';
 
@@ -10,6 +11,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   build: ingest,
   transcripts,
   ccusage,
+  events,
 };
 
 const [name = '', ...args] = process.argv.slice(2);
