@@ -8,6 +8,7 @@ const ON_EVERY_STORE = [
   'test/clickhouse/*.test.ts',
   'test/golden.test.ts',
   'test/laws/numbers.test.ts',
+  'test/retention.test.ts',
   'test/laws/views.test.ts',
 ];
 

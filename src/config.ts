@@ -91,6 +91,11 @@ const Settings = z.object({
     .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
     .default('00:15')
     .describe('UTC time of the nightly build, or `off`'),
+  DAYBOOK_SESSION_RETENTION_DAYS: whole(14, 365)
+    .optional()
+    .describe(
+      'days after which raw events are removed; their day tables [stay](retention.md) (default: never)',
+    ),
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
     .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
@@ -156,6 +161,8 @@ export interface Config {
   readonly historyStart: Day;
   /** UTC time of the nightly build, `HH:MM`; undefined for none. */
   readonly buildAt: string | undefined;
+  /** How many days old raw events may get; undefined for any number. */
+  readonly retentionDays: number | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
@@ -267,6 +274,7 @@ export function readConfig(variables: Variables): Config {
     rateCard: settings.DAYBOOK_RATE_CARD,
     historyStart: settings.DAYBOOK_HISTORY_START,
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
+    retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,

@@ -60,7 +60,7 @@ export async function serve(
     await prepare(store);
     const control = await serveControl({ store, config, clock });
     inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
-    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store));
+    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), config.retentionDays);
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
       const closed = once(control, 'close');
