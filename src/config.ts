@@ -106,6 +106,12 @@ const Settings = z.object({
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
   DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
+  DAYBOOK_METRICS: z
+    .enum(['local', 'on', 'off'])
+    .default('local')
+    .describe(
+      'who may read [/metrics](operations.md) without a credential: `local` (this machine), `on` (all), `off` (nobody)',
+    ),
   DAYBOOK_CORS_ORIGINS: list
     .default([])
     .describe('origins whose pages may call the API from a browser, separated by commas'),
@@ -170,6 +176,8 @@ export interface Config {
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
+  /** Who may read /metrics: this machine, all, nobody. */
+  readonly metrics: 'local' | 'on' | 'off';
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   /** Paths of PEM files. */
@@ -279,6 +287,7 @@ export function readConfig(variables: Variables): Config {
     inboxMb: settings.DAYBOOK_INBOX_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
+    metrics: settings.DAYBOOK_METRICS,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
     tls: tlsOf(settings),

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Schedule } from './aggregate/schedule.js';
 import { buildApp } from './api/app.js';
+import { Metrics } from './api/metrics.js';
 import { openStore } from './command/call.js';
 import { controlPath, serveControl } from './command/control.js';
 import type { Config } from './config.js';
@@ -42,16 +43,18 @@ export async function serve(
   clock: () => number,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
-  const store = await openStore(config, clock, () => isServed(config));
-  if (store === undefined) {
+  const opened = await openStore(config, clock, () => isServed(config));
+  if (opened === undefined) {
     throw new UsageError(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
+  const metrics = new Metrics(clock);
+  const store = metrics.counting(opened);
   let app: FastifyInstance | undefined;
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
-    const serving = buildApp({ store, config, clock, inbox }, { logs: true });
+    const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
     app = serving;
     // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
     serving.log.level = 'silent';

@@ -19,6 +19,7 @@ import { Authenticator } from './auth.js';
 import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
+import { Metrics } from './metrics.js';
 import { operations } from './operations.js';
 
 const { version } = z
@@ -39,7 +40,7 @@ function readPem(path: string, name: string): Buffer {
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
   deps: Omit<ApiDeps, 'authenticator'>,
-  options: { logs?: boolean } = {},
+  options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
   const app: FastifyInstance = fastify({
@@ -80,6 +81,7 @@ export function buildApp(
   });
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: ['gzip', 'br'] });
   answerErrors(app, 'v1');
+  (options.metrics ?? new Metrics(clock)).serve(app, deps);
   if (config.rateLimit > 0) {
     app.register(rateLimit, {
       max: config.rateLimit,
