@@ -45,6 +45,9 @@ const program = new Command('daybook')
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
+/** What a build or a command may take longer than a request, when the service is stopped. */
+const STOP_GRACE_SECONDS = 20;
+
 program
   .command('serve')
   .description('serve the REST API until stopped')
@@ -64,8 +67,17 @@ program
     let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (!isStopping) serving.stop().catch(fail);
+        // Whatever is under way then is undone or begun again by the next start: nothing that was acknowledged is lost.
+        if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
         isStopping = true;
+        serving.stop().catch(fail);
+        setTimeout(
+          () => {
+            process.stderr.write('Daybook ends before all is done: the next start goes on with it.\n');
+            process.exit(1);
+          },
+          1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
+        ).unref();
       });
     }
   });

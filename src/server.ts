@@ -17,7 +17,7 @@ export interface Serving {
   readonly store: Store;
   /** The address that it listens on, as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Takes no more requests, finishes those under way, and lets go of the database. */
+  /** Takes no more requests, finishes those under way, a build and commands too, and lets go of the database. */
   readonly stop: () => Promise<void>;
 }
 
@@ -66,9 +66,12 @@ export async function serve(
     const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), config.retentionDays);
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
+      // Who still doesn't send or read what belongs to a request then is cut off.
+      const limit = setTimeout(() => serving.server.closeAllConnections(), config.timeoutSeconds * 1000);
       const closed = once(control, 'close');
       control.close();
       await serving.close();
+      clearTimeout(limit);
       await closed;
       await schedule.stop();
       await inbox.close();

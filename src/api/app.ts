@@ -43,6 +43,12 @@ export function buildApp(
   options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
+  const limits = {
+    headersTimeout: config.timeoutSeconds * 1000,
+    requestTimeout: config.timeoutSeconds * 1000,
+    // How often it is looked who takes too long: by default that is rarer than most limits.
+    connectionsCheckingInterval: 1000,
+  };
   const app: FastifyInstance = fastify({
     // The log goes to standard error: what the program says to its user stays readable.
     logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
@@ -51,9 +57,10 @@ export function buildApp(
     requestTimeout: config.timeoutSeconds * 1000,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
-      ? {}
+      ? { http: limits }
       : {
           https: {
+            ...limits,
             cert: readPem(config.tls.cert, 'DAYBOOK_TLS_CERT'),
             key: readPem(config.tls.key, 'DAYBOOK_TLS_KEY'),
           },
@@ -66,6 +73,14 @@ export function buildApp(
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+  });
+  // A connection that stays open after the last answer would hold up a stop.
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_, reply) => {
+    if (isClosing) reply.header('connection', 'close');
   });
   app.register(helmet, {
     contentSecurityPolicy: {
