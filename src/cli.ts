@@ -62,8 +62,6 @@ program
     const serving = await serve(chosen, clock, async (store) => {
       if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
     });
-    if (demo !== undefined) print(welcome(demo, serving.url));
-    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
     let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
@@ -80,6 +78,8 @@ program
         ).unref();
       });
     }
+    if (demo !== undefined) print(welcome(demo, serving.url));
+    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
   });
 
 /** What the first start of the demo prints: what it found, the key, and a request to try. */

@@ -1,11 +1,13 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { get as getTls, Agent as TlsAgent } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { controlPath } from '../src/command/control.js';
 import { PACKAGE_ROOT, readConfig } from '../src/config.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { temporaryFolder } from './world.js';
@@ -409,4 +411,21 @@ test('cuts off who sends a head or a body too slowly, and takes nothing of it', 
   await Promise.all([once(head, 'close'), once(body, 'close')]);
   expect(text).toContain('HTTP/1.1 408');
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+});
+
+test('Ctrl-C of a command that a server does says that the server goes on', async () => {
+  const service = new Service();
+  service.key();
+  // A server that never comes to an end with it.
+  const server = createServer().listen(controlPath(service.data));
+  onTestFinished(() => void server.close());
+  const { DAYBOOK_DATA: _, ...env } = process.env;
+  const command = spawn('node', [CLI, '--data', service.data, 'build'], { cwd: service.folder, env });
+  let stderr = '';
+  command.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  await once(server, 'request');
+  expect(await ended(command, 'SIGINT')).toBe(130);
+  expect(stderr).toContain('The server goes on with it');
 });

@@ -16,6 +16,8 @@ const BATCH_FILES = 5000;
 const SETTLE_MS = 1000;
 /** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
 const PATIENCE = 10;
+/** When nothing has come for so many times, what looks at lines is closed until something comes. */
+const REST_AFTER = 10;
 /** How much is checked together. */
 const GROUP_FILES = 64;
 const GROUP_BYTES = 64 << 20;
@@ -193,14 +195,17 @@ export class Inbox {
    */
   start(store: Store, report: (error: unknown) => void): void {
     let looks = 0;
+    let quiet = 0;
     this.timer = setInterval(() => {
+      const { hasCome } = this;
+      this.hasCome = false;
+      quiet = hasCome || this.held.files > 0 ? 0 : quiet + 1;
+      if (quiet === REST_AFTER) this.closeCheckers().catch(report);
       if (this.held.files === 0 || this.draining !== undefined) return;
       looks += 1;
-      if (this.hasCome && looks < PATIENCE && this.held.bytes < BATCH_BYTES) this.hasCome = false;
-      else {
-        looks = 0;
-        this.drain(store).catch(report);
-      }
+      if (hasCome && looks < PATIENCE && this.held.bytes < BATCH_BYTES) return;
+      looks = 0;
+      this.drain(store).catch(report);
     }, SETTLE_MS);
   }
 
@@ -257,10 +262,15 @@ export class Inbox {
     this.held.files -= paths.length;
   }
 
+  /** They take memory that nobody needs while nothing comes. */
+  private async closeCheckers(): Promise<void> {
+    for (const checker of this.checkers.splice(0)) await (await checker)?.close();
+  }
+
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
-    for (const checker of this.checkers) await (await checker)?.close();
+    await this.closeCheckers();
   }
 }
