@@ -10,6 +10,7 @@ const ON_EVERY_STORE = [
   'test/golden.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
+  'test/retention.test.ts',
   'test/laws/views.test.ts',
   'test/serving.test.ts',
 ];

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
 import { engines } from './engines.js';
+import { events } from './events.js';
 import { ingest } from './ingest.js';
 import { serve } from './serve.js';
 import { transcripts } from './transcripts.js';
@@ -14,6 +15,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   ccusage,
   engines,
   serve,
+  events,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

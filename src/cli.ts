@@ -42,6 +42,9 @@ const program = new Command('daybook')
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
+/** What a build or a command may take longer than a request, when the service is stopped. */
+const STOP_GRACE_SECONDS = 20;
+
 program
   .command('serve')
   .description('serve the REST API until stopped')
@@ -56,15 +59,24 @@ program
     const serving = await serve(chosen, clock, async (store) => {
       if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
     });
-    if (demo !== undefined) print(welcome(demo, serving.url));
-    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
     let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (!isStopping) serving.stop().catch(fail);
+        // Whatever is under way then is undone or begun again by the next start: nothing that was acknowledged is lost.
+        if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
         isStopping = true;
+        serving.stop().catch(fail);
+        setTimeout(
+          () => {
+            process.stderr.write('Daybook ends before all is done: the next start goes on with it.\n');
+            process.exit(1);
+          },
+          1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
+        ).unref();
       });
     }
+    if (demo !== undefined) print(welcome(demo, serving.url));
+    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
   });
 
 /** What the first start of the demo prints: what it found, the key, and a request to try. */

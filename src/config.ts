@@ -96,6 +96,11 @@ const Settings = z.object({
     .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
     .default('00:15')
     .describe('UTC time of the nightly build, or `off`'),
+  DAYBOOK_SESSION_RETENTION_DAYS: whole(14, 365)
+    .optional()
+    .describe(
+      'days after which raw events are removed; their day tables [stay](retention.md) (default: never)',
+    ),
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
     .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
@@ -109,6 +114,12 @@ const Settings = z.object({
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
   DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
+  DAYBOOK_METRICS: z
+    .enum(['local', 'on', 'off'])
+    .default('local')
+    .describe(
+      'who may read [/metrics](operations.md) without a credential: `local` (this machine), `on` (all), `off` (nobody)',
+    ),
   DAYBOOK_CORS_ORIGINS: list
     .default([])
     .describe('origins whose pages may call the API from a browser, separated by commas'),
@@ -164,6 +175,8 @@ export interface Config {
   readonly historyStart: Day;
   /** UTC time of the nightly build, `HH:MM`; undefined for none. */
   readonly buildAt: string | undefined;
+  /** How many days old raw events may get; undefined for any number. */
+  readonly retentionDays: number | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
@@ -173,6 +186,8 @@ export interface Config {
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
+  /** Who may read /metrics: this machine, all, nobody. */
+  readonly metrics: 'local' | 'on' | 'off';
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   /** Paths of PEM files. */
@@ -277,11 +292,13 @@ export function readConfig(variables: Variables): Config {
     rateCard: settings.DAYBOOK_RATE_CARD,
     historyStart: settings.DAYBOOK_HISTORY_START,
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
+    retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
+    metrics: settings.DAYBOOK_METRICS,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
     tls: tlsOf(settings),

@@ -23,10 +23,13 @@ beforeAll(async () => {
 });
 
 describe('the document of the API', () => {
-  test('has every route but those of its page and those that refuse a method', () => {
+  test('has every route but those of its page, of Prometheus, and those that refuse a method', () => {
     const described = reference.operations.map(({ method, path }) => `${method} ${path}`);
     const there = routes
-      .filter(({ method, url, isRefusal }) => method !== 'HEAD' && !isRefusal && !/^\/docs(\/|$)/.test(url))
+      .filter(
+        ({ method, url, isRefusal }) =>
+          method !== 'HEAD' && !isRefusal && !/^\/(docs|metrics)(\/|$)/.test(url),
+      )
       .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
     expect(described.sort()).toEqual(there.sort());
     expect(described.length).toBeGreaterThanOrEqual(10);

@@ -118,10 +118,11 @@ export async function build(
   if (range.all === true || isChosen) {
     const batch = await newestBatch(store);
     const stale = await staleDays(store, last);
-    const days = (await store.select('SELECT org_id, day FROM days')).map((row) => ({
-      orgId: String(row.org_id),
-      day: row.day as Day,
-    }));
+    const days = (
+      await store.select(
+        'SELECT org_id, day FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)',
+      )
+    ).map((row) => ({ orgId: String(row.org_id), day: row.day as Day }));
     const due = new Map<string, OrgDay>();
     for (const day of [...days, ...stale].filter(inRange))
       due.set(`${day.day} ${day.orgId}`, { orgId: day.orgId, day: day.day });

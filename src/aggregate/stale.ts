@@ -19,8 +19,16 @@ export interface StaleDay extends OrgDay {
   readonly cause: Cause;
 }
 
+const key = (orgId: unknown, day: unknown) => `${day} ${orgId}`;
+
+/** The days whose events are gone, as `<day> <organization>`. */
+export async function removedDays(store: Store): Promise<ReadonlySet<string>> {
+  const rows = await store.select('SELECT org_id, day FROM removed_days');
+  return new Set(rows.map((row) => key(row.org_id, row.day)));
+}
+
 /**
- * The closed days that are stale or were never built, oldest first: of every organization, from its first event's day to
+ * The closed days that are stale or were never built, oldest first, without those whose events are gone: of every organization, from its first event's day to
  * `last`, those without events too (metrics.md, Building days).
  */
 export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
@@ -29,8 +37,8 @@ export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
     'SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last GROUP BY org_id, day ORDER BY day',
     { last: { day: last } },
   );
+  const removed = await removedDays(store);
   const moved = await store.select('SELECT DISTINCT org_id, day FROM touches');
-  const key = (orgId: unknown, day: unknown) => `${day} ${orgId}`;
   const builtBatch = new Map(days.map((row) => [key(row.org_id, row.day), Number(row.batch)]));
   const touchedBatch = new Map(touched.map((row) => [key(row.org_id, row.day), Number(row.batch)]));
   const isMoved = new Set(moved.map((row) => key(row.org_id, row.day)));
@@ -46,7 +54,9 @@ export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
       const batch = touchedBatch.get(key(orgId, day));
       const oldest = addDays(day, -WINDOW_DAYS_AFTER);
       while (window[0] !== undefined && window[0].day < oldest) window.shift();
-      if (built === undefined) stale.push({ orgId, day, cause: 'new' });
+      if (removed.has(key(orgId, day))) {
+        // It stays as it is.
+      } else if (built === undefined) stale.push({ orgId, day, cause: 'new' });
       else if (built < 0 || (batch ?? 0) > built) stale.push({ orgId, day, cause: 'events' });
       else if ((window[0]?.batch ?? 0) > built) stale.push({ orgId, day, cause: 'window' });
       else if (isMoved.has(key(orgId, day))) stale.push({ orgId, day, cause: 'start' });

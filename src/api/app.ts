@@ -19,6 +19,7 @@ import { ENCODINGS } from './cache.js';
 import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
+import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
 import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
@@ -37,9 +38,15 @@ function readPem(path: string, name: string): Buffer {
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
   deps: Omit<ApiDeps, 'authenticator'>,
-  options: { logs?: boolean } = {},
+  options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
+  const limits = {
+    headersTimeout: config.timeoutSeconds * 1000,
+    requestTimeout: config.timeoutSeconds * 1000,
+    // How often it is looked who takes too long: by default that is rarer than most limits.
+    connectionsCheckingInterval: 1000,
+  };
   const app: FastifyInstance = fastify({
     // The log goes to standard error: what the program says to its user stays readable.
     logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
@@ -48,9 +55,10 @@ export function buildApp(
     requestTimeout: config.timeoutSeconds * 1000,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
-      ? {}
+      ? { http: limits }
       : {
           https: {
+            ...limits,
             cert: readPem(config.tls.cert, 'DAYBOOK_TLS_CERT'),
             key: readPem(config.tls.key, 'DAYBOOK_TLS_KEY'),
           },
@@ -69,6 +77,14 @@ export function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  // A connection that stays open after the last answer would hold up a stop.
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
   app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -86,6 +102,8 @@ export function buildApp(
   }
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
   answerErrors(app, familyOf);
+  const metrics = options.metrics ?? new Metrics(clock);
+  metrics.watch(app, deps);
   if (config.rateLimit > 0) {
     app.register(rateLimit, {
       global: false,
@@ -115,6 +133,7 @@ export function buildApp(
     await refuseOtherMethods(scope, async () => {
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
       await scope.register(operations, all);
+      metrics.serve(scope, config);
     });
   });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });

@@ -9,6 +9,7 @@ import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
 import { connect, openInstance, type Session } from './duckdb.js';
+import { removableOf, valuesOf } from './removal.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
@@ -155,6 +156,28 @@ export class ClickHouseStore implements Store {
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     return this.writing(() => this.builder.build(due, batch, builtAt, this.commit));
+  }
+
+  /** The days are noted in one insert, and from then on count as removed; their rows can go at any time after that. */
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
+    return this.exclusive(async () => {
+      const { session } = this;
+      const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
+      if (removed.length > 0)
+        await this.commit(() =>
+          session.run(
+            `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM VALUES('org_id String, day Date', ${valuesOf(removed)})`,
+            { removed_at: removedAt },
+          ),
+        );
+      // Also what was cut off before it got here.
+      const isRemoved = '(org_id, day) IN (SELECT org_id, day FROM removed_days)';
+      const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
+      if (Number(left?.events) > 0)
+        // Rows that are only marked as deleted would stay on disk until parts happen to be merged.
+        await session.run(`ALTER TABLE events_rows DELETE WHERE ${isRemoved} SETTINGS mutations_sync = 2`);
+      return removed;
+    });
   }
 
   refresh(now: number): Promise<void> {

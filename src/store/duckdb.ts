@@ -16,6 +16,7 @@ import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import { removableOf, valuesOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
 
@@ -240,6 +241,23 @@ export class DuckDbStore implements Store {
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     return this.exclusive(() => this.builder.build(due, batch, builtAt));
+  }
+
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
+    return this.exclusive(() =>
+      this.writer.transaction(async () => {
+        const removed = await removableOf((sql, parameters) => this.writer.select(sql, parameters), days);
+        if (removed.length === 0) return removed;
+        await this.writer.run(
+          `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM (VALUES ${valuesOf(removed)}) AS removed (org_id, day)`,
+          { removed_at: removedAt },
+        );
+        await this.writer.run(
+          'DELETE FROM events WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)',
+        );
+        return removed;
+      }),
+    );
   }
 
   refresh(now: number): Promise<void> {

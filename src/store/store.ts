@@ -79,6 +79,11 @@ export interface Store {
    * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
+  /**
+   * Removes the raw events of some days, and notes that they are gone: the days are never built again, and what comes for
+   * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
+   */
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
   /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
+import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { type Config, readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
 import { DAY_TABLES } from '../../src/store/build.js';
@@ -252,5 +253,31 @@ test('with every thousandth batch the rows go that no view shows any more', asyn
   expect(await rows('removals')).toBe(0);
   expect(await rows('user_emails_rows')).toBe(kept.user_emails?.length);
   expect(await rows('days_rows')).toBe(kept.days?.length);
+  await store.close();
+});
+
+test.each([
+  { at: /INSERT INTO removed_days/, isDone: false },
+  { at: /INSERT INTO removed_days/, isDone: true },
+  { at: /ALTER TABLE events_rows DELETE/, isDone: false },
+  { at: /ALTER TABLE events_rows DELETE/, isDone: true },
+])('a removal of events that ends at $at (done: $isDone) is finished by the next', async (end) => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  await built(store);
+  const before = await seen(store, BUILT);
+  const later = NOW + 20 * 86_400_000;
+  const remove = () => removeOldEvents(store, 14, later);
+  await build(store, {}, () => later);
+  store = await database.kill(store, end, remove);
+  await remove();
+  expect(await store.select('SELECT * FROM events')).toEqual([]);
+  expect(await store.select('SELECT count(*) AS rows FROM events_rows')).toEqual([{ rows: 0 }]);
+  const after = await seen(store, BUILT);
+  for (const table of BUILT) expect(after[table]).toEqual(expect.arrayContaining(before[table] as Row[]));
+  expect(await store.select('SELECT day FROM removed_days ORDER BY day')).toContainEqual({
+    day: '2026-07-08',
+  });
   await store.close();
 });

@@ -6,6 +6,7 @@ import {
   readDefinitions,
   readLanguages,
   readRateCard,
+  columnsOf as tableColumns,
 } from '../change.js';
 import { readSql, readSqlFolder, sha256 } from '../sql.js';
 import type { ClickHouseSession } from './session.js';
@@ -105,11 +106,10 @@ export async function applyChanges(
         "INSERT INTO days_rows SELECT '', toDate(0), -1, instant(0), instant(0), $version, $version",
         { version },
       );
-      await session.run("DELETE FROM days_rows WHERE org_id <> ''");
-      for (const { name, text } of definitions.tables) {
-        await session.run(`DROP TABLE IF EXISTS ${rowsOf(name)} SYNC`);
-        await session.define(forClickHouse(text));
-      }
+      await session.run(
+        "DELETE FROM days_rows WHERE org_id <> '' AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)",
+      );
+      for (const table of definitions.tables) await renew(session, table);
       await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
     }
     const views = [
@@ -135,6 +135,42 @@ export async function applyChanges(
     await session.run(insertLanguages(languages));
     await note('language_table', sha256(languages));
   }
+}
+
+/**
+ * Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. The
+ * new table takes the old one's place when it is whole.
+ */
+async function renew(
+  session: ClickHouseSession,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<void> {
+  const table = rowsOf(name);
+  const old = await session.select(
+    'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table',
+    { table },
+  );
+  if (!DAILY.includes(name) || old.length === 0) {
+    await session.run(`DROP TABLE IF EXISTS ${table} SYNC`);
+    await session.define(forClickHouse(text));
+    return;
+  }
+  const columns = [...tableColumns(text), { name: 'build', empty: '0' }];
+  const values = columns.map((column) =>
+    old.some((one) => one.name === column.name) ? column.name : `${column.empty} AS ${column.name}`,
+  );
+  await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
+  await session.define(
+    forClickHouse(text).replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${table}_new (`),
+  );
+  await session.run(
+    `INSERT INTO ${table}_new (${columns.map((column) => column.name).join(', ')})
+    SELECT ${values.join(', ')} FROM ${table}
+    WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)
+      AND (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`,
+  );
+  await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
+  await session.run(`DROP TABLE ${table}_new SYNC`);
 }
 
 /** Makes all built days stale, in one insert: each gets a row that goes before the one it has. */

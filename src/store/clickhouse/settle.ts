@@ -39,7 +39,15 @@ class Reader extends Settler {
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
   async clear(newest: number): Promise<void> {
     await this.session.transaction(async () => {
-      for (const table of ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'day_inputs'])
+      for (const table of [
+        'events',
+        'rejects',
+        'arrivals',
+        'user_emails',
+        'batches',
+        'day_inputs',
+        'removed_days',
+      ])
         await this.session.run(`DELETE FROM ${table}`);
       await this.session.run("INSERT INTO batches VALUES ($newest, '', '', instant(0), 0, 0, 0, NULL)", {
         newest,
@@ -96,6 +104,11 @@ class Reader extends Settler {
       'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
       orgId,
       'user_emails',
+    );
+    await this.fetch(
+      'SELECT * FROM removed_days WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      orgId,
+      'removed_days',
     );
     const [stored] = await this.stored.select(
       'SELECT count(*) AS events FROM events_rows WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
