@@ -177,14 +177,16 @@ export async function events(root: string, args: readonly string[]): Promise<voi
       const service = await Service.start(root, data);
       await wait(2000);
       const atStart = service.memory();
+      const before = service.processorTime();
       const rate = await rateOf(service, bodies);
       const rest = await settled(data);
-      await wait(10_000);
+      const perEvent = ((service.processorTime() - before) * 1e6) / (BODIES * EVENTS_PER_BODY);
+      await wait(20_000);
       const idle = service.memory();
       await service.stop();
       rmSync(data, { recursive: true });
       console.log(
-        `round ${round}: ${Math.round(rate)} events/s; the rest settled ${rest.toFixed(1)} s later; ${atStart} MiB after the start, ${idle} MiB idle after that`,
+        `round ${round}: ${Math.round(rate)} events/s; the rest settled ${rest.toFixed(1)} s later, ${perEvent.toFixed(1)} us of processor time an event with that; ${atStart} MiB after the start, ${idle} MiB idle after that`,
       );
       rates.push(rate);
       const singles = await Bodies.open(path, 1, SINGLES);

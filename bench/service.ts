@@ -46,6 +46,12 @@ export class Service {
     return Math.round(Number(resident) / 1024);
   }
 
+  /** The processor time that it has used so far, in seconds (Linux). */
+  processorTime(): number {
+    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
   async stop(): Promise<void> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGTERM');
