@@ -89,6 +89,14 @@ class Reader extends Settler {
 
   protected override async recall({ orgId, format }: Batch, number: number): Promise<void> {
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
+    // Of an organization whose first events these are, nothing is there.
+    const known = await this.stored.select(
+      'SELECT 1 AS known FROM arrivals_rows WHERE org_id = $org_id LIMIT 1',
+      {
+        org_id: orgId,
+      },
+    );
+    if (known.length === 0) return;
     await this.stored.run('TRUNCATE TABLE incoming');
     await this.send(
       `SELECT DISTINCT
