@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { build } from '../src/aggregate/build.js';
 import { createKey } from '../src/api/keys.js';
@@ -12,6 +9,7 @@ import { ingest } from '../src/ingest/ingest.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Store } from '../src/store/store.js';
 import { median, runProcess } from './run-process.js';
+import { startServer } from './service.js';
 
 // Many short ones, one after the other: what else the machine does then slows both.
 const ROUNDS = 15;
@@ -94,28 +92,6 @@ async function fill(store: Store, folder: string): Promise<void> {
   rmSync(path);
 }
 
-/** A server in a process of its own, once it has said where it listens. */
-async function startServer(
-  args: readonly string[],
-  environment: Record<string, string> = {},
-): Promise<{ url: string; stop: () => Promise<void> }> {
-  const child: ChildProcess = spawn('node', args, {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const stop = async () => {
-    const ended = once(child, 'exit');
-    child.kill();
-    await ended;
-  };
-  if (child.stdout === null) throw new Error('the server has no output');
-  for await (const line of createInterface(child.stdout)) {
-    const [url] = /http:\/\/[\d.:]+/.exec(line) ?? [];
-    if (url !== undefined) return { url, stop };
-  }
-  throw new Error(`node ${args.join(' ')} ended before it served`);
-}
-
 /** The time in milliseconds that a share of some requests doesn't exceed. */
 function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
@@ -159,12 +135,17 @@ export async function serve(root: string): Promise<void> {
   const large = await createKey(store, { orgId: 'large', role: 'manager' }, NOW);
   await store.close();
 
-  const ours = await startServer([join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'], {
-    DAYBOOK_BUILD_AT: 'off',
-    DAYBOOK_HISTORY_START: FIRST_DAY,
-    // The limit is counted, and not reached.
-    DAYBOOK_RATE_LIMIT: '1000000000',
-  });
+  const ours = await startServer(
+    [join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'],
+    {
+      DAYBOOK_BUILD_AT: 'off',
+      DAYBOOK_HISTORY_START: FIRST_DAY,
+      // The limit is counted, and not reached.
+      DAYBOOK_RATE_LIMIT: '1000000000',
+    },
+    // Each request is logged, as it would be.
+    'ignore',
+  );
   const stops = [ours.stop];
   try {
     const times = await firstPages(ours.url, large.key);

@@ -1,5 +1,5 @@
-import { addDays, type Day, dayOf } from '../day.js';
-import type { OrgDay, Store } from '../store/store.js';
+import { addDays, dayOf } from '../day.js';
+import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
 /**
@@ -9,12 +9,12 @@ import { staleDays } from './stale.js';
 export async function removeOldEvents(store: Store, retentionDays: number, now: number): Promise<OrgDay[]> {
   // The newest day of which every event is that old.
   const last = addDays(dayOf(now), -retentionDays - 1);
-  const stale = new Set((await staleDays(store, last)).map(({ orgId, day }) => `${day} ${orgId}`));
+  const stale = new Set((await staleDays(store, last)).map(keyOf));
   const built = await store.select('SELECT org_id, day FROM days WHERE day <= $last', {
     last: { day: last },
   });
-  const days = built
-    .map((row) => ({ orgId: String(row.org_id), day: row.day as Day }))
-    .filter(({ orgId, day }) => !stale.has(`${day} ${orgId}`));
-  return store.removeEvents(days, now);
+  return store.removeEvents(
+    built.map(orgDayOf).filter((day) => !stale.has(keyOf(day))),
+    now,
+  );
 }

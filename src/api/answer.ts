@@ -5,14 +5,7 @@ import { readSql, readSqlFolder, sha256 } from '../store/sql.js';
 import type { Store } from '../store/store.js';
 import { type Body, discard, objectText, rowsText, writeText } from './body.js';
 import { Answered, Cache } from './cache.js';
-import {
-  type Answer,
-  FAMILIES,
-  type ReportRequest,
-  type ReportRow,
-  readReport,
-  type Slice,
-} from './report.js';
+import { type Answer, FAMILIES, type ReportRequest, readReport, rowsIn, type Slice } from './report.js';
 
 /** What is larger goes to a file and is not kept. */
 const BYTES_IN_MEMORY = 8 << 20;
@@ -138,9 +131,8 @@ export class Answerer {
         this.store.preview([{ orgId, day }], async (select) => {
           const data: Record<string, unknown> = {};
           for (const family of FAMILIES) {
-            const rows: ReportRow[] = [];
             const { parts } = await readReport(select, family, { orgId, from: day, to: day });
-            for await (const part of parts) for (const row of part) rows.push(row);
+            const rows = await rowsIn(parts);
             data[family] = family === 'users' ? rows : rows[0];
           }
           const counted_at = new Date(started).toISOString();

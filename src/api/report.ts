@@ -352,12 +352,17 @@ export async function readReport(
   };
 }
 
+/** The rows of all parts. */
+export async function rowsIn(parts: AsyncIterable<ReportRow[]>): Promise<ReportRow[]> {
+  const rows: ReportRow[] = [];
+  for await (const part of parts) for (const row of part) rows.push(row);
+  return rows;
+}
+
 /** All rows of one answer, of one state of the store: see readReport. */
 export function report(store: Store, answer: Answer, request: ReportRequest): Promise<Report> {
   return store.snapshot(async (select) => {
     const { page, parts } = await readReport(select, answer, request);
-    const data: ReportRow[] = [];
-    for await (const part of parts) for (const row of part) data.push(row);
-    return { data, page };
+    return { data: await rowsIn(parts), page };
   });
 }

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { Queue } from '../queue.js';
 import { Session } from '../store/duckdb.js';
 import {
   defineLines,
@@ -64,7 +65,7 @@ const COUNTS = `WITH
  * at one group of files at a time.
  */
 export class Checker {
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
 
   private constructor(
     private readonly instance: DuckDBInstance,
@@ -98,7 +99,7 @@ export class Checker {
 
   /** The verdicts on files, in their order. `receivedAt` is Unix milliseconds. */
   check(files: readonly Sent[], receivedAt: number): Promise<Verdict[]> {
-    return this.exclusive(async () => {
+    return this.queue.run(async () => {
       const verdicts = new Map<Sent, Verdict>();
       for (const orgId of new Set(files.map((file) => file.orgId))) {
         const own = files.filter((file) => file.orgId === orgId);
@@ -134,13 +135,15 @@ export class Checker {
       ({ onlyUser }, index) => `(${index}, ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
     );
     const paths = files.map(({ path }) => path);
-    await session.run('BEGIN');
     try {
-      await session.run(`
-        INSERT INTO context VALUES (${quote(orgId)}, make_timestamp_ms(${receivedAt}));
-        INSERT INTO senders VALUES ${senders.join(', ')};
-        INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', paths)})`);
-      const found = await this.counts.runAndReadAll();
+      // Taking it back gives the memory back at once, as deleting the rows would not.
+      const found = await session.trial(async () => {
+        await session.run(`
+          INSERT INTO context VALUES (${quote(orgId)}, make_timestamp_ms(${receivedAt}));
+          INSERT INTO senders VALUES ${senders.join(', ')};
+          INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', paths)})`);
+        return this.counts.runAndReadAll();
+      });
       return new Map(
         found
           .getRowObjects()
@@ -152,9 +155,6 @@ export class Checker {
     } catch (error) {
       if (!isReadError(error)) throw error;
       return undefined;
-    } finally {
-      // Gives the memory back at once, as deleting the rows would not.
-      await session.run('ROLLBACK');
     }
   }
 
@@ -200,7 +200,7 @@ export class Checker {
   async toLines(array: string, lines: string): Promise<boolean> {
     if (!(await isBracketed(array))) return false;
     try {
-      await this.exclusive(() =>
+      await this.queue.run(() =>
         this.session.run(
           `COPY (
             SELECT json(json) FROM read_json_objects(${quote(array)}, format = 'array', maximum_object_size = ${2 * LINE_LIMIT.canonical})
@@ -215,16 +215,10 @@ export class Checker {
   }
 
   async close(): Promise<void> {
-    await this.exclusive(async () => {
+    await this.queue.run(async () => {
       this.session.connection.closeSync();
       this.instance.closeSync();
     });
-  }
-
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
   }
 }
 

@@ -6,6 +6,7 @@ import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql, readSqlFolder, sha256 } from './sql.js';
+import type { Row } from './store.js';
 
 /** A rate has at most six decimals: credits are computed in millionths. */
 const Rate = z
@@ -164,12 +165,24 @@ export function readDefinitions(functions: string): Definitions {
   };
 }
 
-/** The columns of a table as its definition has them, and what a row of a day whose events are gone has in a new one. */
-export function columnsOf(text: string): { name: string; empty: string }[] {
+/** A column of a table, and what a row that was there before the column has in it, as SQL. */
+export interface Column {
+  readonly name: string;
+  readonly empty: string;
+}
+
+/** The columns of a table, by the text that makes it. */
+export function columnsOf(text: string): Column[] {
   return [...text.matchAll(/^ {2}(\w+) +([A-Z]+)/gm)].map(([, name, type]) => ({
     name: String(name),
     empty: type === 'VARCHAR' ? "''" : '0',
   }));
+}
+
+/** What to select from a table as it was for one with these columns. `old` has the names of the columns that it had. */
+export function carriedOver(columns: readonly Column[], old: readonly Row[]): string {
+  const isThere = new Set(old.map(({ name }) => name));
+  return columns.map(({ name, empty }) => (isThere.has(name) ? name : `${empty} AS ${name}`)).join(', ');
 }
 
 /** Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. */
@@ -182,11 +195,8 @@ async function renew(session: Session, { name, text }: Definition): Promise<void
   );
   const isKept = isOfDays && old.length > 0;
   if (isKept) {
-    const values = columns.map((column) =>
-      old.some((one) => one.name === column.name) ? column.name : `${column.empty} AS ${column.name}`,
-    );
     await session.run(
-      `CREATE OR REPLACE TEMP TABLE kept_rows AS SELECT ${values.join(', ')} FROM ${name}
+      `CREATE OR REPLACE TEMP TABLE kept_rows AS SELECT ${carriedOver(columns, old)} FROM ${name}
       WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)`,
     );
   }

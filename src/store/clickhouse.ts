@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { DuckDBInstance } from '@duckdb/node-api';
 import type { ClickHouseAddress } from '../config.js';
 import { UsageError } from '../exit.js';
+import { Queue } from '../queue.js';
 import { type DailySql, dailySql } from './build.js';
 import { applyChanges as applyDuckDbChanges } from './change.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
@@ -9,7 +10,8 @@ import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
 import { connect, openInstance, type Session } from './duckdb.js';
-import { removableOf, valuesOf } from './removal.js';
+import { removableOf } from './removal.js';
+import { valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
@@ -57,7 +59,7 @@ export class ClickHouseStore implements Store {
   /** A build takes a second however small it is. */
   readonly daysAtOnce = 186;
   /** Whoever writes waits for the one before. */
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
   /** Rises before and after every step that changes what readers see. */
   private commits = 0;
   /** How often this process wrote. */
@@ -124,7 +126,7 @@ export class ClickHouseStore implements Store {
       const result = await work();
       if (before === this.commits && before % 2 === 0) return result;
     }
-    return this.exclusive(work);
+    return this.queue.run(work);
   }
 
   /** Asked of the database, since another process may have built. */
@@ -136,7 +138,7 @@ export class ClickHouseStore implements Store {
   }
 
   preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
-    return this.exclusive(() => this.builder.preview(due, read));
+    return this.queue.run(() => this.builder.preview(due, read));
   }
 
   /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */
@@ -160,7 +162,7 @@ export class ClickHouseStore implements Store {
 
   /** The days are noted in one insert, and from then on count as removed; their rows can go at any time after that. */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
-    return this.exclusive(async () => {
+    return this.queue.run(async () => {
       const { session } = this;
       const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
       if (removed.length > 0)
@@ -185,7 +187,7 @@ export class ClickHouseStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.exclusive(async () => {
+    await this.queue.run(async () => {
       await this.session.client.close();
       this.staging.connection.closeSync();
       this.instance.closeSync();
@@ -202,14 +204,8 @@ export class ClickHouseStore implements Store {
   };
 
   private writing<T>(work: () => Promise<T>): Promise<T> {
-    return this.exclusive(work).finally(() => {
+    return this.queue.run(work).finally(() => {
       this.writes += 1;
     });
-  }
-
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
   }
 }

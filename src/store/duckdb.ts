@@ -14,10 +14,12 @@ import {
 import { DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
+import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
-import { removableOf, valuesOf } from './removal.js';
+import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
+import { valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
 
 const MS_PER_DAY = 86_400_000;
@@ -98,6 +100,16 @@ export class Session {
       throw error;
     }
   }
+
+  /** Runs the work in a transaction that is taken back in any case: what it wrote, nobody else ever sees. */
+  async trial<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN');
+    try {
+      return await work();
+    } finally {
+      await this.run('ROLLBACK');
+    }
+  }
 }
 
 /**
@@ -166,7 +178,7 @@ export async function connect(instance: DuckDBInstance): Promise<Session> {
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
   /** How often something was written: by this process, since no other one has the file. */
   private writes = 0;
   private readonly idle: Session[] = [];
@@ -273,10 +285,10 @@ export class DuckDbStore implements Store {
   }
 
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work).finally(() => {
-      this.writes += 1;
-    });
-    this.queue = turn.catch(() => undefined);
-    return turn;
+    return this.queue.run(() =>
+      work().finally(() => {
+        this.writes += 1;
+      }),
+    );
   }
 }

@@ -52,6 +52,16 @@ export interface OrgDay {
   readonly day: Day;
 }
 
+/** The day that a row is of. */
+export function orgDayOf(row: Row): OrgDay {
+  return { orgId: String(row.org_id), day: row.day as Day };
+}
+
+/** Names a day of an organization. Names go in the order of days. */
+export function keyOf({ orgId, day }: OrgDay): string {
+  return `${day} ${orgId}`;
+}
+
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */

@@ -1,7 +1,7 @@
 import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql } from '../build.js';
 import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
-import { quote, readSql } from '../sql.js';
+import { quote, readSql, valuesOf } from '../sql.js';
 import type { OrgDay, Parameters, Store } from '../store.js';
 import { beginAttempt, changeColumns, dayColumns, rowsOf } from './schema.js';
 import { ClickHouseSession } from './session.js';
@@ -75,8 +75,7 @@ export class ClickHouseBuilder {
     const build = await beginAttempt(session, 'build');
     for (const table of ['due', 'fresh_digests', 'written_rows'])
       await session.run(`TRUNCATE TABLE ${table}`);
-    const rows = due.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`);
-    await session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
+    await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
     await session.run(
       `INSERT INTO days_rows SELECT org_id, day, -1, instant(0), instant(0), ${build}, -${build} FROM due`,
     );

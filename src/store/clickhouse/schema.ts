@@ -1,12 +1,13 @@
 import {
+  carriedOver,
   changesAfter,
+  columnsOf,
   inOrder,
   insertLanguages,
   insertRates,
   readDefinitions,
   readLanguages,
   readRateCard,
-  columnsOf as tableColumns,
 } from '../change.js';
 import { readSql, readSqlFolder, sha256 } from '../sql.js';
 import type { ClickHouseSession } from './session.js';
@@ -29,21 +30,21 @@ export function rowsOf(table: string): string {
   return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
 }
 
-/** The columns that both engines have of a table, by the text that makes it. */
-export function columnsOf(text: string): string[] {
-  return [...text.matchAll(/^ {2}(\w+) +[A-Z]/gm)].map(([, name]) => String(name));
+/** The names of the columns that both engines have of a table, by the text that makes it. */
+export function namesOf(text: string): string[] {
+  return columnsOf(text).map(({ name }) => name);
 }
 
 /** The columns of a day table that both engines have. */
 export function dayColumns(table: string): string[] {
-  return columnsOf(readSql(`schema/${table}.sql`));
+  return namesOf(readSql(`schema/${table}.sql`));
 }
 
 /** The columns that both engines have of a table that a numbered change makes. */
 export function changeColumns(table: string): string[] {
   const change = readSqlFolder('change').find(({ text }) => text.includes(`CREATE TABLE ${table} (`));
   if (change === undefined) throw new Error(`no change makes ${table}`);
-  return columnsOf(change.text);
+  return namesOf(change.text);
 }
 
 /** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
@@ -155,17 +156,14 @@ async function renew(
     await session.define(forClickHouse(text));
     return;
   }
-  const columns = [...tableColumns(text), { name: 'build', empty: '0' }];
-  const values = columns.map((column) =>
-    old.some((one) => one.name === column.name) ? column.name : `${column.empty} AS ${column.name}`,
-  );
+  const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
   await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
   await session.define(
     forClickHouse(text).replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${table}_new (`),
   );
   await session.run(
     `INSERT INTO ${table}_new (${columns.map((column) => column.name).join(', ')})
-    SELECT ${values.join(', ')} FROM ${table}
+    SELECT ${carriedOver(columns, old)} FROM ${table}
     WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)
       AND (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`,
   );

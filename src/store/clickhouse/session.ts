@@ -51,7 +51,10 @@ function toValue(value: unknown, type: string): Value {
 export class ClickHouseSession {
   private readonly settings: ClickHouseSettings;
 
-  /** The session of a running build sees what that has written so far (sql/clickhouse/visible_builds.sql); all others see what counts. */
+  /**
+   * The session of a running build, by its number, sees what that has written so far (sql/clickhouse/visible_builds.sql);
+   * all others see what counts.
+   */
   constructor(
     readonly client: ClickHouseClient,
     build?: number,

@@ -5,14 +5,14 @@ import { Settler } from '../settle.js';
 import { quote, readSql } from '../sql.js';
 import type { Batch, Format, Settled } from '../store.js';
 import type { Commit } from './build.js';
-import { beginAttempt, columnsOf } from './schema.js';
+import { beginAttempt, namesOf } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
-const EVENTS = columnsOf(readSql('change/0001-events.sql'));
-const BATCHES = [...columnsOf(readSql('change/0002-batches.sql')), 'token'];
-const ARRIVALS = columnsOf(readSql('change/0003-arrivals.sql'));
-const REJECTS = columnsOf(readSql('change/0004-rejects.sql'));
-const USER_EMAILS = [...columnsOf(readSql('change/0007-user_emails.sql')), 'batch'];
+const EVENTS = namesOf(readSql('change/0001-events.sql'));
+const BATCHES = [...namesOf(readSql('change/0002-batches.sql')), 'token'];
+const ARRIVALS = namesOf(readSql('change/0003-arrivals.sql'));
+const REJECTS = namesOf(readSql('change/0004-rejects.sql'));
+const USER_EMAILS = [...namesOf(readSql('change/0007-user_emails.sql')), 'batch'];
 
 /** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
 const REMOVALS_AT_MOST = 10_000;
@@ -92,9 +92,7 @@ class Reader extends Settler {
     // Of an organization whose first events these are, nothing is there.
     const known = await this.stored.select(
       'SELECT 1 AS known FROM arrivals_rows WHERE org_id = $org_id LIMIT 1',
-      {
-        org_id: orgId,
-      },
+      { org_id: orgId },
     );
     if (known.length === 0) return;
     await this.stored.run('TRUNCATE TABLE incoming');
