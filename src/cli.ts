@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { ANSWERS, type Answer, GROUPS } from './api/report.js';
@@ -399,6 +400,104 @@ keys
     const key = await call(settings(program.opts()), clock, 'revokeKey', { name });
     print(`Key ${key.key_id} of ${key.org_id} is revoked.`);
   });
+
+const controls = program.command('controls').description('see and change what an organization controls');
+
+controls
+  .command('get')
+  .description('print the settings as JSON, secrets masked')
+  .requiredOption('--org <org>', 'organization')
+  .action(async (options: { org: string }) => {
+    const change = await call(settings(program.opts()), clock, 'getControls', { orgId: options.org });
+    print(JSON.stringify(change.settings, null, 2));
+  });
+
+controls
+  .command('set')
+  .description('replace the settings whole; a secret that is "***" stays as it is')
+  .argument('<file>', 'JSON of the settings, or - for standard input')
+  .requiredOption('--org <org>', 'organization')
+  .option('--revision <number>', 'only when this is the newest revision')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { org: string; revision?: string; json?: boolean }) => {
+    const change = await call(settings(program.opts()), clock, 'setControls', {
+      orgId: options.org,
+      settings: await jsonOf(file),
+      user: userInfo().username,
+      ...(options.revision === undefined ? {} : { revision: numberOf(options.revision, '--revision') }),
+    });
+    print(options.json === true ? JSON.stringify(change) : `This is revision ${change.revision}.`);
+  });
+
+controls
+  .command('history')
+  .description('list the changes, newest first')
+  .requiredOption('--org <org>', 'organization')
+  .option('--limit <number>', 'how many of them, at most 100', '20')
+  .option('--json', 'print JSON')
+  .action(async (options: { org: string; limit: string; json?: boolean }) => {
+    const limit = numberOf(options.limit, '--limit');
+    const { changes } = await call(settings(program.opts()), clock, 'listControls', {
+      orgId: options.org,
+      limit,
+    });
+    if (options.json === true) return print(JSON.stringify(changes));
+    print(
+      table(
+        changes.map(({ revision, updatedAt, user, settings }) => ({
+          revision,
+          updated_at: updatedAt,
+          user: user?.id,
+          members: Object.keys(settings).length,
+        })),
+      ),
+    );
+  });
+
+controls
+  .command('diff')
+  .description('show what is otherwise in one revision than in another, by default in the newest')
+  .argument('[from]', 'a revision, 0 for none (default: the one before)')
+  .argument('[to]', 'a revision (default: the newest)')
+  .requiredOption('--org <org>', 'organization')
+  .option('--json', 'print JSON')
+  .action(
+    async (from: string | undefined, to: string | undefined, options: { org: string; json?: boolean }) => {
+      const found = await call(settings(program.opts()), clock, 'diffControls', {
+        orgId: options.org,
+        ...(from === undefined ? {} : { from: numberOf(from, 'from') }),
+        ...(to === undefined ? {} : { to: numberOf(to, 'to') }),
+      });
+      if (options.json === true) return print(JSON.stringify(found));
+      const { differences } = found;
+      print(`Revision ${found.from} to ${found.to}: ${count(differences.length, 'difference')}`);
+      for (const { member, ...values } of differences) {
+        if ('before' in values) print(`- ${member}: ${JSON.stringify(values.before)}`);
+        if ('after' in values) print(`+ ${member}: ${JSON.stringify(values.after)}`);
+      }
+    },
+  );
+
+function numberOf(text: string, name: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} must be a number, not "${text}".`);
+  return Number(text);
+}
+
+/** The document in a file, or on standard input. */
+async function jsonOf(file: string): Promise<unknown> {
+  let content: string;
+  try {
+    content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch {
+    throw new UsageError(`There is no file ${file} that can be read.`);
+  }
+  try {
+    return JSON.parse(content);
+  } catch {
+    // What is wrong with it could be in a secret.
+    throw new UsageError(`${file === '-' ? 'Standard input' : file} is not JSON.`);
+  }
+}
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

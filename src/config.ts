@@ -99,7 +99,14 @@ const Settings = z.object({
   DAYBOOK_SESSION_RETENTION_DAYS: whole(14, 365)
     .optional()
     .describe(
-      'days after which raw events are removed; their day tables [stay](retention.md) (default: never)',
+      'days after which raw events are removed, of organizations whose [controls](controls.md) say nothing else; their day tables [stay](retention.md) (default: never)',
+    ),
+  DAYBOOK_SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'what secrets in [enterprise controls](controls.md) are encrypted with (default: a key in the file `secret.key` of the data folder, made at the first start)',
     ),
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
@@ -149,7 +156,11 @@ const Settings = z.object({
 
 type Setting = keyof typeof Settings.shape;
 
-const SECRETS: ReadonlySet<string> = new Set<Setting>(['DAYBOOK_JWT_SECRET', 'DAYBOOK_STORE']);
+const SECRETS: ReadonlySet<string> = new Set<Setting>([
+  'DAYBOOK_JWT_SECRET',
+  'DAYBOOK_SECRET_KEY',
+  'DAYBOOK_STORE',
+]);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
 export interface JwtConfig {
@@ -175,8 +186,10 @@ export interface Config {
   readonly historyStart: Day;
   /** UTC time of the nightly build, `HH:MM`; undefined for none. */
   readonly buildAt: string | undefined;
-  /** How many days old raw events may get; undefined for any number. */
+  /** How many days old raw events may get where an organization says nothing else; undefined for any number. */
   readonly retentionDays: number | undefined;
+  /** What secrets are encrypted with; undefined for the key in the data folder. */
+  readonly secretKey: string | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
@@ -293,6 +306,7 @@ export function readConfig(variables: Variables): Config {
     historyStart: settings.DAYBOOK_HISTORY_START,
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
+    secretKey: settings.DAYBOOK_SECRET_KEY,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     cacheMb: settings.DAYBOOK_CACHE_MB,

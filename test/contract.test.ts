@@ -15,6 +15,8 @@ import { ApiError, ERRORS, type ErrorStatus, PROBLEMS } from '../src/api/errors.
 import { family } from '../src/api/family.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
 import { may, Role } from '../src/api/roles.js';
+import { Controls } from '../src/controls/controls.js';
+import { SecretKey } from '../src/controls/secret.js';
 import { type Asked, ask, type Given } from './ask.js';
 import { expectNoLeak, type Operation } from './reference.js';
 import { Service } from './service.js';
@@ -468,8 +470,9 @@ describe('the family of v0', () => {
       );
     };
     const authenticator = new Authenticator(store, config.jwt, clock);
+    const controls = new Controls(store, SecretKey.open(config), clock);
     app.register(family('v0', routes), {
-      ...{ store, config, inbox, clock, authenticator },
+      ...{ store, config, inbox, clock, authenticator, controls },
       prefix: '/api/v0',
     });
     const { key } = await createKey(store, { orgId: 'acme', role: 'member', userId: 'ada' }, world.now);

@@ -23,7 +23,10 @@ const running = new WeakMap<Store, Promise<unknown>>();
 
 /** What a run does beside building. */
 export interface RunOptions {
-  /** How many days old raw events may get: older ones are removed after a build of all that is stale. */
+  /**
+   * How many days old raw events may get where an organization's controls say nothing else: older ones are removed after a
+   * build of all that is stale.
+   */
   readonly retentionDays?: number | undefined;
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }
@@ -75,7 +78,7 @@ async function record(
   try {
     await store.refresh(startedAt);
     const built = await build(store, range, clock, progress);
-    if (retentionDays !== undefined && range.from === undefined && range.to === undefined)
+    if (range.from === undefined && range.to === undefined)
       await removeOldEvents(store, retentionDays, clock());
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));

@@ -5,12 +5,12 @@ import { type Day, dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
 import { Answerer } from './answer.js';
 import { ApiError } from './errors.js';
 import type { ApiDeps } from './family.js';
+import { DEFAULT_LIMIT, limitOf } from './page.js';
 import { ANSWERS, type Answer, GROUPS } from './report.js';
 import { Answers, MeAnswer, TodayAnswer } from './rows.js';
 import { isKnownOf, sendAnswer } from './send.js';
 
 const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
-const A_LIMIT = 'must be an integer from 1 to 100';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
 
 const day = (description: string, example: string) =>
@@ -27,20 +27,7 @@ const Range = {
 const RANGE_ERRORS = { 400: `The parameter startDate is required: it ${A_DAY}.` };
 
 const Page = {
-  limit: z
-    .string(A_LIMIT)
-    .regex(/^([1-9]\d?|100)$/, A_LIMIT)
-    .meta({
-      // All that a query has is text; what is meant is a number.
-      type: 'integer',
-      pattern: undefined,
-      minimum: 1,
-      maximum: 100,
-      default: 20,
-      description: 'users per page',
-      examples: [20],
-    })
-    .optional(),
+  limit: limitOf('users per page'),
   cursor: z
     .string(A_CURSOR)
     .min(1, A_CURSOR)
@@ -114,7 +101,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       from: laterDay(startDate, config.historyStart),
       to: endDate,
       groupBy: group_by,
-      ...(answer === 'users' ? { limit: Number(limit ?? 20), cursor } : {}),
+      ...(answer === 'users' ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
       userId,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply);

@@ -11,11 +11,14 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import '../sentence.js';
+import { Controls } from '../controls/controls.js';
+import { SecretKey } from '../controls/secret.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
+import { controls } from './controls.js';
 import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
@@ -37,7 +40,7 @@ function readPem(path: string, name: string): Buffer {
 
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
-  deps: Omit<ApiDeps, 'authenticator'>,
+  deps: Omit<ApiDeps, 'authenticator' | 'controls'>,
   options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
@@ -128,7 +131,11 @@ export function buildApp(
     if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
   });
   app.register(swagger, OPENAPI);
-  const all: ApiDeps = { ...deps, authenticator: new Authenticator(deps.store, config.jwt, clock) };
+  const all: ApiDeps = {
+    ...deps,
+    authenticator: new Authenticator(deps.store, config.jwt, clock),
+    controls: new Controls(deps.store, SecretKey.open(config), clock),
+  };
   app.register(async (scope) => {
     await refuseOtherMethods(scope, async () => {
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
@@ -136,6 +143,7 @@ export function buildApp(
       metrics.serve(scope, config);
     });
   });
+  app.register(family('v0', controls), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Config } from '../config.js';
+import type { Controls } from '../controls/controls.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
-import type { ErrorStatus, Family } from './errors.js';
-import { answerErrors, refuseOtherMethods } from './refusal.js';
+import { ApiError, type ErrorStatus, type Family } from './errors.js';
+import { answerErrors, refuseOtherMethods, wrongMediaType } from './refusal.js';
 import type { Action } from './roles.js';
 
 /** What the routes work with. */
@@ -15,6 +16,7 @@ export interface ApiDeps {
   readonly config: Config;
   readonly inbox: Inbox;
   readonly authenticator: Authenticator;
+  readonly controls: Controls;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -35,6 +37,8 @@ declare module 'fastify' {
     isTagged?: boolean;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
+    /** The methods that the route's path takes, this one among them. */
+    methods?: ReadonlySet<string>;
     /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */
     bodies?: Readonly<Record<string, z.ZodType>>;
   }
@@ -51,11 +55,29 @@ export function family(
   return async (app, deps) => {
     app.addHook('onRequest', async (request: FastifyRequest) => {
       request.caller = await deps.authenticator.identify(request);
+      if (!(await deps.controls.isAllowed(request.caller.orgId, request.ip)))
+        throw new ApiError(403, `The organization takes no requests from ${request.ip.slice(0, 100)}.`);
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
     });
     const scope = app as unknown as FastifyInstance;
     answerErrors(scope, () => shape);
+    // A body is JSON as it is; routes that take another way of sending one say so.
+    app.removeContentTypeParser('text/plain');
+    app.addHook('preParsing', async (request) => {
+      const { config, schema } = request.routeOptions;
+      const packing = request.headers['content-encoding'] ?? 'identity';
+      if (schema?.body !== undefined && config.bodies === undefined && packing.toLowerCase() !== 'identity')
+        throw new ApiError(
+          415,
+          'The Content-Encoding is not one that this route takes: send the body as it is.',
+        );
+    });
+    app.addHook('preValidation', async (request) => {
+      // Without a Content-Type an empty body reaches no parser.
+      if (request.routeOptions.schema?.body !== undefined && request.body === undefined)
+        throw wrongMediaType(request);
+    });
     app.addHook('onRoute', (route) => {
       route.config = { ...route.config, family: shape };
     });

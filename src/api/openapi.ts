@@ -30,7 +30,7 @@ const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
 const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const { schema, url, route } = document;
   if (schema?.hide === true) return { schema, url };
-  const { family, action, errors = {}, bodies, isTagged } = route.config ?? {};
+  const { family, action, errors = {}, bodies, isTagged, methods = [] } = route.config ?? {};
   const shape: Family = family ?? 'v1';
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
@@ -39,7 +39,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const response = { ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])), ...answers };
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
   const jsonOf = described.response as Record<string, JsonSchema>;
-  const allow = route.method === 'GET' ? 'GET, HEAD' : String(route.method);
+  const allow = [...methods].sort().join(', ');
   const sentences = { 403: forbidden(action), 405: `There is no DELETE here: use ${allow}.`, ...errors };
   const responses = Object.fromEntries(
     Object.keys(answers).map((status) => [
@@ -48,12 +48,11 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     ]),
   );
   if (isTagged === true)
-    responses[304] = {
-      description: 'The answer is the one whose tag If-None-Match has.',
-      // No body.
-      type: 'null',
-      headers: headersAs(TAGGED),
-    };
+    responses[304] = responseOf(
+      { type: 'null' },
+      'The answer is the one whose tag If-None-Match has.',
+      TAGGED,
+    );
   for (const status of problems) {
     const { when, detail } = ERRORS[status];
     const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
@@ -83,6 +82,8 @@ function responseOf(
   headers: Readonly<Record<string, string>> = {},
   example?: object,
 ): object {
+  // No body.
+  if (schema.type === 'null') return { description, type: 'null', headers: headersAs(headers) };
   return {
     description,
     headers: headersAs(headers),
@@ -122,6 +123,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     tags: [
       { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
       { name: 'events', description: 'What agents did, on its way in.' },
+      { name: 'controls', description: 'What an organization controls, and who changed it.' },
       { name: 'operations', description: 'For those who run the service; no credential is needed.' },
     ],
     components: {

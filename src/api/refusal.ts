@@ -148,10 +148,15 @@ function nothingAt(url: string): ApiError {
 
 /** Adds routes to a scope, and answers 405 for all other methods of their paths. */
 export async function refuseOtherMethods(app: FastifyInstance, addRoutes: () => unknown): Promise<void> {
-  const paths = new Set<string>();
-  app.addHook('onRoute', ({ url }) => void paths.add(url));
+  const paths = new Map<string, Set<string>>();
+  app.addHook('onRoute', (route) => {
+    const methods = paths.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    paths.set(route.url, methods);
+    route.config = { ...route.config, methods };
+  });
   await addRoutes();
-  for (const url of [...paths]) {
+  for (const url of [...paths.keys()]) {
     const there = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
     const allow = there.sort().join(', ');
     app.route({

@@ -5,6 +5,9 @@ import { createKey, listKeys, revokeKey } from '../api/keys.js';
 import { ANSWERS, report } from '../api/report.js';
 import { Role } from '../api/roles.js';
 import type { Config } from '../config.js';
+import { Controls } from '../controls/controls.js';
+import { SecretKey } from '../controls/secret.js';
+import { Settings } from '../controls/settings.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
@@ -55,6 +58,19 @@ export const Arguments = {
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
   revokeKey: z.strictObject({ name: z.string() }),
+  getControls: z.strictObject({ orgId: z.string() }),
+  setControls: z.strictObject({
+    orgId: z.string(),
+    settings: z.unknown().pipe(Settings),
+    user: z.string().min(1).max(128),
+    revision: z.int().min(0).optional(),
+  }),
+  listControls: z.strictObject({ orgId: z.string(), limit: z.int().min(1).max(100) }),
+  diffControls: z.strictObject({
+    orgId: z.string(),
+    from: z.int().min(0).optional(),
+    to: z.int().min(0).optional(),
+  }),
 };
 
 type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
@@ -116,6 +132,16 @@ export interface Status {
   readonly last_run: Run | null;
 }
 
+/** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
+async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
+  const found = await store.select('SELECT 1 AS found FROM organizations WHERE org_id = $org_id', {
+    org_id: orgId,
+  });
+  if (found.length === 0)
+    throw new UsageError(`There is no organization ${orgId}: "daybook status" shows which there are.`);
+  return new Controls(store, SecretKey.open(config), clock);
+}
+
 /** What each command does. Results are JSON. */
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
@@ -135,10 +161,28 @@ export const commands = {
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),
+  getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
+    (await controlsOf(context, orgId)).current(orgId),
+  setControls: async (context: Context, { orgId, settings, user, revision }: Of<'setControls'>) =>
+    (await controlsOf(context, orgId)).replace(
+      orgId,
+      settings,
+      { id: user, email: '', name: user },
+      revision === undefined ? {} : { isExpected: (newest) => newest === revision },
+    ),
+  listControls: async (context: Context, { orgId, limit }: Of<'listControls'>) =>
+    (await controlsOf(context, orgId)).history(orgId, limit),
+  /** Without `from` and `to` what the newest change changed. */
+  diffControls: async (context: Context, { orgId, from, to }: Of<'diffControls'>) => {
+    const controls = await controlsOf(context, orgId);
+    const newer = to ?? (await controls.current(orgId)).revision;
+    const older = from ?? Math.max(0, newer - 1);
+    return { from: older, to: newer, differences: await controls.difference(orgId, older, newer) };
+  },
 };
 
 export type CommandName = keyof typeof commands;
-export type CommandArguments<Name extends CommandName> = Of<Name>;
+export type CommandArguments<Name extends CommandName> = z.input<(typeof Arguments)[Name]>;
 export type CommandResult<Name extends CommandName> = Awaited<ReturnType<(typeof commands)[Name]>>;
 
 function isCommand(name: string): name is CommandName {
@@ -154,8 +198,8 @@ const OPTIONS: Record<string, string> = {
 
 /** The sentence for arguments that a command doesn't take, by the name of the option. */
 function sentenceOf({ issues: [issue] }: z.ZodError): string {
-  const name = String(issue?.path[0]);
-  return `${OPTIONS[name] ?? name} ${issue?.message}.`;
+  const [name, ...inner] = issue?.path.map(String) ?? [];
+  return `${[OPTIONS[String(name)] ?? name, ...inner].join('.')} ${issue?.message}.`;
 }
 
 /** Runs a command by its name, its arguments checked. */

@@ -1,0 +1,173 @@
+import type { FastifyReply } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type Author, type Change, SETTINGS_BYTES, Stale } from '../controls/controls.js';
+import { Settings } from '../controls/settings.js';
+import { UsageError } from '../exit.js';
+import type { Caller } from './auth.js';
+import { ApiError } from './errors.js';
+import type { ApiDeps } from './family.js';
+import { DEFAULT_LIMIT, limitOf } from './page.js';
+import { isKnownOf } from './send.js';
+
+const user = z.object({
+  id: z.string().meta({ examples: ['ada'] }),
+  email: z.string().meta({ description: "'' where none is known", examples: ['ada@acme.example'] }),
+  name: z.string().meta({ examples: ['ada'] }),
+});
+const updatedAt = z.iso.datetime().meta({ examples: ['2026-06-01T09:30:00.250Z'] });
+const revision = z
+  .int()
+  .min(0)
+  .meta({ description: 'number of the change, from 1', examples: [7] });
+
+const ChangeRecord = z
+  .object({ revision, settings: Settings, user, updatedAt })
+  .meta({ id: 'ControlsChange', description: 'the settings after a change, and who made it' });
+
+const Current = z
+  .object({
+    revision: revision.meta({ description: 'number of the newest change; 0 before the first' }),
+    settings: Settings,
+    user: user.nullable().meta({ examples: [{ id: 'ada', email: 'ada@acme.example', name: 'ada' }] }),
+    updatedAt: updatedAt.nullable().meta({ examples: ['2026-06-01T09:30:00.250Z'] }),
+  })
+  .meta({
+    id: 'Controls',
+    description: 'the newest settings; user and updatedAt are null before the first change',
+  });
+
+/** A position in the history: a cursor is its number, written so that nobody counts with it. */
+const CURSOR = /^[A-Za-z0-9_-]{11}$/;
+
+function cursorOf(revision: number): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(revision));
+  return bytes.toString('base64url');
+}
+
+function revisionOf(cursor: string): number {
+  const position = Buffer.from(cursor, 'base64url').readBigUInt64BE();
+  return Number(position < Number.MAX_SAFE_INTEGER ? position : Number.MAX_SAFE_INTEGER);
+}
+
+/** Whether an If-Match header names a revision: `"7"`, as the ETag has it, or 7. */
+function isExpectedBy(header: string | undefined): (revision: number) => boolean {
+  if (header === undefined) return () => true;
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+  return (revision) => tags.includes('*') || tags.includes(String(revision));
+}
+
+function authorOf({ userId, email, credential }: Caller): Author {
+  const id = userId ?? `key ${credential}`;
+  return { id, email: email ?? '', name: id };
+}
+
+function tagOf({ revision }: Change): string {
+  return `"${revision}"`;
+}
+
+/** What an organization controls (public-api.md 4.5; decisions.md, Enterprise controls). */
+export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }) => {
+  app.get(
+    '/enterprise-controls',
+    {
+      config: { action: 'read enterprise controls', isTagged: true },
+      schema: {
+        tags: ['controls'],
+        summary: 'The settings as they are',
+        response: { 200: Current },
+      },
+    },
+    async (request, reply) => {
+      const change = await controls.current(request.caller.orgId);
+      reply.headers({ etag: tagOf(change), 'cache-control': 'private, no-cache' });
+      if (isKnownOf(request)?.(String(change.revision)) === true)
+        return (reply as FastifyReply).status(304).send();
+      return reply.send(change as z.infer<typeof Current>);
+    },
+  );
+
+  app.put(
+    '/enterprise-controls',
+    {
+      bodyLimit: SETTINGS_BYTES,
+      config: {
+        action: 'change enterprise controls',
+        errors: {
+          412: 'The newest revision is 7, not the expected one: read it again.',
+          413: `The body must have at most ${SETTINGS_BYTES} bytes.`,
+          415: 'The Content-Type is not one that this route takes: send application/json.',
+        },
+      },
+      schema: {
+        tags: ['controls'],
+        summary: 'Replace the settings whole',
+        description:
+          'Each call makes a revision. With If-Match it does so only when the newest revision is that one. A secret that comes back masked, as ***, stays as it is.',
+        headers: z.looseObject({
+          'if-match': z
+            .string()
+            .optional()
+            .meta({ description: 'the revision that was read, as its ETag has it', examples: ['"0"'] }),
+        }),
+        body: z.strictObject({ settings: Settings }),
+        response: { 200: ChangeRecord },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body, ip: address } = request;
+      const isExpected = isExpectedBy(request.headers['if-match']);
+      try {
+        const options = { isExpected, address };
+        const change = await controls.replace(caller.orgId, body.settings, authorOf(caller), options);
+        reply.header('etag', tagOf(change));
+        return change as z.infer<typeof ChangeRecord>;
+      } catch (error) {
+        if (error instanceof Stale) throw new ApiError(412, error.message);
+        if (error instanceof UsageError) throw new ApiError(400, error.message);
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    '/enterprise-controls/history',
+    {
+      config: { action: 'read enterprise controls' },
+      schema: {
+        tags: ['controls'],
+        summary: 'The changes of the settings, newest first',
+        querystring: z.strictObject({
+          limit: limitOf('changes per page'),
+          cursor: z
+            .string()
+            .regex(CURSOR, 'must be a nextCursor that an answer had')
+            .optional()
+            .meta({ description: 'pagination.nextCursor of the page before', examples: [cursorOf(7)] }),
+        }),
+        response: {
+          200: z.object({
+            changes: z.array(ChangeRecord),
+            pagination: z.object({
+              hasMore: z.boolean().meta({ examples: [true] }),
+              nextCursor: z
+                .string()
+                .nullable()
+                .meta({ description: 'null when hasMore is false', examples: [cursorOf(7)] }),
+            }),
+          }),
+        },
+      },
+    },
+    async ({ caller, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+      const before = cursor === undefined ? undefined : revisionOf(cursor);
+      const { changes, hasMore } = await controls.history(caller.orgId, Number(limit), before);
+      const last = changes.at(-1);
+      return {
+        changes: changes as z.infer<typeof ChangeRecord>[],
+        pagination: { hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last.revision) : null },
+      };
+    },
+  );
+};

@@ -1,0 +1,62 @@
+import { MASK, mapSecrets, type Settings } from './settings.js';
+
+/** A member of the settings that two revisions have otherwise: undefined where one doesn't have it. Secrets are masked. */
+export interface Difference {
+  readonly member: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** A secret, by what tells it from others. */
+class Secret {
+  constructor(readonly sealed: unknown) {}
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The elements of a list by what names them, so that one that was added moves no other; undefined where nothing names them. */
+function named(list: readonly unknown[]): Map<string, unknown> | undefined {
+  const names = list.map((one) =>
+    isPlain(one) ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when) : one,
+  );
+  const isName = (name: unknown) => ['string', 'number', 'boolean'].includes(typeof name);
+  if (!names.every(isName) || new Set(names).size < names.length) return undefined;
+  return new Map(list.map((one, index) => [String(names[index]), one]));
+}
+
+/** The members of the members, as far down as there are names: `networkPolicy.allowedIps[10.0.0.0/8]`. */
+function* leaves(value: unknown, member: string): Generator<[member: string, value: unknown]> {
+  const elements = Array.isArray(value) ? (named(value) ?? new Map(value.entries())) : undefined;
+  const inner = isPlain(value) && !(value instanceof Secret) ? Object.entries(value) : [];
+  if (elements !== undefined && elements.size > 0) {
+    for (const [name, one] of elements) yield* leaves(one, `${member}[${name}]`);
+  } else if (inner.length > 0) {
+    for (const [name, one] of inner) yield* leaves(one, member === '' ? name : `${member}.${name}`);
+  } else if (member !== '') {
+    yield [member, value];
+  }
+}
+
+/** What is otherwise in newer settings, as both are stored. A secret differs when it was set to another value. */
+export function differencesOf(older: Settings, newer: Settings): Difference[] {
+  const [before, after] = [older, newer].map(
+    (settings) =>
+      new Map(
+        leaves(
+          mapSecrets(settings, (sealed) => new Secret(sealed)),
+          '',
+        ),
+      ),
+  ) as [Map<string, unknown>, Map<string, unknown>];
+  const shown = (value: unknown) => (value instanceof Secret ? MASK : value);
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((member) => JSON.stringify(before.get(member)) !== JSON.stringify(after.get(member)))
+    .sort()
+    .map((member) => ({
+      member,
+      ...(before.has(member) ? { before: shown(before.get(member)) } : {}),
+      ...(after.has(member) ? { after: shown(after.get(member)) } : {}),
+    }));
+}
