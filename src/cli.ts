@@ -2,20 +2,48 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Argument, Command, CommanderError, Option } from 'commander';
-import { ANSWERS, type Answer, GROUPS } from './api/report.js';
-import { Role } from './api/roles.js';
-import { call } from './command/call.js';
-import { type Config, isDebugging, readProcessConfig, showProcessConfig, VERSION } from './config.js';
-import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
+import type { Answer } from './api/report.js';
+import type { Role as RoleName } from './api/roles.js';
+import type { Config } from './config.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
-import { inputFiles } from './ingest/files.js';
-import { sentenceOf } from './store/check.js';
-import { bytes, csv, table, withProgress } from './terminal.js';
+import type { AgentName, Change } from './hooks/install.js';
+
+// A key among the arguments is in the list of processes until this takes them off it.
+if (process.argv.includes('--key')) process.title = 'daybook';
+
+// Agents wait for their hooks on every event: these start without what only the other commands need.
+const [, , noun, verb, ...rest] = process.argv;
+const isHelp = rest.some((word) => word === '--help' || word === '-h');
+if (noun === 'hooks' && (verb === 'send' || verb === 'run' || verb === 'deliver') && !isHelp) {
+  const { hookCommand } = await import('./hooks/command.js');
+  process.exit(await hookCommand(verb, rest, Date.now, process.env));
+}
+
+const [
+  { Argument, Command, CommanderError, Option },
+  { ANSWERS, GROUPS },
+  { Role },
+  { call },
+  { isDebugging, readProcessConfig, showProcessConfig, VERSION },
+  { addDays, dayOf, lastClosedDay, parseDay },
+  { inputFiles },
+  { sentenceOf },
+  { bytes, csv, table, withProgress },
+] = await Promise.all([
+  import('commander'),
+  import('./api/report.js'),
+  import('./api/roles.js'),
+  import('./command/call.js'),
+  import('./config.js'),
+  import('./day.js'),
+  import('./ingest/files.js'),
+  import('./store/check.js'),
+  import('./terminal.js'),
+]);
 
 const clock = () => Date.now();
 const print = (text: string): void => {
@@ -343,7 +371,7 @@ keys
   .action(
     async (options: {
       org: string;
-      role: Role;
+      role: RoleName;
       user?: string;
       email?: string;
       expires?: string;
@@ -477,6 +505,112 @@ controls
       }
     },
   );
+
+const hooks = program.command('hooks').description('commands that agents run on events of their sessions');
+
+const FOLDER = '--folder <folder>';
+const FOLDER_MEANS = 'folder of the connection and of what waits (default: ~/.daybook/hooks)';
+
+/** The commands that agents run come this way behind options of the program only. */
+const run = (verb: 'run' | 'send' | 'deliver') => async () => {
+  const { hookCommand } = await import('./hooks/command.js');
+  const args = process.argv.slice(process.argv.indexOf(verb, process.argv.indexOf('hooks')) + 1);
+  process.exitCode = await hookCommand(verb, args, clock, process.env);
+};
+
+hooks
+  .command('run')
+  .description('run the commands that a configuration has for the payload on standard input, and record them')
+  .requiredOption('--config <file>', 'hooks by event, or settings that have them as "hooks"')
+  .option('--agent <name>', 'the agent whose hook this is')
+  .option(FOLDER, FOLDER_MEANS)
+  .action(run('run'));
+
+hooks
+  .command('send')
+  .description('send the payload on standard input to the server, now or with the next one')
+  .option('--agent <name>', 'the agent whose hook this is')
+  .option(FOLDER, FOLDER_MEANS)
+  .action(run('send'));
+
+hooks
+  .command('deliver')
+  .description('send what waits to the server')
+  .option(FOLDER, FOLDER_MEANS)
+  .action(run('deliver'));
+
+const agentOption = () =>
+  new Option('--agent <name>', 'which agent').choices(['claude-code', 'droid']).makeOptionMandatory();
+
+hooks
+  .command('install')
+  .description('have an agent send what it does to a server')
+  .addOption(agentOption())
+  .option('--server <url>', 'address of the server')
+  .option('--key <key>', 'API key for it, - to read it from standard input')
+  .option('--user <id>', 'whose sessions they are, where the key stands for no user')
+  .option('--yes', 'do it without asking')
+  .option(FOLDER, FOLDER_MEANS)
+  .action(
+    async (options: {
+      agent: AgentName;
+      server?: string;
+      key?: string;
+      user?: string;
+      yes?: boolean;
+      folder?: string;
+    }) => {
+      const [{ commandOf, installed }, { connectTo }] = await Promise.all([
+        import('./hooks/install.js'),
+        import('./hooks/connect.js'),
+      ]);
+      const folder = options.folder === undefined ? undefined : resolve(options.folder);
+      const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
+      const connection = await connectTo(folder, { server: options.server, key, user: options.user });
+      const command = commandOf(options.agent, [process.execPath, process.argv[1] ?? ''], folder);
+      if (!(await apply(installed(options.agent, homedir(), command), options.yes === true))) return;
+      await connection.save();
+      print(connection.sentence);
+    },
+  );
+
+hooks
+  .command('uninstall')
+  .description('take away what install wrote, and nothing else')
+  .addOption(agentOption())
+  .option('--yes', 'do it without asking')
+  .option(FOLDER, FOLDER_MEANS)
+  .action(async (options: { agent: AgentName; yes?: boolean; folder?: string }) => {
+    const [{ AGENTS, uninstalled }, { disconnect }] = await Promise.all([
+      import('./hooks/install.js'),
+      import('./hooks/connect.js'),
+    ]);
+    const change = uninstalled(options.agent, homedir());
+    if (change.lines.length === 0) print(`${change.path} has no hooks of Daybook.`);
+    else if (!(await apply(change, options.yes === true))) return;
+    // The key goes with the last agent that uses it.
+    if (AGENTS.every((agent) => uninstalled(agent, homedir()).lines.length === 0))
+      await disconnect(options.folder === undefined ? undefined : resolve(options.folder));
+  });
+
+/** Shows a change of an agent's file, asks unless told not to, and makes it. Answers whether it was made. */
+async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
+  print([`${change.path}:`, ...change.lines].join('\n'));
+  if (!isAgreed) {
+    if (process.stdin.isTTY !== true)
+      throw new UsageError('Nothing was changed: add --yes, since there is no terminal to ask on.');
+    const { createInterface } = await import('node:readline/promises');
+    const terminal = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = await terminal.question('Write this? [y/N] ').finally(() => terminal.close());
+    if (!/^y(es)?$/i.test(answer.trim())) {
+      print('Nothing was changed.');
+      return false;
+    }
+  }
+  const { write } = await import('./hooks/install.js');
+  await write(change);
+  return true;
+}
 
 function numberOf(text: string, name: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} must be a number, not "${text}".`);

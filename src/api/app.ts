@@ -22,6 +22,7 @@ import { controls } from './controls.js';
 import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
+import { hooks } from './hooks.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
@@ -146,5 +147,6 @@ export function buildApp(
   app.register(family('v0', controls), { ...all, prefix: '/api/v0/organization' });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
+  app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
   return app;
 }

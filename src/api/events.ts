@@ -40,7 +40,7 @@ const Taken = z.object({
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
 const NO_ARRAY = 'The body must be a JSON array of events: for a line an event send application/x-ndjson.';
-const FULL =
+export const FULL =
   'The service has as many events waiting as it can keep: nothing was taken, send them again later.';
 const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
@@ -106,18 +106,24 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         const { accepted, rejected, errors } = verdict;
         return { accepted, rejected, errors: [...errors] };
       } catch (error) {
-        if (error instanceof TooLarge) throw new ApiError(413, TOO_LARGE);
-        if (error instanceof NotUnpacked)
-          throw new ApiError(400, 'The body is not packed as its Content-Encoding says.');
-        if (error instanceof NotAnArray) throw new ApiError(400, NO_ARRAY);
-        if (error instanceof InboxFull || isDiskFull(error)) throw new ApiError(503, FULL);
+        const refusal = refusalOfBody(error);
         // Nobody hears this; but it is no failure of the service.
-        if (request.raw.readableAborted) throw new ApiError(400, 'The body ended in the middle.');
-        throw error;
+        if (refusal === error && request.raw.readableAborted)
+          throw new ApiError(400, 'The body ended in the middle.');
+        throw refusal;
       }
     },
   );
 };
+
+/** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. */
+export function refusalOfBody(error: unknown): unknown {
+  if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
+  if (error instanceof NotUnpacked)
+    return new ApiError(400, 'The body is not packed as its Content-Encoding says.');
+  if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
+  return error instanceof InboxFull || isDiskFull(error) ? new ApiError(503, FULL) : error;
+}
 
 function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');

@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { eventsOf } from '../hooks/translate.js';
+import { PACKED_BYTES } from '../ingest/body.js';
+import type { Caller } from './auth.js';
+import { ApiError } from './errors.js';
+import { FULL, refusalOfBody } from './events.js';
+import type { ApiDeps } from './family.js';
+import { may } from './roles.js';
+
+const MS_PER_DAY = 86_400_000;
+const FIRST_MS = Date.UTC(2020);
+
+const text = (max: number) => z.string().min(1).max(max).optional();
+const unknown = (example: unknown) =>
+  z
+    .unknown()
+    .optional()
+    .meta({ examples: [example] });
+
+const Payload = z
+  .looseObject({
+    hook_event_name: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ examples: ['PostToolUse'] }),
+    session_id: text(128).meta({ description: 'required where events come of it', examples: ['s-1'] }),
+    cwd: z
+      .string()
+      .nullish()
+      .meta({ examples: ['/home/ada/project'] }),
+    permission_mode: z
+      .string()
+      .nullish()
+      .meta({ examples: ['acceptEdits'] }),
+    tool_name: text(2048).meta({ description: 'required of PostToolUse', examples: ['Edit'] }),
+    tool_use_id: z
+      .string()
+      .nullish()
+      .meta({ examples: ['toolu_01'] }),
+    tool_input: unknown({ file_path: '/home/ada/project/app.ts' }),
+    tool_response: unknown({ filePath: '/home/ada/project/app.ts' }),
+    timestamp: z
+      .union([z.int(), z.iso.datetime({ offset: true })])
+      .optional()
+      .meta({
+        description: 'ours: when it happened, in RFC 3339 or Unix milliseconds; without it, now',
+        examples: ['2026-06-01T09:30:00.250Z'],
+      }),
+    payload_id: text(100).meta({
+      description: 'ours: tells it from others that say the same; without it, these count as one on a day',
+      examples: ['0f8b6c1e'],
+    }),
+    user_id: text(128).meta({
+      description: "ours: whose session it is; without it, the key's user",
+      examples: ['ada'],
+    }),
+    client: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/)
+      .optional()
+      .meta({ description: 'ours: as events have it', examples: ['terminal-ui'] }),
+    agent: text(128).meta({ description: 'ours: as events have it', examples: ['claude-code'] }),
+    hook_runs: z
+      .array(
+        z.strictObject({
+          command: z.string().min(1).max(2048),
+          matcher: z.string().max(2048),
+          exit_code: z.int().nullable(),
+          duration_ms: z.int().min(0).max(1e11),
+          timed_out: z.boolean(),
+        }),
+      )
+      .max(1000)
+      .optional()
+      .meta({
+        description: 'ours: the commands that ran on the event, in the place of what the event tells',
+        examples: [
+          [{ command: 'npm run format', matcher: 'Edit', exit_code: 0, duration_ms: 250, timed_out: false }],
+        ],
+      }),
+  })
+  .meta({ id: 'HookPayload', description: 'what an agent gives a hook on standard input' });
+
+/** Whose session a payload is of. Throws 403 where the caller may not say so, or nobody says. */
+function userOf({ role, userId }: Caller, wanted: string | undefined): string {
+  const isAnyones = may(role, 'send events of other users');
+  if (wanted !== undefined && wanted !== userId && !isAnyones)
+    throw new ApiError(
+      403,
+      `A credential of role ${role} may send payloads of its own user_id, ${userId}, only: nothing was taken.`,
+    );
+  const user = wanted ?? userId;
+  if (user === null)
+    throw new ApiError(403, 'This key stands for no user: send user_id, or make a key with --user.');
+  return user;
+}
+
+function instantOf(timestamp: string | number | undefined, now: number): number {
+  const instant = typeof timestamp === 'string' ? Date.parse(timestamp) : (timestamp ?? now);
+  if (instant < FIRST_MS || instant > now + MS_PER_DAY)
+    throw new ApiError(
+      400,
+      'The member timestamp must be in 2020 or later, and at most 24 hours in the future.',
+    );
+  return instant;
+}
+
+/** Payloads of hooks (decisions.md, Events in and Hooks). */
+export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock }) => {
+  app.post(
+    '',
+    {
+      bodyLimit: PACKED_BYTES,
+      config: {
+        action: 'send events',
+        errors: {
+          400: 'The member hook_event_name is required: it must be a string.',
+          413: `The body must have at most ${PACKED_BYTES} bytes.`,
+          415: 'The Content-Type is not one that this route takes: send application/json.',
+          503: FULL,
+        },
+      },
+      schema: {
+        tags: ['events'],
+        summary: 'Send what an agent tells a hook',
+        description:
+          'The payload becomes events, and its words are dropped. What is answered is on disk, and counts once however often it is sent.',
+        body: Payload,
+        response: { 202: z.null().meta({ description: 'taken' }) },
+      },
+    },
+    async (request, reply) => {
+      const { body, caller } = request;
+      const userId = userOf(caller, body.user_id);
+      const events = eventsOf(body, { userId, occurredAt: instantOf(body.timestamp, clock()) });
+      if (events.length > 0) {
+        for (const name of ['session_id', 'tool_name'] as const)
+          if (body[name] === undefined && (name === 'session_id' || body.hook_event_name === 'PostToolUse'))
+            throw new ApiError(
+              400,
+              `The member ${name} is required: events come of ${body.hook_event_name}.`,
+            );
+        const lines = Readable.from(events.map((event) => `${JSON.stringify(event)}\n`));
+        await inbox
+          .receive(lines, {
+            requestId: request.id,
+            orgId: caller.orgId,
+            onlyUser: userId,
+            encoding: 'identity',
+            isArray: false,
+          })
+          .catch((error) => {
+            throw refusalOfBody(error);
+          });
+      }
+      return reply.status(202).send(null);
+    },
+  );
+};

@@ -1,0 +1,108 @@
+import { membersOf, type Payload } from './payload.js';
+import type { HookRun } from './run.js';
+
+/** The events that a command can block: on the others 2 is a warning as any code is. After a tool the agent hears why. */
+const BLOCKABLE = new Set(['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop']);
+/** The events whose hooks can say something to the agent in plain words. */
+const HEARD = new Set(['UserPromptSubmit', 'SessionStart']);
+
+/** What the agent gets from all commands of an event together. */
+export interface HookAnswer {
+  readonly exitCode: 0 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The strictest permission counts. */
+const PERMISSIONS = ['deny', 'ask', 'allow'];
+
+function isObject(text: string): boolean {
+  try {
+    return text.trimStart().startsWith('{') && typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+function joined(texts: readonly unknown[]): string | undefined {
+  const said = texts.filter((text) => typeof text === 'string' && text !== '');
+  return said.length === 0 ? undefined : said.join('\n');
+}
+
+/** The documents of several commands as one: what stops or blocks counts, and what is said is said together. */
+function merged(event: string, documents: readonly Payload[], words: readonly string[]): object {
+  const own = documents.map(({ hookSpecificOutput }) => membersOf(hookSpecificOutput));
+  const permission = PERMISSIONS.find((one) => own.some((of) => of.permissionDecision === one));
+  const blocking = documents.filter(({ decision }) => decision === 'block');
+  const stopping = documents.filter((document) => document.continue === false);
+  const specific = {
+    ...Object.assign({}, ...own),
+    ...(permission === undefined
+      ? {}
+      : {
+          permissionDecision: permission,
+          permissionDecisionReason: joined(
+            own.filter((of) => of.permissionDecision === permission).map((of) => of.permissionDecisionReason),
+          ),
+        }),
+    additionalContext: joined([...own.map(({ additionalContext }) => additionalContext), ...words]),
+  };
+  const isSaid = Object.values(specific).some((value) => value !== undefined);
+  return {
+    ...Object.assign({}, ...documents),
+    systemMessage: joined(documents.map(({ systemMessage }) => systemMessage)),
+    ...(stopping.length === 0
+      ? {}
+      : { continue: false, stopReason: joined(stopping.map(({ stopReason }) => stopReason)) }),
+    ...(blocking.length === 0
+      ? {}
+      : { decision: 'block', reason: joined(blocking.map(({ reason }) => reason)) }),
+    ...(isSaid ? { hookSpecificOutput: { hookEventName: event, ...specific } } : {}),
+  };
+}
+
+function outputOf(event: string, runs: readonly HookRun[]): string {
+  const said = runs.filter(({ stdout }) => stdout.trim() !== '').map(({ stdout }) => stdout);
+  const documents = said.filter(isObject).map((text) => membersOf(JSON.parse(text)));
+  const words = said.filter((text) => !isObject(text));
+  if (said.length === 1) return said[0] ?? '';
+  if (documents.length === 0) return words.join('\n');
+  return `${JSON.stringify(merged(event, documents, HEARD.has(event) ? words : []))}\n`;
+}
+
+/**
+ * What an agent expects of one hook, made from all that ran (public-api.md 6.1; decisions.md, Hooks): 2 with the reason when
+ * one blocks, else 0 with what they print. One that fails in another way is a warning.
+ */
+export function answerOf(event: string, runs: readonly HookRun[], showsOutput = false): HookAnswer {
+  const isBlocking = ({ exitCode, isTimedOut }: HookRun) =>
+    exitCode === 2 && !isTimedOut && BLOCKABLE.has(event);
+  const blocking = runs.filter(isBlocking);
+  if (blocking.length > 0) {
+    const reasons = blocking.map(
+      ({ stderr, command }) => stderr.trim() || `The hook "${command}" blocks this.`,
+    );
+    return { exitCode: 2, stdout: '', stderr: `${reasons.join('\n')}\n` };
+  }
+  const shown = runs.filter(({ exitCode }) => exitCode !== 0 || showsOutput);
+  const lines = shown.map(
+    (run) => `${sentenceOf(run)}${run.stderr.trim() === '' ? '' : `\n${run.stderr.trim()}`}\n`,
+  );
+  return {
+    exitCode: 0,
+    stdout: outputOf(
+      event,
+      runs.filter(({ exitCode }) => exitCode === 0),
+    ),
+    stderr: lines.join(''),
+  };
+}
+
+function sentenceOf({ command, exitCode, isTimedOut, timeoutMs, durationMs }: HookRun): string {
+  const how = isTimedOut
+    ? `was ended after ${timeoutMs / 1000} seconds`
+    : exitCode === null
+      ? 'was ended by a signal'
+      : `ended with ${exitCode} after ${durationMs} ms`;
+  return `The hook "${command}" ${how}.`;
+}

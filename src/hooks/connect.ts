@@ -1,0 +1,77 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
+
+const CHECK_MS = 5000;
+
+const Wanted = z.object({
+  server: z.url({ protocol: /^https?$/, error: 'must be an address as https://daybook.acme.example' }),
+  key: z.string().regex(/^\S{1,8192}$/, 'must be an API key or a JWT'),
+  user: z.string().min(1).max(128).optional(),
+});
+
+/**
+ * What has hooks send to a server from then on, once it is saved; without a server and key the one that there is. Asks the
+ * server whether it would take what they send. Throws a UsageError when it wouldn't.
+ */
+export async function connectTo(
+  folder: string = HOOKS_FOLDER,
+  wanted: { server?: string | undefined; key?: string | undefined; user?: string | undefined },
+): Promise<{ sentence: string; save: () => Promise<void> }> {
+  if ((wanted.server === undefined) !== (wanted.key === undefined))
+    throw new UsageError('--server and --key go together: give both, or none where they were given before.');
+  const known = await connectionOf(folder);
+  if (wanted.server === undefined && known === undefined)
+    return {
+      sentence: `What agents do waits in ${folder}: install again with --server and --key to have it sent.`,
+      save: async () => {},
+    };
+  const parsed = Wanted.safeParse({
+    ...known,
+    ...wanted,
+    server: wanted.server ?? known?.server,
+    key: wanted.key ?? known?.key,
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
+  }
+  const connection = parsed.data;
+  const isReached = await check(connection);
+  return {
+    sentence: isReached
+      ? `From its next session on the agent sends to ${connection.server}.`
+      : `${connection.server} does not answer just now: what the agent does waits in ${folder} until it does.`,
+    save: () => writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`),
+  };
+}
+
+/** Sends what no event comes of. Answers whether somebody is there; throws a UsageError when they don't take it. */
+async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boolean> {
+  let answer: Response;
+  try {
+    answer = await fetch(`${server.replace(/\/+$/, '')}/api/v1/hooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        hook_event_name: 'Notification',
+        ...(user === undefined ? {} : { user_id: user }),
+      }),
+      signal: AbortSignal.timeout(CHECK_MS),
+    });
+  } catch {
+    return false;
+  }
+  if (answer.status === 202) return true;
+  const detail = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => undefined));
+  throw new UsageError(
+    `${server} answers ${answer.status}${detail.success ? `: ${detail.data.detail}` : ', and is no Daybook: correct --server.'}`,
+  );
+}
+
+/** Forgets the server and its key. What waits stays. */
+export async function disconnect(folder: string = HOOKS_FOLDER): Promise<void> {
+  await rm(join(folder, 'connection.json'), { force: true });
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../exit.js';
+import { answerOf, type HookAnswer } from './answer.js';
+import { HooksConfig } from './config.js';
+import { commandsOf } from './match.js';
+import type { Payload } from './payload.js';
+import { type HookRun, runCommand } from './run.js';
+import { forward, type HookContext } from './send.js';
+
+/** What a command's text may have in an event. */
+const COMMAND_CHARACTERS = 2048;
+
+/** The configuration of a file: a map of events, or settings that have one as `hooks`. Throws a UsageError. */
+export function readHooksConfig(path: string): HooksConfig {
+  let document: unknown;
+  try {
+    document = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const isNoJson = error instanceof SyntaxError;
+    throw new UsageError(
+      `The hooks ${path} ${isNoJson ? 'are not JSON' : "can't be read"}: --config names a file.`,
+    );
+  }
+  const { hooks, ...settings } = Object(document);
+  const parsed = HooksConfig.safeParse(hooks === undefined ? document : { ...settings, ...Object(hooks) });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(
+    `The hooks ${path} are wrong: ${issue?.path.join('.') || 'the document'} ${issue?.message}.`,
+  );
+}
+
+/** Runs what a configuration says for a payload: all commands at once. */
+export async function runHooks(
+  config: HooksConfig,
+  payload: Payload,
+  input: string,
+): Promise<{ runs: HookRun[]; answer: HookAnswer }> {
+  const runs = await Promise.all(commandsOf(config, payload).map((command) => runCommand(command, input)));
+  return { runs, answer: answerOf(String(payload.hook_event_name), runs, config.showHookOutput) };
+}
+
+/** Records runs as events. Answers a sentence when they have to wait. */
+export async function record(
+  payload: Payload,
+  runs: readonly HookRun[],
+  context: HookContext,
+): Promise<string | undefined> {
+  const { hook_event_name, session_id, cwd, permission_mode, transcript_path } = payload;
+  if (runs.length === 0 || typeof session_id !== 'string') return undefined;
+  return forward(
+    {
+      ...{ hook_event_name, session_id, cwd, permission_mode, transcript_path },
+      hook_runs: runs.map(({ command, matcher, exitCode, durationMs, isTimedOut }) => ({
+        command: command.slice(0, COMMAND_CHARACTERS),
+        matcher,
+        exit_code: exitCode,
+        duration_ms: durationMs,
+        timed_out: isTimedOut,
+      })),
+    },
+    context,
+  );
+}

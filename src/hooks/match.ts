@@ -1,0 +1,49 @@
+import { type HookGroup, HooksConfig } from './config.js';
+import { type Payload, shellCommandOf } from './payload.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 60;
+
+/** A command that an event runs. */
+export interface HookCommand {
+  readonly matcher: string;
+  readonly command: string;
+  readonly timeoutMs: number;
+}
+
+/** What a matcher is matched with: what the tool is called, why it is compacted, how the session begins. */
+function subjectOf(payload: Payload): unknown {
+  switch (payload.hook_event_name) {
+    case 'PreToolUse':
+    case 'PostToolUse':
+      return payload.tool_name;
+    case 'PreCompact':
+      return payload.trigger;
+    case 'SessionStart':
+      return payload.source;
+    default:
+      return undefined;
+  }
+}
+
+function isMatched({ matcher = '', commandRegex = '' }: HookGroup, payload: Payload): boolean {
+  const subject = subjectOf(payload);
+  const isAll = matcher === '' || matcher === '*' || subject === undefined;
+  if (!isAll && !new RegExp(`^(?:${matcher})$`).test(String(subject))) return false;
+  if (commandRegex === '' || commandRegex === '*') return true;
+  const command = shellCommandOf(payload);
+  return command !== undefined && new RegExp(commandRegex).test(command);
+}
+
+/** The commands that a payload's event runs, each once (decisions.md, Hooks). */
+export function commandsOf(config: HooksConfig, payload: Payload): HookCommand[] {
+  const event = String(payload.hook_event_name);
+  if (config.hooksDisabled === true || !Object.hasOwn(HooksConfig.shape, event)) return [];
+  const groups = config[event as 'Stop'] ?? [];
+  const commands = new Map<string, HookCommand>();
+  for (const group of groups.filter((group) => isMatched(group, payload))) {
+    for (const { command, timeout = DEFAULT_TIMEOUT_SECONDS } of group.hooks)
+      if (!commands.has(command))
+        commands.set(command, { matcher: group.matcher ?? '', command, timeoutMs: timeout * 1000 });
+  }
+  return [...commands.values()];
+}

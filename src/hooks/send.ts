@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { clientOf, type Payload, withoutWords } from './payload.js';
+import { deliver, keep } from './spool.js';
+import { eventsOf } from './translate.js';
+
+/** How long after its start the process goes on with the server. The agent waits for it. */
+const ENDS_AFTER_MS = 130;
+
+/** What a hook command works with. */
+export interface HookContext {
+  /** Where connection and spool are. */
+  readonly folder: string;
+  readonly agent: string | undefined;
+  /** How the agent was started, as it tells its hooks. */
+  readonly entrypoint: string | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** What starts this program again. */
+  readonly program: readonly string[];
+}
+
+/** The document on standard input. Throws when it is no JSON object, with a sentence. */
+export function payloadOf(text: string): Payload {
+  try {
+    const payload: unknown = JSON.parse(text);
+    if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload as Payload;
+  } catch {
+    // What it says could be anything.
+  }
+  throw new Error('Standard input must be the JSON object that an agent gives its hooks.');
+}
+
+/** Forwards a payload: without its words, and when it tells of an event. Answers a sentence when it has to wait. */
+export async function send(payload: Payload, context: HookContext): Promise<string | undefined> {
+  const isTold = eventsOf(payload, { userId: '', occurredAt: context.now }).length > 0;
+  return isTold ? forward(withoutWords(payload), context) : undefined;
+}
+
+/** Keeps a document on disk, and sends it and what waits as far as there is time; another process goes on with the rest. */
+export async function forward(document: Payload, context: HookContext): Promise<string | undefined> {
+  const { folder, agent, entrypoint, now, program } = context;
+  const client = clientOf(entrypoint);
+  await keep(
+    folder,
+    {
+      ...document,
+      timestamp: now,
+      payload_id: randomUUID(),
+      ...(agent === undefined ? {} : { agent }),
+      ...(client === undefined ? {} : { client }),
+    },
+    now,
+  );
+  const ends = new AbortController();
+  const timer = setTimeout(() => ends.abort(), Math.max(10, ENDS_AFTER_MS - performance.now()));
+  const delivery = await deliver(folder, ends.signal);
+  clearTimeout(timer);
+  if (delivery === 'sent') return undefined;
+  if (delivery !== 'late') return `Events wait in ${folder}: ${delivery.refused}.`;
+  const [command = '', ...args] = program;
+  spawn(command, [...args, 'hooks', 'deliver', '--folder', folder], {
+    detached: true,
+    stdio: 'ignore',
+  }).unref();
+  return undefined;
+}

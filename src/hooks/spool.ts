@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import type { Agent, request } from 'node:http';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
+ * `hooks send` loads, so that it starts at once.
+ */
+
+/** Where hooks have their connection and what waits, unless somebody says otherwise. */
+export const HOOKS_FOLDER = join(homedir(), '.daybook', 'hooks');
+
+/** How many payloads may wait: those that come then are lost, and whoever sends them is told. */
+export const SPOOL_FILES = 20_000;
+/** A deliverer that was killed leaves its mark; after that long it counts for nothing. */
+const MARK_HOLDS_MS = 60_000;
+const ANSWER_MS = 10_000;
+
+/** The server, and what opens it. */
+export interface Connection {
+  readonly server: string;
+  readonly key: string;
+  /** Whose sessions they are, where the key doesn't say. */
+  readonly user?: string;
+}
+
+/** As many payloads wait as may. */
+export class SpoolFull extends Error {
+  override name = 'SpoolFull';
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  await folder.sync().finally(() => folder.close());
+}
+
+/** Writes a file that only its owner can read: whole or not at all, and on disk. */
+export async function writePrivate(folder: string, name: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${name}.${randomUUID()}`);
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    await file
+      .writeFile(text)
+      .then(() => file.sync())
+      .finally(() => file.close());
+    await rename(draft, join(folder, name));
+    await syncFolder(folder);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The connection of a folder; undefined when none was set up. */
+export async function connectionOf(folder: string): Promise<Connection | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'connection.json'), 'utf8')) as Connection;
+  } catch {
+    return undefined;
+  }
+}
+
+async function waitingIn(spool: string): Promise<string[]> {
+  try {
+    return (await readdir(spool)).filter((name) => name.endsWith('.json')).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Keeps a document until the server has it. Throws SpoolFull. `now` is Unix milliseconds. */
+export async function keep(folder: string, document: object, now: number): Promise<void> {
+  const spool = join(folder, 'spool');
+  if ((await waitingIn(spool)).length >= SPOOL_FILES) throw new SpoolFull();
+  await writePrivate(spool, `${now}-${randomUUID()}.json`, JSON.stringify(document));
+}
+
+/** What became of what waits: all sent, some of it not yet, or the server doesn't take it now. */
+export type Delivery = 'sent' | 'late' | { readonly refused: string };
+
+/** Sends what waits, the oldest first, until `signal` says that there is no more time. */
+export async function deliver(folder: string, signal: AbortSignal): Promise<Delivery> {
+  const spool = join(folder, 'spool');
+  const names = await waitingIn(spool);
+  if (names.length === 0) return 'sent';
+  const connection = await connectionOf(folder);
+  if (connection === undefined) return { refused: 'there is no server: "daybook hooks install" names one' };
+  const { post, close } = await poster(connection, signal);
+  try {
+    for (const name of names) {
+      const path = join(spool, name);
+      // Another deliverer may have sent it.
+      const text = await readFile(path, 'utf8').catch(() => undefined);
+      if (text === undefined) continue;
+      const user = connection.user === undefined ? {} : { user_id: connection.user };
+      const status = await post(JSON.stringify({ ...user, ...JSON.parse(text) }));
+      // What the server can't read now it never will.
+      if (status === 202 || status === 400 || status === 413) await rm(path, { force: true });
+      else return { refused: `the server answered ${status}` };
+    }
+    return 'sent';
+  } catch (error) {
+    if (signal.aborted) return 'late';
+    return { refused: error instanceof Error ? error.message : String(error) };
+  } finally {
+    close();
+  }
+}
+
+/** What posts a document to the server, and answers the status. One connection serves for all. */
+async function poster({ server, key }: Connection, signal: AbortSignal) {
+  const url = new URL(`${server.replace(/\/+$/, '')}/api/v1/hooks`);
+  // TLS takes as long to load as all the rest.
+  const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 }) as Agent;
+  const post = (body: string) =>
+    new Promise<number>((resolve, reject) => {
+      const sent = (http.request as typeof request)(url, {
+        method: 'POST',
+        agent,
+        signal,
+        timeout: ANSWER_MS,
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+        },
+      });
+      sent.on('response', (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+        answer.on('error', reject);
+      });
+      sent.on('timeout', () => sent.destroy(new Error('the server does not answer')));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  return { post, close: () => agent.destroy() };
+}
+
+/** Sends what waits as the only one who does for the folder; answers undefined when another one is at it. */
+export async function deliverAlone(
+  folder: string,
+  signal: AbortSignal,
+  now: number,
+): Promise<Delivery | undefined> {
+  const mark = join(folder, 'delivering');
+  const since = await stat(mark).catch(() => undefined);
+  if (since !== undefined && now - since.mtimeMs > MARK_HOLDS_MS) await rm(mark, { force: true });
+  try {
+    await (await open(mark, 'wx', 0o600)).close();
+  } catch {
+    return undefined;
+  }
+  try {
+    return await deliver(folder, signal);
+  } finally {
+    await rm(mark, { force: true });
+  }
+}
