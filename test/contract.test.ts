@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod';
 import { buildApp } from '../src/api/app.js';
 import { Authenticator } from '../src/api/auth.js';
-import { ApiError, ERRORS, type ErrorStatus, PROBLEMS } from '../src/api/errors.js';
+import { ApiError, ERRORS, type ErrorStatus, familyOf, PROBLEMS } from '../src/api/errors.js';
 import { family } from '../src/api/family.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
 import { may, Role } from '../src/api/roles.js';
@@ -37,8 +37,8 @@ function expectError(service: Service, operation: Operation, given: Given, statu
   return detail;
 }
 
-/** Fails unless an answer is this error in the shape of analytics. Of paths and methods that the document doesn't have. */
-function expectProblem(given: Given, status: ErrorStatus): void {
+/** Fails unless an answer is this error in the shape of the path's family. Of paths and methods that the document doesn't have. */
+function expectProblem(given: Given, status: ErrorStatus, path = '/'): void {
   expect(given.status, given.text).toBe(status);
   expect(given.headers['content-type']).toBe('application/json; charset=utf-8');
   const body = JSON.parse(given.text);
@@ -46,9 +46,9 @@ function expectProblem(given: Given, status: ErrorStatus): void {
     title: STATUS_CODES[status],
     detail: expect.stringMatching(/^[A-Z].*\.$/),
     status,
-    requestId: given.headers['x-request-id'],
+    ...(familyOf(path) === 'v0' ? {} : { requestId: given.headers['x-request-id'] }),
   });
-  expect(body.requestId).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
+  expect(given.headers['x-request-id']).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
   expectHeaders(given);
   expectNoLeak(given.text, JSON.stringify(given.headers));
 }
@@ -83,7 +83,7 @@ describe('every route', () => {
   test('answers the request of its examples as the document says', () =>
     each(async (operation) => {
       const given = await service.send(operation);
-      expect(given.status, given.text).toBe(200);
+      expect(given.status, given.text).toBeLessThan(300);
       service.reference.expectKept(operation, given);
     }));
 
@@ -123,7 +123,7 @@ describe('every route', () => {
       await each(async (operation) => {
         const action = service.actions.get(`${operation.method} ${operation.path}`);
         if (action === undefined || may(role, action)) {
-          expect((await service.send(operation, { headers: { authorization } })).status).toBe(200);
+          expect((await service.send(operation, { headers: { authorization } })).status).toBeLessThan(300);
         } else {
           const wrong = {
             query: { timezone: 'utc' },
@@ -138,15 +138,16 @@ describe('every route', () => {
   });
 
   test('is a 405 with what is allowed for every other method of HTTP, after the credential', () =>
-    each(async ({ path, method, isOpen }) => {
-      const allow = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    each(async ({ path, isOpen }) => {
+      const methods = service.operations.filter((one) => one.path === path).map(({ method }) => method);
+      const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort();
       for (const other of METHODS.filter((one) => !allow.includes(one) && one !== 'CONNECT')) {
         const send = (headers: Asked['headers']) =>
           ask(service.url, path, { method: other, headers: { 'content-type': 'x', ...headers } });
         const given = await send({ authorization: `Bearer ${service.key}` });
         expect(given.headers.allow, `${other} ${path} ${given.text}`).toBe(allow.join(', '));
         if (other === 'HEAD') expect(given.status).toBe(405);
-        else expectProblem(given, 405);
+        else expectProblem(given, 405, path);
         if (!isOpen) expect((await send({})).status).toBe(401);
       }
     }));
@@ -239,6 +240,8 @@ describe('every route', () => {
         await service.send(operation, { body: Buffer.alloc(40 << 20, ' ') }),
         413,
       );
+      // The others take no body that is packed.
+      if (!Object.hasOwn(operation.bodies, 'application/x-ndjson')) return;
       const bomb = gzipSync(Buffer.alloc((64 << 20) + 1, ' '));
       const headers = { 'content-encoding': 'gzip' };
       expectError(service, operation, await service.send(operation, { body: bomb, headers }), 413);
@@ -250,7 +253,7 @@ describe('every route', () => {
     each(async ({ path, isOpen }) => {
       const headers = { authorization: `Bearer ${service.key}` };
       for (const wrong of ['/%zz', '/%', '/%c3%28'])
-        expectProblem(await ask(service.url, `${path}${wrong}`, { headers }), 400);
+        expectProblem(await ask(service.url, `${path}${wrong}`, { headers }), 400, path);
       for (const nothing of [
         '/',
         '/nothing',
@@ -259,8 +262,8 @@ describe('every route', () => {
         '/%00',
         '/..%2f..%2fetc/passwd',
       ]) {
-        expectProblem(await ask(service.url, `${path}${nothing}`, { headers }), 404);
-        expectProblem(await ask(service.url, `${path}${nothing}`), isOpen ? 404 : 401);
+        expectProblem(await ask(service.url, `${path}${nothing}`, { headers }), 404, path);
+        expectProblem(await ask(service.url, `${path}${nothing}`), isOpen ? 404 : 401, path);
       }
     }));
 
@@ -280,12 +283,16 @@ describe('every route', () => {
       async (operation) => {
         const key = await limited.keyOf('owner');
         const headers = { authorization: `Bearer ${key}` };
-        expect((await limited.send(operation, { headers })).status).toBe(200);
+        expect((await limited.send(operation, { headers })).status).toBeLessThan(300);
         const given = await limited.send(operation, { headers });
         expectError(limited, operation, given, 429);
         expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
-        expectProblem(await ask(limited.url, `${operation.path}/nothing`, { headers }), 429);
-        expectProblem(await ask(limited.url, operation.path, { method: 'PROPFIND', headers }), 429);
+        expectProblem(await ask(limited.url, `${operation.path}/nothing`, { headers }), 429, operation.path);
+        expectProblem(
+          await ask(limited.url, operation.path, { method: 'PROPFIND', headers }),
+          429,
+          operation.path,
+        );
       },
       isSecured,
       limited,
@@ -316,7 +323,7 @@ describe('every route', () => {
         expectError(failing, operation, await failing.send(operation), 500);
         const headers = { authorization: `Bearer ${unknown}` };
         expectError(failing, operation, await failing.send(operation, { headers }), 500);
-        expectProblem(await ask(failing.url, `${operation.path}/nothing`, { headers }), 500);
+        expectProblem(await ask(failing.url, `${operation.path}/nothing`, { headers }), 500, operation.path);
       },
       isSecured,
       failing,
@@ -446,7 +453,7 @@ describe('what is no request', () => {
       socket.destroy();
       expectProblem(await sendBytes(`${head}${rest}`), 400);
     }
-    const operation = service.operations.find(hasBody) as Operation;
+    const operation = service.operations.find(({ path }) => path === '/api/v1/events') as Operation;
     expect((await service.send(operation)).status).toBe(200);
   });
 });
@@ -573,5 +580,5 @@ test('a browser’s preflight is answered before the credential, for pages of th
   const given = await open.send(operation, { headers: { origin: 'https://acme.example' } });
   expect(given.status).toBe(200);
   expect(given.headers['access-control-allow-origin']).toBe('https://acme.example');
-  expectProblem(await preflight(service.url, 'https://acme.example'), 401);
+  expectProblem(await preflight(service.url, 'https://acme.example'), 401, operation.path);
 });

@@ -37,10 +37,18 @@ export class Service {
     return (await createKey(this.world.store, made, this.world.now)).key;
   }
 
+  /** The body of an operation's example, and its type; nothing where it takes none. */
+  bodyOf({ bodies }: Operation): { type?: string; content?: string } {
+    const [[type, media] = []] = Object.entries(bodies);
+    const example = media?.example;
+    return type === undefined
+      ? {}
+      : { type, content: typeof example === 'string' ? example : JSON.stringify(example) };
+  }
+
   /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
   send(operation: Operation, { headers, body, ...wanted }: Wanted = {}): Promise<Given> {
-    const [type] = Object.keys(operation.bodies);
-    const content = body ?? (type === undefined ? undefined : String(operation.bodies[type]?.example));
+    const { type, content = body } = this.bodyOf(operation);
     return ask(this.url, this.reference.url(operation, wanted), {
       method: operation.method,
       headers: {
@@ -48,7 +56,7 @@ export class Service {
         ...(type === undefined ? {} : { 'content-type': type }),
         ...headers,
       },
-      ...(content === undefined ? {} : { body: content }),
+      ...(content === undefined ? {} : { body: body ?? content }),
     });
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Author, type Change, SETTINGS_BYTES, Stale } from '../controls/controls.js';
-import { Settings } from '../controls/settings.js';
+import { EXAMPLE, mapSecrets, Settings } from '../controls/settings.js';
 import { UsageError } from '../exit.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
@@ -111,7 +111,9 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
             .optional()
             .meta({ description: 'the revision that was read, as its ETag has it', examples: ['"0"'] }),
         }),
-        body: z.strictObject({ settings: Settings }),
+        body: z
+          .strictObject({ settings: Settings })
+          .meta({ examples: [{ settings: mapSecrets(EXAMPLE, (_, place) => `the ${place.at(-1)}`) }] }),
         response: { 200: ChangeRecord },
       },
     },
@@ -134,7 +136,10 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
   app.get(
     '/enterprise-controls/history',
     {
-      config: { action: 'read enterprise controls' },
+      config: {
+        action: 'read enterprise controls',
+        errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
+      },
       schema: {
         tags: ['controls'],
         summary: 'The changes of the settings, newest first',

@@ -13,17 +13,22 @@ export interface JsonSchema {
   examples?: unknown[];
 }
 
-interface Response {
-  readonly $ref?: string;
+interface Body {
   readonly content?: Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>;
+}
+interface Response extends Body {
+  readonly $ref?: string;
 }
 /** A document of OpenAPI, as far as it is looked at here. */
 export interface Described {
   readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
-  readonly paths?: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
+  readonly paths?: Record<
+    string,
+    Record<string, { readonly requestBody?: Body; readonly responses: Record<string, Response> }>
+  >;
 }
 
-/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each answer. */
+/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each body and answer. */
 export function finish(whole: Described): Described {
   const schemas = whole.components?.schemas ?? {};
   for (;;) {
@@ -32,17 +37,18 @@ export function finish(whole: Described): Described {
     if (unused.length === 0) break;
     for (const name of unused) delete schemas[name];
   }
-  // A schema that only requests have needs no name that says so.
+  // A schema that only requests have, or answers too, needs no name that says so.
   let text = JSON.stringify(whole);
   for (const name of Object.keys(schemas)) {
     const short = name.replace(/Input$/, '');
-    if (short !== name && !Object.hasOwn(schemas, short))
+    const isSame = JSON.stringify(schemas[short]) === JSON.stringify(schemas[name]);
+    if (short !== name && (!Object.hasOwn(schemas, short) || isSame))
       text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
   }
   const named: Described = JSON.parse(text);
   for (const path of Object.values(named.paths ?? {}))
-    for (const { responses } of Object.values(path))
-      for (const { content } of Object.values(responses))
+    for (const { requestBody = {}, responses } of Object.values(path))
+      for (const { content } of [requestBody, ...Object.values(responses)])
         for (const media of Object.values(content ?? {}))
           if (media.example === undefined) Object.assign(media, examplesOf(media.schema, named));
   shareResponses(named);

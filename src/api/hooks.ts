@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { eventsOf } from '../hooks/translate.js';
@@ -137,8 +138,9 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
       const userId = userOf(caller, body.user_id);
       const events = eventsOf(body, { userId, occurredAt: instantOf(body.timestamp, clock()) });
       if (events.length > 0) {
-        for (const name of ['session_id', 'tool_name'] as const)
-          if (body[name] === undefined && (name === 'session_id' || body.hook_event_name === 'PostToolUse'))
+        const isTool = body.hook_event_name === 'PostToolUse' && body.hook_runs === undefined;
+        for (const name of ['session_id', ...(isTool ? (['tool_name'] as const) : [])] as const)
+          if (body[name] === undefined)
             throw new ApiError(
               400,
               `The member ${name} is required: events come of ${body.hook_event_name}.`,
@@ -156,7 +158,7 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
             throw refusalOfBody(error);
           });
       }
-      return reply.status(202).send(null);
+      return (reply as FastifyReply).status(202).send();
     },
   );
 };

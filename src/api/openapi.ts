@@ -12,6 +12,9 @@ import { type Action, may, Role } from './roles.js';
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
 const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
 
+/** What is answered before any route: in the shape of most. */
+const BEFORE_ROUTES: ReadonlySet<ErrorStatus> = new Set<ErrorStatus>([408, 431]);
+
 const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
 const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, no-cache' };
@@ -31,12 +34,15 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const { schema, url, route } = document;
   if (schema?.hide === true) return { schema, url };
   const { family, action, errors = {}, bodies, isTagged, methods = [] } = route.config ?? {};
-  const shape: Family = family ?? 'v1';
+  const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.has(status) ? 'v1' : (family ?? 'v1'));
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
   const answers = schema.response as Record<string, z.ZodType>;
   const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
-  const response = { ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])), ...answers };
+  const response = {
+    ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shapeOf(status)]])),
+    ...answers,
+  };
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
   const jsonOf = described.response as Record<string, JsonSchema>;
   const allow = [...methods].sort().join(', ');
@@ -55,7 +61,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     );
   for (const status of problems) {
     const { when, detail } = ERRORS[status];
-    const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
+    const example = problemOf(shapeOf(status), status, sentences[status] ?? detail, REQUEST_ID);
     const headers = { ...headersOf(status), ...(status === 405 ? { allow } : {}) };
     responses[status] = responseOf({ ...jsonOf[status] }, when, headers, example);
   }

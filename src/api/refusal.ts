@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ulid } from '../ulid.js';
-import { ApiError, ERRORS, type ErrorStatus, type Family, headersOf, problemOf } from './errors.js';
+import { ApiError, ERRORS, type ErrorStatus, type Family, familyOf, headersOf, problemOf } from './errors.js';
 
 /** What a framework's refusal is, where its own text says nothing to the sender. */
 const REFUSALS: Record<string, [ErrorStatus, string]> = {
@@ -104,15 +104,18 @@ export function sendProblem(
     .send(JSON.stringify(problemOf(family, status, detail, request.id)));
 }
 
-/** Answers what is no HTTP request, or has too large a head: before any route, so in the shape of most. */
-export function refuseClient(error: Error & { code?: string }, socket: Socket): void {
+/** Answers what is no HTTP request, in the shape of its path as far as that can be read; what is late or too large as most is. */
+export function refuseClient(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (socket.destroyed || !socket.writable) return;
+  const sent = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 4096) : '';
+  const [, path = '/'] = /^[A-Z-]+ (\S+)/.exec(sent) ?? [];
   const [status, detail] = CONNECTION_ERRORS[error.code ?? ''] ?? [
     400,
     'This is not a request of HTTP/1.1 that the service can read.',
   ];
   const requestId = `req_${ulid(Date.now())}`;
-  const body = JSON.stringify(problemOf('v1', status, detail, requestId));
+  const family = status === 400 ? familyOf(path) : 'v1';
+  const body = JSON.stringify(problemOf(family, status, detail, requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${JSON_TYPE}`,

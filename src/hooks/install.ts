@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { applyEdits, type JSONPath, modify, type ParseError, parse } from 'jsonc-parser';
+import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { UsageError } from '../exit.js';
 import { sync } from '../folder.js';
 import { membersOf } from './payload.js';
@@ -40,7 +40,7 @@ function readJson(path: string): { text: string; document: unknown } | undefined
   const text = readFileSync(path, 'utf8');
   const errors: ParseError[] = [];
   const document: unknown = parse(text, errors, { allowTrailingComma: true });
-  if (errors.length > 0 || Object.keys(membersOf(document)).length !== Object.keys(Object(document)).length)
+  if (errors.length > 0 || membersOf(document) !== document)
     throw new UsageError(
       `${path} is not the JSON object that it should be: correct it first, nothing was changed.`,
     );
@@ -66,16 +66,52 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text with one place changed; undefined takes it away. */
-function changed(text: string, path: JSONPath, value: unknown): string {
-  const [, indent = '  '] = /^([ \t]+)"/m.exec(text) ?? [];
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
-  const isInsertion = value !== undefined && typeof path.at(-1) === 'number';
-  return applyEdits(text, modify(text, path, value, { formattingOptions, isArrayInsertion: isInsertion }));
+/** Puts a text in the place of a part of another one. */
+function spliced(text: string, start: number, end: number, by: string): string {
+  return text.slice(0, start) + by + text.slice(end);
+}
+
+/**
+ * The text with a value put in at the end of an object (under a name) or a list. All else stays as it is written, so that
+ * taking the value away gives the same text again. `indent` is what the text goes in by.
+ */
+function withValue(
+  text: string,
+  at: JSONPath,
+  name: string | undefined,
+  value: unknown,
+  indent: string,
+): string {
+  const tree = parseTree(text);
+  const node = tree === undefined ? undefined : findNodeAtLocation(tree, at);
+  if (node === undefined) return text;
+  const member = name === undefined ? '' : `${JSON.stringify(name)}: `;
+  const last = node.children?.at(-1);
+  if (last === undefined)
+    return spliced(text, node.offset + 1, node.offset + 1, `${member}${JSON.stringify(value)}`);
+  const start = `${text.includes('\r\n') ? '\r\n' : '\n'}${indent.repeat(at.length + 1)}`;
+  const pretty = JSON.stringify(value, null, indent).replaceAll('\n', start);
+  const end = last.offset + last.length;
+  return spliced(text, end, end, `,${start}${member}${pretty}`);
+}
+
+/** The text without a member of an object or an element of a list. */
+function without(text: string, at: JSONPath): string {
+  const tree = parseTree(text);
+  const value = tree === undefined ? undefined : findNodeAtLocation(tree, at);
+  const node = value?.parent?.type === 'property' ? value.parent : value;
+  const siblings = node?.parent?.children ?? [];
+  if (node === undefined) return text;
+  const index = siblings.indexOf(node);
+  const [before, after] = [siblings[index - 1], siblings[index + 1]];
+  const end = node.offset + node.length;
+  if (before !== undefined) return spliced(text, before.offset + before.length, end, '');
+  return spliced(text, node.offset, after?.offset ?? end, '');
+}
+
+/** The hooks by event that a text has at a place; undefined where it has none. */
+function hooksOf(text: string, root: JSONPath): unknown {
+  return root.reduce<unknown>((value, name) => membersOf(value)[name], parse(text));
 }
 
 /** What an agent's file becomes with a command on each event that tells something. One that is there already is replaced. */
@@ -86,14 +122,23 @@ export function installed(agent: AgentName, home: string, command: string): Chan
     ...(event === 'PostToolUse' ? { matcher: '*' } : {}),
     hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
   });
-  let after = text.trim() === '' ? '{}\n' : text;
-  for (const event of EVENTS) {
-    const hooks = root.reduce<unknown>((value, name) => membersOf(value)[name], parse(after));
-    const groups = membersOf(hooks)[event];
-    after = Array.isArray(groups)
-      ? changed(after, [...root, event, groups.length], group(event))
-      : changed(after, [...root, event], [group(event)]);
-  }
+  const all = Object.fromEntries(EVENTS.map((event) => [event, [group(event)]]));
+  const [, indent = '  '] = /^([ \t]+)"/m.exec(text) ?? [];
+  let after = text;
+  if (text.trim() === '')
+    after = `${JSON.stringify(
+      root.reduceRight<object>((value, name) => ({ [name]: value }), all),
+      null,
+      2,
+    )}\n`;
+  else if (hooksOf(text, root) === undefined) after = withValue(text, [], 'hooks', all, indent);
+  else
+    for (const event of EVENTS) {
+      const groups = membersOf(hooksOf(after, root))[event];
+      after = Array.isArray(groups)
+        ? withValue(after, [...root, event], undefined, group(event), indent)
+        : withValue(after, root, event, [group(event)], indent);
+    }
   const lines = EVENTS.map((event) => `+ ${event}: ${JSON.stringify(group(event))}`);
   return { path, before, after, lines };
 }
@@ -104,26 +149,23 @@ export function uninstalled(agent: AgentName, home: string): Change {
   const found = readJson(path);
   let after = found?.text ?? '';
   const lines: string[] = [];
-  const hooksOf = () =>
-    membersOf(root.reduce<unknown>((value, name) => membersOf(value)[name], parse(after)));
-  for (const event of Object.keys(hooksOf())) {
-    const groups = listOf(hooksOf()[event]);
-    // From the last one on, since each that goes moves those behind it.
+  const groupsOf = (event: string) => listOf(membersOf(hooksOf(after, root))[event]);
+  // From the last one on, since each that goes moves those behind it.
+  for (const event of Object.keys(membersOf(hooksOf(after, root))).reverse()) {
+    const groups = groupsOf(event);
     for (const [index, group] of [...groups.entries()].reverse()) {
       const hooks = listOf(membersOf(group).hooks);
       const ours = [...hooks.entries()].filter(([, hook]) => isOurs(hook)).reverse();
       if (ours.length === 0) continue;
-      lines.unshift(`- ${event}: ${JSON.stringify(group)}`);
-      if (ours.length === hooks.length) after = changed(after, [...root, event, index], undefined);
-      else
-        for (const [position] of ours)
-          after = changed(after, [...root, event, index, 'hooks', position], undefined);
+      const isWhole = ours.length === hooks.length;
+      lines.unshift(`- ${event}: ${JSON.stringify(isWhole ? group : ours.map(([, hook]) => hook))}`);
+      if (isWhole) after = without(after, [...root, event, index]);
+      else for (const [position] of ours) after = without(after, [...root, event, index, 'hooks', position]);
     }
-    if (groups.length > 0 && listOf(hooksOf()[event]).length === 0)
-      after = changed(after, [...root, event], undefined);
+    if (groups.length > 0 && groupsOf(event).length === 0) after = without(after, [...root, event]);
   }
-  if (lines.length > 0 && root.length > 0 && Object.keys(hooksOf()).length === 0)
-    after = changed(after, root, undefined);
+  if (lines.length > 0 && root.length > 0 && Object.keys(membersOf(hooksOf(after, root))).length === 0)
+    after = without(after, root);
   return { path, before: found?.text, after, lines };
 }
 

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { clientOf, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
@@ -58,6 +57,7 @@ export async function forward(document: Payload, context: HookContext): Promise<
   clearTimeout(timer);
   if (delivery === 'sent') return undefined;
   if (delivery !== 'late') return `Events wait in ${folder}: ${delivery.refused}.`;
+  const { spawn } = await import('node:child_process');
   const [command = '', ...args] = program;
   spawn(command, [...args, 'hooks', 'deliver', '--folder', folder], {
     detached: true,

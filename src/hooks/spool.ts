@@ -140,7 +140,10 @@ async function poster({ server, key }: Connection, signal: AbortSignal) {
   return { post, close: () => agent.destroy() };
 }
 
-/** Sends what waits as the only one who does for the folder; answers undefined when another one is at it. */
+/**
+ * Sends what waits as the only one who does for the folder, also what comes meanwhile; answers undefined when another one is
+ * at it.
+ */
 export async function deliverAlone(
   folder: string,
   signal: AbortSignal,
@@ -149,14 +152,14 @@ export async function deliverAlone(
   const mark = join(folder, 'delivering');
   const since = await stat(mark).catch(() => undefined);
   if (since !== undefined && now - since.mtimeMs > MARK_HOLDS_MS) await rm(mark, { force: true });
-  try {
-    await (await open(mark, 'wx', 0o600)).close();
-  } catch {
-    return undefined;
-  }
-  try {
-    return await deliver(folder, signal);
-  } finally {
-    await rm(mark, { force: true });
+  for (;;) {
+    try {
+      await (await open(mark, 'wx', 0o600)).close();
+    } catch {
+      return undefined;
+    }
+    const delivery = await deliver(folder, signal).finally(() => rm(mark, { force: true }));
+    // Who came just before the mark went has left it to this one.
+    if (delivery !== 'sent' || (await waitingIn(join(folder, 'spool'))).length === 0) return delivery;
   }
 }

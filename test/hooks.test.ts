@@ -1,0 +1,774 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { createKey } from '../src/api/keys.js';
+import { report } from '../src/api/report.js';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { answerOf } from '../src/hooks/answer.js';
+import { HooksConfig } from '../src/hooks/config.js';
+import { readHooksConfig, runHooks } from '../src/hooks/event.js';
+import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
+import { commandsOf } from '../src/hooks/match.js';
+import { isCommit, isPullRequest, type Payload, withoutWords } from '../src/hooks/payload.js';
+import { type HookRun, runCommand } from '../src/hooks/run.js';
+import { eventsOf } from '../src/hooks/translate.js';
+import { temporaryFolder, World } from './world.js';
+
+const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
+const AT = Date.parse('2026-06-10T10:00:00Z');
+const SECRET = 'words that nobody keeps';
+
+const base = {
+  session_id: '45f013c6',
+  transcript_path: '/Users/ada/.claude/projects/-Users-ada/45f013c6.jsonl',
+  cwd: '/Users/ada/project',
+  permission_mode: 'bypassPermissions',
+};
+const tool = (tool_name: string, tool_input: object, tool_response: unknown, more: object = {}): Payload => ({
+  ...base,
+  hook_event_name: 'PostToolUse',
+  tool_use_id: 'toolu_1',
+  ...{ tool_name, tool_input, tool_response },
+  ...more,
+});
+
+/** Payloads as agents write them, and what comes of each: the type, the id and the members of its own. */
+const TOLD: [string, Payload, object[]][] = [
+  [
+    'a session that starts',
+    { ...base, hook_event_name: 'SessionStart', source: 'startup', payload_id: 'p' },
+    [{ type: 'session_start', event_id: 'session_start:hook:p' }],
+  ],
+  [
+    'a session that ends',
+    { ...base, hook_event_name: 'SessionEnd', reason: 'other', payload_id: 'p' },
+    [{ type: 'session_end', event_id: 'session_end:hook:p', reason: 'other' }],
+  ],
+  [
+    'a prompt',
+    { ...base, hook_event_name: 'UserPromptSubmit', prompt: `/Users/ada has ${SECRET}`, payload_id: 'p' },
+    [{ type: 'user_message', event_id: 'turn:hook:p' }],
+  ],
+  [
+    'a slash command',
+    { ...base, hook_event_name: 'UserPromptSubmit', prompt: `/team:review ${SECRET}`, payload_id: 'p' },
+    [
+      { type: 'user_message', event_id: 'turn:hook:p' },
+      { type: 'slash_command', event_id: 'slash:hook:p', command_name: 'team:review' },
+    ],
+  ],
+  [
+    'a new file',
+    tool(
+      'Write',
+      { file_path: '/p/new.md', content: SECRET },
+      {
+        type: 'create',
+        filePath: '/p/new.md',
+        content: `${SECRET}\n2\n`,
+        structuredPatch: [],
+        originalFile: null,
+      },
+    ),
+    [
+      { type: 'tool_call', event_id: 'tool:toolu_1', tool_name: 'Write', success: true },
+      {
+        type: 'file_change',
+        event_id: 'file:toolu_1',
+        path: '/p/new.md',
+        operation: 'create',
+        lines_added: 2,
+        lines_removed: 0,
+      },
+    ],
+  ],
+  [
+    'a file that was written anew',
+    tool('Write', { file_path: '/p/a', content: SECRET }, { type: 'update', filePath: '/p/a' }),
+    [
+      { type: 'tool_call', tool_name: 'Write' },
+      { type: 'file_change', path: '/p/a', operation: 'edit', lines_added: undefined },
+    ],
+  ],
+  [
+    'an edit',
+    tool(
+      'Edit',
+      { file_path: '/p/a.py', old_string: SECRET, new_string: SECRET },
+      { filePath: '/p/a.py', structuredPatch: [{ lines: [` ${SECRET}`, '-a', '+b', '+c'] }] },
+    ),
+    [
+      { type: 'tool_call', tool_name: 'Edit' },
+      {
+        type: 'file_change',
+        event_id: 'file:toolu_1',
+        path: '/p/a.py',
+        operation: 'edit',
+        lines_added: 2,
+        lines_removed: 1,
+      },
+    ],
+  ],
+  [
+    'a file of droid',
+    tool('Create', { file_path: '/p/b.ts', content: SECRET }, SECRET, {
+      transcript_path: '/home/ada/.factory/sessions/s.jsonl',
+      permission_mode: 'off',
+    }),
+    [
+      { type: 'tool_call', agent: 'droid', autonomy_mode: 'manual' },
+      { type: 'file_change', path: '/p/b.ts', operation: 'create' },
+    ],
+  ],
+  [
+    'a patch',
+    tool('ApplyPatch', { patch: `*** Add File: x.ts\n+${SECRET}\n*** Update File: y.ts\n-${SECRET}` }, 'ok'),
+    [
+      { type: 'tool_call', tool_name: 'ApplyPatch' },
+      { type: 'file_change', event_id: 'file:toolu_1:x.ts', path: 'x.ts', operation: 'create' },
+      { type: 'file_change', event_id: 'file:toolu_1:y.ts', path: 'y.ts', operation: 'edit' },
+    ],
+  ],
+  [
+    'an edit that failed',
+    tool('Edit', { file_path: '/p/a' }, { success: false, error: SECRET }),
+    [{ type: 'tool_call', success: false }],
+  ],
+  [
+    'a commit',
+    tool(
+      'Bash',
+      { command: `cd /p && git -c user.name=x commit -m "${SECRET}"` },
+      { stdout: `[main 1a2b3c4] ${SECRET}`, stderr: '', interrupted: false },
+    ),
+    [
+      { type: 'tool_call', tool_name: 'Bash' },
+      { type: 'git_commit', event_id: 'commit:toolu_1', commit_sha: '1a2b3c4' },
+    ],
+  ],
+  [
+    'a commit of nothing',
+    tool('Bash', { command: 'git commit -m x' }, { stdout: 'nothing to commit, working tree clean' }),
+    [{ type: 'tool_call' }],
+  ],
+  [
+    'a pull request of droid',
+    tool('Execute', { command: `gh pr create --title "${SECRET}"` }, 'https://git.example/acme/p/pull/7\n'),
+    [
+      { type: 'tool_call', tool_name: 'Execute' },
+      { type: 'pull_request', event_id: 'pull_request:toolu_1', url: 'https://git.example/acme/p/pull/7' },
+    ],
+  ],
+  [
+    'a skill',
+    tool('Skill', { skill: 'release-notes', args: SECRET }, { success: true }),
+    [
+      { type: 'tool_call', tool_name: 'Skill' },
+      { type: 'skill_use', event_id: 'skill:toolu_1', skill_name: 'release-notes' },
+    ],
+  ],
+  [
+    'an MCP call',
+    tool('mcp__supabase__list_tables', { schema: SECRET }, [{ type: 'text', text: SECRET }]),
+    [{ type: 'tool_call', tool_name: 'mcp__supabase__list_tables', autonomy_mode: 'auto-high' }],
+  ],
+  ...['PreToolUse', 'Notification', 'Stop', 'SubagentStop', 'PreCompact', 'SomethingNew'].map(
+    (hook_event_name): [string, Payload, object[]] => [
+      `nothing of ${hook_event_name}`,
+      { ...tool('Bash', { command: 'git commit' }, {}), hook_event_name, message: SECRET },
+      [],
+    ],
+  ),
+];
+
+describe('a payload', () => {
+  test.each(TOLD)('tells of %s, and keeps no words', (_, payload, expected) => {
+    const who = { userId: 'ada', occurredAt: AT };
+    const events = eventsOf(payload, who);
+    expect(events).toMatchObject(expected);
+    expect(events).toHaveLength(expected.length);
+    for (const event of events)
+      expect(event).toMatchObject({
+        user_id: 'ada',
+        timestamp: AT,
+        session_id: '45f013c6',
+        cwd: '/Users/ada/project',
+      });
+    const reduced = withoutWords(payload);
+    expect(JSON.stringify([events, reduced])).not.toContain(SECRET);
+    expect(eventsOf(reduced, who)).toEqual(events);
+    expect(withoutWords(reduced)).toEqual(reduced);
+  });
+
+  test('without any id has one of its own words, so that it counts once and another one too', () => {
+    const idOf = (more: object) => {
+      const payload = { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'a', ...more };
+      return Object(eventsOf(payload, { userId: 'ada', occurredAt: AT })[0]).event_id;
+    };
+    expect(idOf({})).toBe(idOf({}));
+    expect(new Set([{}, { prompt: 'b' }, { session_id: 't' }, { payload_id: 'a' }].map(idOf)).size).toBe(4);
+  });
+
+  const COMMANDS: [string, boolean, boolean][] = [
+    ['git commit -m x', true, false],
+    ['git add . && git commit', true, false],
+    ['A=1 git -C /p --no-pager commit --amend', true, false],
+    ['if true; then git commit; fi', true, false],
+    ['git commit --dry-run', false, false],
+    ['git log commit', false, false],
+    ['echo git commit', false, false],
+    ['git commit-tree x', false, false],
+    ['gh pr create --fill', false, true],
+    ['git push; glab mr create', false, true],
+    ['gh pr view', false, false],
+    [`git${' -c'.repeat(50_000)} x`, false, false],
+  ];
+  test.each(COMMANDS)(
+    'has its commits and pull requests found in "%.40s"',
+    (command, commit, pullRequest) => {
+      expect([isCommit(command), isPullRequest(command)]).toEqual([commit, pullRequest]);
+    },
+  );
+});
+
+describe('a configuration', () => {
+  const config = (groups: Record<string, unknown>) => HooksConfig.parse(groups);
+  const hook = (command: string, timeout?: number) => ({ type: 'command', command, timeout });
+  const cases: [string, object, Payload, string[]][] = [
+    ['no matcher', {}, { hook_event_name: 'PreToolUse', tool_name: 'Edit' }, ['c']],
+    ['an empty one', { matcher: '' }, { hook_event_name: 'PreToolUse', tool_name: 'Edit' }, ['c']],
+    ['a star', { matcher: '*' }, { hook_event_name: 'PreToolUse', tool_name: 'Edit' }, ['c']],
+    [
+      'one of several',
+      { matcher: 'Edit|Write' },
+      { hook_event_name: 'PreToolUse', tool_name: 'Write' },
+      ['c'],
+    ],
+    [
+      'the whole name only',
+      { matcher: 'Edit' },
+      { hook_event_name: 'PreToolUse', tool_name: 'MultiEdit' },
+      [],
+    ],
+    ['the case too', { matcher: 'edit' }, { hook_event_name: 'PreToolUse', tool_name: 'Edit' }, []],
+    ['a trigger', { matcher: 'auto' }, { hook_event_name: 'PreCompact', trigger: 'auto' }, ['c']],
+    ['another trigger', { matcher: 'auto' }, { hook_event_name: 'PreCompact', trigger: 'manual' }, []],
+    ['a source', { matcher: 'resume' }, { hook_event_name: 'SessionStart', source: 'startup' }, []],
+    ['none where there is nothing to match', { matcher: 'x' }, { hook_event_name: 'Stop' }, ['c']],
+    [
+      'a command',
+      { commandRegex: '^rm ' },
+      { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'rm x' } },
+      ['c'],
+    ],
+    [
+      'another command',
+      { commandRegex: '^rm ' },
+      { hook_event_name: 'PreToolUse', tool_name: 'Execute', tool_input: { command: 'ls; rm x' } },
+      [],
+    ],
+    [
+      'a command where there is none',
+      { commandRegex: '.' },
+      { hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_input: { command: 'rm x' } },
+      [],
+    ],
+    ['no event that it has not', {}, { hook_event_name: 'constructor' }, []],
+  ];
+  test.each(cases)('matches %s', (_, group, payload, commands) => {
+    const name = String(payload.hook_event_name);
+    const groups = config({ [name]: [{ ...group, hooks: [hook('c')] }] });
+    expect(commandsOf(groups, payload).map(({ command }) => command)).toEqual(commands);
+  });
+
+  test('runs the same command once, and none when hooks are disabled', () => {
+    const groups = {
+      Stop: [{ matcher: 'x', hooks: [hook('a', 5), hook('a'), hook('b')] }, { hooks: [hook('a', 7)] }],
+    };
+    const payload = { hook_event_name: 'Stop' };
+    expect(commandsOf(config(groups), payload)).toEqual([
+      { matcher: 'x', command: 'a', timeoutMs: 5000 },
+      { matcher: 'x', command: 'b', timeoutMs: 60_000 },
+    ]);
+    expect(commandsOf(config({ ...groups, hooksDisabled: true }), payload)).toEqual([]);
+  });
+
+  test('is a map of events, or settings that have one; what is wrong is named', () => {
+    const path = join(temporaryFolder(), 'hooks.json');
+    const read = (document: unknown) => {
+      writeFileSync(path, typeof document === 'string' ? document : JSON.stringify(document));
+      return readHooksConfig(path);
+    };
+    const Stop = [{ hooks: [{ type: 'command', command: 'a' }] }];
+    expect(read({ Stop })).toEqual({ Stop });
+    expect(read({ model: 'm', hooksDisabled: true, hooks: { Stop } })).toMatchObject({
+      Stop,
+      hooksDisabled: true,
+    });
+    expect(() => read({ Stop: [{ hooks: [{ type: 'prompt' }] }] })).toThrow(
+      'Stop.0.hooks.0.type must be command',
+    );
+    expect(() => read({ Stop: [{ matcher: '[', hooks: [] }] })).toThrow('must be a regular expression');
+    expect(() => read('{')).toThrow('are not JSON');
+    expect(() => readHooksConfig(`${path}.none`)).toThrow("can't be read");
+  });
+});
+
+describe('a hook command', () => {
+  const run = (command: string, timeoutMs = 60_000, input = '{}') =>
+    runCommand({ matcher: '', command, timeoutMs }, input);
+
+  function isAlive(pid: number): boolean {
+    try {
+      process.kill(pid, 0);
+      // What has ended and was not waited for by anybody still has its number.
+      return !/^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    } catch {
+      return false;
+    }
+  }
+
+  async function gone(pids: readonly number[]): Promise<void> {
+    while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  test('that hangs is ended at its timeout with its children, also those that ignore SIGTERM', async () => {
+    const file = join(temporaryFolder(), 'pids');
+    const child = `sh -c 'trap "" TERM; echo $$ >> ${file}; while true; do sleep 1; done'`;
+    const ended = await run(`trap "" TERM; echo $$ >> ${file}; ${child} & ${child} & wait; wait`, 600);
+    expect(ended).toMatchObject({ exitCode: null, isTimedOut: true });
+    const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
+    expect(pids).toHaveLength(3);
+    await gone(pids);
+  });
+
+  test('that ends itself at SIGTERM takes its children with it', async () => {
+    const file = join(temporaryFolder(), 'pids');
+    const ended = await run(`sh -c 'trap "" TERM; echo $$ > ${file}; sleep 60; sleep 60' & wait`, 400);
+    expect(ended.isTimedOut).toBe(true);
+    await gone([Number(readFileSync(file, 'utf8'))]);
+  });
+
+  test('that floods its output is heard up to a limit', async () => {
+    const { exitCode, stdout } = await run('head -c 20000000 /dev/zero | tr "\\0" x; exit 3');
+    expect([exitCode, stdout.length]).toEqual([3, 1 << 20]);
+    const endless = await run('yes', 300);
+    expect(endless).toMatchObject({ exitCode: null, isTimedOut: true });
+    expect(endless.stdout.length).toBeLessThanOrEqual(1 << 20);
+  });
+
+  test('that ends at once, fails, or can’t be started has ended, whatever it was given', async () => {
+    const large = 'x'.repeat(5 << 20);
+    expect(await run('exit 0', 60_000, large)).toMatchObject({ exitCode: 0, isTimedOut: false });
+    expect(await run('exec <&-; echo said; echo why >&2; exit 7', 60_000, large)).toMatchObject({
+      exitCode: 7,
+      stdout: 'said\n',
+      stderr: 'why\n',
+    });
+    expect((await run('/nowhere/nothing')).exitCode).toBe(127);
+    expect((await run('x'.repeat(200_000))).exitCode).toBe(127);
+    expect((await run('kill -9 $$')).exitCode).toBeNull();
+    expect((await run('cat', 60_000, '{"a":1}')).stdout).toBe('{"a":1}');
+  });
+
+  test('is not waited for by what it leaves behind', async () => {
+    const file = join(temporaryFolder(), 'pid');
+    const { exitCode, stdout } = await run(`sleep 60 & echo $! > ${file}; echo said`);
+    expect([exitCode, stdout]).toEqual([0, 'said\n']);
+    const pid = Number(readFileSync(file, 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, 'SIGKILL');
+  });
+
+  test('runs beside the others', async () => {
+    const fifo = join(temporaryFolder(), 'fifo');
+    // Each ends only when the other one runs.
+    const hooks = [
+      `mkfifo ${fifo} 2>/dev/null; echo 1 > ${fifo}`,
+      `until [ -p ${fifo} ]; do :; done; cat ${fifo}`,
+    ];
+    const config = HooksConfig.parse({
+      Stop: [{ hooks: hooks.map((command) => ({ type: 'command', command, timeout: 30 })) }],
+    });
+    const { answer, runs } = await runHooks(config, { hook_event_name: 'Stop' }, '');
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(answer).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' });
+  });
+});
+
+describe('the agent gets', () => {
+  const run = (more: Partial<HookRun>): HookRun => ({
+    ...{ matcher: '', command: 'c', timeoutMs: 60_000, exitCode: 0, isTimedOut: false, durationMs: 5 },
+    ...{ stdout: '', stderr: '', ...more },
+  });
+  const json = (value: object) => run({ stdout: JSON.stringify(value) });
+
+  test('2 and the reason of those that block, where the event can be blocked', () => {
+    const runs = [
+      run({ exitCode: 2, stderr: 'no\n', stdout: 'x' }),
+      run({ exitCode: 2 }),
+      run({ exitCode: 1, stderr: 'odd' }),
+      run({ stdout: 'y' }),
+    ];
+    for (const event of ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop'])
+      expect(answerOf(event, runs)).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: 'no\nThe hook "c" blocks this.\n',
+      });
+    for (const event of ['Notification', 'PreCompact', 'SessionStart', 'SessionEnd'])
+      expect(answerOf(event, runs)).toMatchObject({ exitCode: 0, stdout: 'y' });
+  });
+
+  test('0 and warnings where commands fail in any other way', () => {
+    const runs = [
+      run({ exitCode: 1, stderr: 'odd' }),
+      run({ exitCode: null, isTimedOut: true }),
+      run({ exitCode: 2, isTimedOut: true }),
+      run({ stderr: 'unsaid' }),
+    ];
+    const { exitCode, stdout, stderr } = answerOf('PreToolUse', runs);
+    expect([exitCode, stdout]).toEqual([0, '']);
+    expect(stderr).toBe(
+      'The hook "c" ended with 1 after 5 ms.\nodd\nThe hook "c" was ended after 60 seconds.\nThe hook "c" was ended after 60 seconds.\n',
+    );
+    expect(answerOf('PreToolUse', [run({ stderr: 'said' })], true).stderr).toContain('said');
+  });
+
+  test('one document of several, in which the strictest counts', () => {
+    expect(answerOf('PreToolUse', [run({ stdout: '{"a": 1}' })]).stdout).toBe('{"a": 1}');
+    const permission = (permissionDecision: string, permissionDecisionReason: string) =>
+      json({
+        hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision, permissionDecisionReason },
+      });
+    const both = answerOf('PreToolUse', [
+      permission('deny', 'no'),
+      permission('allow', 'yes'),
+      run({ stdout: 'x' }),
+    ]);
+    expect(JSON.parse(both.stdout)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: 'no',
+      },
+    });
+    const stop = [
+      json({ decision: 'block', reason: 'a' }),
+      json({ decision: 'block', reason: 'b' }),
+      json({ continue: false, stopReason: 'c' }),
+      json({ continue: true, systemMessage: 'd' }),
+    ];
+    expect(JSON.parse(answerOf('Stop', stop).stdout)).toEqual({
+      decision: 'block',
+      reason: 'a\nb',
+      continue: false,
+      stopReason: 'c',
+      systemMessage: 'd',
+    });
+    const context = [json({ hookSpecificOutput: { additionalContext: 'a' } }), run({ stdout: 'b' })];
+    expect(JSON.parse(answerOf('UserPromptSubmit', context).stdout)).toEqual({
+      hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'a\nb' },
+    });
+    expect(answerOf('SessionStart', [run({ stdout: 'a' }), run({ stdout: 'b' })]).stdout).toBe('a\nb');
+  });
+});
+
+describe('over HTTP', () => {
+  test('payloads count once however often they come, and hook runs are among the tools', async () => {
+    const world = await World.create({ DAYBOOK_RATE_LIMIT: '0' });
+    const app = buildApp(world);
+    const keyOf = async (role: 'member' | 'ingest' | 'guest', userId?: string) =>
+      (await createKey(world.store, { orgId: 'acme', role, userId }, world.now)).key;
+    const [member, ingest] = [await keyOf('member', 'ada'), await keyOf('ingest')];
+    const post = async (payload: unknown, key = member) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const sent = {
+        method: 'POST',
+        url: '/api/v1/hooks',
+        headers,
+        payload: JSON.stringify(payload),
+      } as const;
+      const answer = await app.inject(sent);
+      return { status: answer.statusCode, text: answer.body };
+    };
+    const timestamp = new Date(AT).toISOString();
+    const run = { command: 'fmt', matcher: 'Edit', exit_code: 0, duration_ms: 3, timed_out: false };
+    const runs = {
+      ...base,
+      ...{ hook_event_name: 'PostToolUse', timestamp, payload_id: 'r' },
+      hook_runs: [run, { ...run, command: 'lint', matcher: '', exit_code: null, timed_out: true }],
+    };
+    for (let time = 0; time < 2; time += 1) {
+      for (const [index, [, payload]] of TOLD.entries())
+        expect(
+          await post({ ...payload, tool_use_id: `toolu_${index}`, payload_id: `p${index}`, timestamp }),
+        ).toEqual({ status: 202, text: '' });
+      expect((await post(runs)).status).toBe(202);
+      expect((await post({ ...base, hook_event_name: 'SessionStart', timestamp: AT })).status).toBe(202);
+    }
+    const wrong: [unknown, number, string][] = [
+      [{}, 400, 'hook_event_name is required'],
+      [{ hook_event_name: 'SessionStart' }, 400, 'session_id is required'],
+      [{ hook_event_name: 'PostToolUse', session_id: 's' }, 400, 'tool_name is required'],
+      [{ hook_event_name: 'PostToolUse', session_id: 12345 }, 400, 'session_id must be a string'],
+      [
+        { ...base, hook_event_name: 'SessionStart', timestamp: '2025-11-29T18:50:21.250302' },
+        400,
+        'timestamp',
+      ],
+      [
+        { ...base, hook_event_name: 'SessionStart', timestamp: world.now + 90_000_000 },
+        400,
+        'at most 24 hours',
+      ],
+      [{ ...base, hook_event_name: 'SessionStart', user_id: 'grace' }, 403, 'its own user_id, ada, only'],
+    ];
+    for (const [payload, status, sentence] of wrong) {
+      const given = await post(payload);
+      expect([given.status, given.text], JSON.stringify(payload)).toEqual([
+        status,
+        expect.stringContaining(sentence),
+      ]);
+    }
+    const session = { ...base, hook_event_name: 'SessionStart', timestamp };
+    expect((await post(session, ingest)).text).toContain('stands for no user');
+    expect((await post({ ...session, user_id: 'grace' }, ingest)).status).toBe(202);
+    expect((await post(session, await keyOf('guest', 'ada'))).status).toBe(403);
+    await world.inbox.drain(world.store);
+    await world.build();
+    const range = { orgId: 'acme', from: '2026-06-10', to: '2026-06-10' } as never;
+    const [tools] = (await report(world.store, 'tools', range)).data;
+    const told = TOLD.flatMap(([, , events]) => events.map((event) => Object(event).type));
+    const count = (type: string) => told.filter((one) => one === type).length;
+    expect(tools).toMatchObject({
+      tool_calls: count('tool_call'),
+      skills_by_name: [{ name: 'release-notes', count: 1 }],
+      slash_commands_by_name: [{ name: 'team:review', count: 1 }],
+      hooks_invocations: 2,
+      hooks_by_event: [
+        { event: 'PostToolUse', matcher: '', command: 'lint', count: 1 },
+        { event: 'PostToolUse', matcher: 'Edit', command: 'fmt', count: 1 },
+      ],
+    });
+    const [activity] = (await report(world.store, 'activity', range)).data;
+    expect(activity).toMatchObject({ daily_active_users: 2, user_messages: count('user_message') });
+    const rows = await world.store.select('SELECT * FROM events');
+    expect(JSON.stringify(rows)).not.toContain(SECRET);
+    expect(await world.store.select('SELECT * FROM rejects')).toEqual([]);
+  });
+});
+
+/** Runs the real program with a home of its own. */
+async function daybook(home: string, args: readonly string[], input = '') {
+  const child = spawn('node', [CLI, ...args], { env: { PATH: process.env.PATH, HOME: home } });
+  child.stdin.end(input);
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise((resolve) => child.once('exit', resolve)),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** A server that takes payloads, or doesn't, and has what it was sent. */
+async function server(status: () => number): Promise<{ url: string; bodies: Payload[]; http: Server }> {
+  const bodies: Payload[] = [];
+  const http = createServer(async (request, answer) => {
+    const body = JSON.parse(await text(request));
+    if (status() === 202) bodies.push(body);
+    answer.writeHead(status()).end();
+  });
+  onTestFinished(() => {
+    http.close();
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, bodies, http };
+}
+
+describe('hooks send', () => {
+  const payload = (prompt: string) =>
+    JSON.stringify({ ...base, hook_event_name: 'UserPromptSubmit', prompt: `/x ${SECRET} ${prompt}` });
+
+  test('keeps what the server doesn’t take, without words, and sends it with the next one', async () => {
+    const home = temporaryFolder();
+    let status = 503;
+    const { url, bodies } = await server(() => status);
+    const folder = join(home, '.daybook', 'hooks');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, 'connection.json'),
+      JSON.stringify({ server: url, key: 'dbk_x', user: 'ada' }),
+    );
+    const down = await daybook(home, ['hooks', 'send', '--agent', 'droid'], payload('1'));
+    expect(down).toMatchObject({ code: 0, stdout: '' });
+    const spool = join(folder, 'spool');
+    const [name = ''] = readdirSync(spool);
+    expect(statSync(join(spool, name)).mode & 0o077).toBe(0);
+    expect(readFileSync(join(spool, name), 'utf8')).not.toContain(SECRET);
+    status = 202;
+    await daybook(home, ['hooks', 'send', '--agent', 'droid'], payload('2'));
+    // Where the machine is slow, another process goes on with it.
+    while (readdirSync(spool).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(new Set(bodies.map(({ payload_id }) => payload_id)).size).toBe(2);
+    for (const body of bodies)
+      expect(body).toMatchObject({ session_id: '45f013c6', agent: 'droid', user_id: 'ada', prompt: '/x' });
+  });
+
+  test('ends with 0 whatever it is given, and keeps nothing that tells of nothing', async () => {
+    const home = temporaryFolder();
+    writeFileSync(join(home, '.daybook'), 'no folder');
+    for (const [args, input] of [
+      [[], 'no json'],
+      [['--nothing'], payload('')],
+      [[], payload('')],
+      [[], JSON.stringify({ ...base, hook_event_name: 'Stop' })],
+    ] as const)
+      expect(await daybook(home, ['hooks', 'send', ...args], input)).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  test('starts with nothing but itself: agents wait for it', () => {
+    const seen = new Set<string>();
+    const walk = (path: string) => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const [, from = ''] of readFileSync(path, 'utf8').matchAll(
+        /^import .*?from '([^']+)'|^import '([^']+)'/gm,
+      ))
+        if (from.startsWith('.')) walk(join(dirname(path), from));
+        else expect(from, path).toMatch(/^node:/);
+    };
+    walk(CLI);
+    walk(join(PACKAGE_ROOT, 'dist', 'hooks', 'command.js'));
+    expect([...seen].map((path) => path.slice(PACKAGE_ROOT.length + 1)).sort()).toEqual([
+      'dist/cli.js',
+      'dist/exit.js',
+      ...['command', 'payload', 'send', 'spool', 'translate'].map((name) => `dist/hooks/${name}.js`),
+    ]);
+  });
+});
+
+test('hooks run runs what is configured, says what the agent expects, and records it', async () => {
+  const home = temporaryFolder();
+  const { url, bodies } = await server(() => 202);
+  const folder = join(home, 'own');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'connection.json'), JSON.stringify({ server: url, key: 'dbk_x' }));
+  const command = (command: string) => ({ type: 'command', command });
+  const hooks = {
+    PreToolUse: [
+      { matcher: 'Bash', commandRegex: '^rm', hooks: [command('cat >/dev/null; echo never >&2; exit 2')] },
+      { hooks: [command('echo hello')] },
+    ],
+  };
+  const config = join(home, 'hooks.json');
+  writeFileSync(config, JSON.stringify({ hooks }));
+  const run = (payload: object, file = config) =>
+    daybook(home, ['hooks', 'run', '--config', file, '--folder', folder], JSON.stringify(payload));
+  const payload = {
+    ...base,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'rm -rf /' },
+  };
+  expect(await run(payload)).toEqual({ code: 2, stdout: '', stderr: 'never\n' });
+  expect(await run({ ...payload, tool_name: 'Edit' })).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
+  expect(await run(payload, `${config}.none`)).toMatchObject({ code: 1, stdout: '' });
+  while (existsSync(join(folder, 'spool')) && readdirSync(join(folder, 'spool')).length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const runs = new Map(bodies.map((body) => [body.payload_id, body.hook_runs]));
+  expect([...runs.values()].flat()).toMatchObject([
+    { command: 'cat >/dev/null; echo never >&2; exit 2', matcher: 'Bash', exit_code: 2, timed_out: false },
+    { command: 'echo hello', matcher: '', exit_code: 0 },
+    { command: 'echo hello', matcher: '', exit_code: 0 },
+  ]);
+  expect(JSON.stringify(bodies)).not.toContain('rm -rf');
+});
+
+describe('hooks install', () => {
+  const FILES: [string, AgentName, string][] = [
+    ['.claude/settings.json', 'claude-code', '{}\n'],
+    ['.claude/settings.json', 'claude-code', '{"model":"opus"}'],
+    [
+      '.claude/settings.json',
+      'claude-code',
+      '{\n\t// mine\n\t"hooks": {\n\t\t"PostToolUse": [\n\t\t\t{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "fmt" }] }\n\t\t],\n\t\t"Stop": []\n\t},\n\t"model": "opus"\n}\n',
+    ],
+    ['.claude/settings.json', 'claude-code', '{\r\n    "hooks": {"SessionStart": [{"hooks": []}]}\r\n}'],
+    ['.factory/settings.json', 'droid', '{\n  "hooksDisabled": false\n}\n'],
+    ['.factory/hooks.json', 'droid', '{\n  "PostToolUse": [\n    {"hooks": []}\n  ]\n}\n'],
+    ['.factory/hooks.json', 'droid', '{ "hooks": { "Stop": [] } }'],
+  ];
+  test.each(FILES)(
+    'adds its hooks to %s of %s, and uninstall takes exactly them away: %j',
+    async (file, agent, text) => {
+      const home = temporaryFolder();
+      const path = join(home, file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { mode: 0o640 });
+      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b');
+      expect(command).toBe(
+        `/usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
+      );
+      for (let time = 0; time < 2; time += 1) await write(installed(agent, home, command));
+      const after = readFileSync(path, 'utf8');
+      for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
+        expect(after.includes(own)).toBe(text.includes(own));
+      expect(after.split('hooks send --agent').length - 1).toBe(4);
+      if (!text.includes('//')) {
+        const document = JSON.parse(after);
+        const groups = (
+          file.endsWith('hooks.json') && !text.includes('"hooks": {') ? document : document.hooks
+        ).PostToolUse;
+        expect(groups.at(-1)).toEqual({ matcher: '*', hooks: [{ type: 'command', command, timeout: 10 }] });
+      }
+      expect(statSync(path).mode & 0o777).toBe(0o640);
+      await write(uninstalled(agent, home));
+      expect(readFileSync(path, 'utf8')).toBe(text);
+      expect(readdirSync(dirname(path))).toHaveLength(1);
+    },
+  );
+
+  test('makes the file where there is none, and leaves one alone that it can’t read', async () => {
+    const home = temporaryFolder();
+    await write(installed('claude-code', home, 'node cli.js hooks send --agent claude-code'));
+    const path = join(home, '.claude', 'settings.json');
+    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')).hooks)).toHaveLength(4);
+    for (const text of ['{ "a": ', '[]', '"x"']) {
+      writeFileSync(path, text);
+      expect(() => installed('claude-code', home, 'x')).toThrow('is not the JSON object that it should be');
+    }
+  });
+
+  test('asks the server first, shows what it writes, and keeps the key where only its owner reads', async () => {
+    const home = temporaryFolder();
+    let status = 401;
+    const { url } = await server(() => status);
+    const install = (...more: string[]) =>
+      daybook(
+        home,
+        ['hooks', 'install', '--agent', 'claude-code', '--server', url, '--key', '-', ...more],
+        'dbk_secret\n',
+      );
+    expect((await install('--yes')).stderr).toContain('answers 401');
+    expect(readdirSync(home)).toEqual([]);
+    status = 202;
+    const asked = await install();
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
+    expect(asked.stdout).toContain('+ PostToolUse: {"matcher":"*"');
+    expect(readdirSync(home)).toEqual([]);
+    expect((await install('--yes')).code).toBe(0);
+    const connection = join(home, '.daybook', 'hooks', 'connection.json');
+    expect(JSON.parse(readFileSync(connection, 'utf8'))).toEqual({ server: url, key: 'dbk_secret' });
+    expect(statSync(connection).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(connection)).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(home, '.claude', 'settings.json'), 'utf8')).not.toContain('dbk_');
+    const away = await daybook(home, ['hooks', 'uninstall', '--agent', 'claude-code', '--yes']);
+    expect([away.code, existsSync(connection)]).toEqual([0, false]);
+  });
+});
