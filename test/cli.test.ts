@@ -459,6 +459,17 @@ test('docs/commands.md has the help of every command', async () => {
     ['keys', 'create'],
     ['keys', 'list'],
     ['keys', 'revoke'],
+    ['controls'],
+    ['controls', 'get'],
+    ['controls', 'set'],
+    ['controls', 'history'],
+    ['controls', 'diff'],
+    ['hooks'],
+    ['hooks', 'run'],
+    ['hooks', 'send'],
+    ['hooks', 'deliver'],
+    ['hooks', 'install'],
+    ['hooks', 'uninstall'],
   ];
   const parts = ['# Commands\n\nMade from the program’s own help.\n'];
   for (const command of commands) {

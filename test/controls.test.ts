@@ -211,8 +211,18 @@ describe('settings', () => {
 
 test('250 revisions page through in order, without a gap or a double, while new ones are written', async () => {
   const org = 'paged';
-  for (let revision = 1; revision <= 250; revision += 1)
-    expect((await put({ platformRouterGuidance: String(revision) }, { org })).status).toBe(200);
+  const revisions = Array.from({ length: 250 }, (_, index) => index + 1);
+  await world.store.run(
+    revisions.map((revision) => ({
+      sql: "INSERT INTO control_revisions SELECT $org_id, CAST($revision AS BIGINT), $settings, 'ada', '', 'ada', instant($now)",
+      parameters: {
+        org_id: org,
+        revision,
+        settings: JSON.stringify({ platformRouterGuidance: String(revision) }),
+        now: world.now,
+      },
+    })),
+  );
   const seen: number[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = new URLSearchParams({ limit: '17', ...(cursor === undefined ? {} : { cursor }) });

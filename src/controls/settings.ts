@@ -273,7 +273,8 @@ export function mapSecrets(
     );
   const { env, customModels } = settings;
   const names = namesOf(customModels ?? []);
-  const models = customModels?.map(({ apiKey, extraHeaders, ...model }, index) => {
+  const models = customModels?.map((model, index) => {
+    const { apiKey, extraHeaders } = model;
     const place = ['customModels', names[index] ?? ''];
     return {
       ...model,
