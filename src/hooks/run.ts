@@ -74,8 +74,8 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     const child = spawn(command.command, { shell: true, detached: true, stdio: 'pipe' });
     const over = ended(child);
     const group = child.pid;
-    if (group === undefined) await over;
-    else running.add(group);
+    if (group === undefined) throw await over.catch((error: unknown) => error);
+    running.add(group);
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
     // A command needn't read what it is given.
     child.stdin.on('error', () => {}).end(input);
@@ -85,15 +85,15 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     timers.push(
       setTimeout(() => {
         isTimedOut = true;
-        end(group ?? 0, 'SIGTERM');
-        timers.push(setTimeout(() => end(group ?? 0, 'SIGKILL'), GRACE_MS));
+        end(group, 'SIGTERM');
+        timers.push(setTimeout(() => end(group, 'SIGKILL'), GRACE_MS));
       }, command.timeoutMs),
     );
     const code = await over;
     for (const timer of timers) clearTimeout(timer);
     // Children that outlive the command are its own affair, but not past its timeout.
-    if (isTimedOut) end(group ?? 0, 'SIGKILL');
-    running.delete(group ?? 0);
+    if (isTimedOut) end(group, 'SIGKILL');
+    running.delete(group);
     await Promise.race([closed, wait(DRAIN_MS, undefined, { ref: false })]);
     for (const stream of child.stdio) stream?.destroy();
     child.unref();
