@@ -104,6 +104,9 @@ const Settings = z.object({
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
     .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
+  DAYBOOK_THREADS: whole(1, 1024)
+    .optional()
+    .describe('how many processors the database may use at a time (default: all)'),
   DAYBOOK_INBOX_MB: whole(1)
     .default(4096)
     .describe('how many MiB of events may wait to be settled, before the service answers 503'),
@@ -179,6 +182,7 @@ export interface Config {
   readonly retentionDays: number | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
+  readonly threads: number | undefined;
   /** How much may wait in the inbox, in MiB. */
   readonly inboxMb: number;
   /** How much the answers that are kept may take, in MiB. */
@@ -294,6 +298,7 @@ export function readConfig(variables: Variables): Config {
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
+    threads: settings.DAYBOOK_THREADS,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,

@@ -59,8 +59,8 @@ export class World {
     name = storeName(),
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
-    const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
-    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: NOW, daily };
+    const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), DAYBOOK_THREADS: '1', ...environment });
+    const settings = { ...config, now: NOW, daily };
     const store =
       name === 'DuckDB'
         ? await DuckDbStore.open(config.data, settings)
