@@ -22,6 +22,9 @@ export const { version: VERSION } = z
 /** The file of the database, in the data folder. */
 export const DATABASE = 'daybook.duckdb';
 
+/** The file in which batches are checked on their way to a database elsewhere. */
+export const STAGING = 'staging.duckdb';
+
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);

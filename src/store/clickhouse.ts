@@ -1,6 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import type { ClickHouseAddress } from '../config.js';
+import { type ClickHouseAddress, STAGING } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import { type DailySql, dailySql } from './build.js';
@@ -96,7 +96,7 @@ export class ClickHouseStore implements Store {
     settings: Resources & { rateCard: string; now: number; daily?: DailySql },
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClickHouseStore> {
-    const instance = await openInstance(folder, 'staging.duckdb', settings);
+    const instance = await openInstance(folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       const staging = await connect(instance);
