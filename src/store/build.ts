@@ -95,7 +95,11 @@ export class Builder {
 
   private async replace(table: BuiltTable): Promise<void> {
     await this.session.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
-    const rows = await this.session.run(`INSERT INTO ${table} BY NAME ${this.daily(table)}`);
+    // So what pages ask of some users stands close together, and most of the rest is never unpacked.
+    const order = table === 'users' || table === 'user_extensions' ? 'ORDER BY org_id, day, user_id' : '';
+    const rows = await this.session.run(
+      `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) AS computed ${order}`,
+    );
     this.written.push(`(${quote(table)}, ${rows})`);
   }
 
