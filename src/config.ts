@@ -22,6 +22,9 @@ export const { version: VERSION } = z
 /** The file of the database, in the data folder. */
 export const DATABASE = 'daybook.duckdb';
 
+/** The file in which batches are checked on their way to a database elsewhere. */
+export const STAGING = 'staging.duckdb';
+
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
@@ -111,6 +114,9 @@ const Settings = z.object({
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
     .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
+  DAYBOOK_THREADS: whole(1, 1024)
+    .optional()
+    .describe('how many processors the database may use at a time (default: all)'),
   DAYBOOK_INBOX_MB: whole(1)
     .default(4096)
     .describe('how many MiB of events may wait to be settled, before the service answers 503'),
@@ -192,6 +198,7 @@ export interface Config {
   readonly secretKey: string | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
+  readonly threads: number | undefined;
   /** How much may wait in the inbox, in MiB. */
   readonly inboxMb: number;
   /** How much the answers that are kept may take, in MiB. */
@@ -308,6 +315,7 @@ export function readConfig(variables: Variables): Config {
     retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     secretKey: settings.DAYBOOK_SECRET_KEY,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
+    threads: settings.DAYBOOK_THREADS,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,

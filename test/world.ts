@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
-import { type Config, readConfig } from '../src/config.js';
+import { type Config, DATABASE, readConfig, STAGING } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
@@ -59,8 +59,12 @@ export class World {
     name = storeName(),
   ): Promise<World> {
     const folder = temporaryFolder(atEnd);
-    const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), ...environment });
-    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: NOW, daily };
+    const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), DAYBOOK_THREADS: '1', ...environment });
+    const settings = { ...config, now: NOW, daily };
+    if (process.env.VITEST !== undefined && !existsSync(config.data)) {
+      mkdirSync(config.data);
+      copyFileSync(inject('emptyDatabase'), join(config.data, name === 'DuckDB' ? DATABASE : STAGING));
+    }
     const store =
       name === 'DuckDB'
         ? await DuckDbStore.open(config.data, settings)

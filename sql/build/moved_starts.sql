@@ -3,13 +3,6 @@
 -- built anyway, and this says why their rows change.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
-on_due_day AS (
-  SELECT org_id, day, user_id, session_id, 1 AS was_there, 0 AS is_there FROM sessions_before
-  UNION ALL
-  SELECT org_id, day, user_id, session_id, 0 AS was_there, 1 AS is_there
-  FROM user_sessions
-  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-),
 moved AS (
   SELECT DISTINCT
     org_id,
@@ -21,7 +14,13 @@ moved AS (
       user_id,
       session_id,
       day
-    FROM on_due_day
+    FROM (
+      SELECT org_id, user_id, session_id, day, 1 AS was_there, 0 AS is_there FROM sessions_before
+      UNION ALL
+      SELECT org_id, user_id, session_id, day, 0 AS was_there, 1 AS is_there
+      FROM user_sessions
+      WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+    )
     GROUP BY
       org_id,
       user_id,
@@ -30,47 +29,34 @@ moved AS (
     HAVING sum(was_there) <> sum(is_there)
   )
 ),
--- The days of such sessions, before and now. Days that aren't due are the same in both.
-session_day AS (
-  SELECT
-    org_id,
-    user_id,
-    session_id,
-    day,
-    was_there,
-    is_there
-  FROM on_due_day
-  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
-  UNION ALL
-  SELECT
-    org_id,
-    user_id,
-    session_id,
-    day,
-    1 AS was_there,
-    1 AS is_there
-  FROM user_sessions
-  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
-    AND (org_id, day) NOT IN (SELECT org_id, day FROM due)
-),
+-- The first days of such sessions, before and now. Of their days those that aren't due are the same in both.
 start_day AS (
   SELECT
     org_id,
     min(CASE WHEN was_there = 1 THEN day END) AS before_day,
     min(CASE WHEN is_there = 1 THEN day END) AS day
-  FROM session_day
+  FROM (
+    SELECT org_id, user_id, session_id, day, 1 AS was_there, 0 AS is_there FROM sessions_before
+    UNION ALL
+    SELECT
+      org_id,
+      user_id,
+      session_id,
+      day,
+      CASE WHEN (org_id, day) IN (SELECT org_id, day FROM due) THEN 0 ELSE 1 END AS was_there,
+      1 AS is_there
+    FROM user_sessions
+  )
+  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
   GROUP BY
     org_id,
     user_id,
     session_id
-),
-touched AS (
-  SELECT org_id, before_day AS day FROM start_day WHERE before_day IS DISTINCT FROM day
-  UNION
-  SELECT org_id, day FROM start_day WHERE before_day IS DISTINCT FROM day
 )
-SELECT
+SELECT DISTINCT
   org_id,
-  day
-FROM touched
-WHERE day IS NOT NULL
+  CASE WHEN is_before = 1 THEN before_day ELSE day END AS day
+FROM start_day
+CROSS JOIN (SELECT 1 AS is_before UNION ALL SELECT 0 AS is_before) AS side
+WHERE before_day IS DISTINCT FROM day
+  AND CASE WHEN is_before = 1 THEN before_day ELSE day END IS NOT NULL

@@ -1,7 +1,7 @@
 -- One row is one table of a due day whose rows aren't those that the last build of the day left. The reason names what has
 -- changed of all that the table depends on: the definitions, the events, for some tables the rate card or the language table.
 -- Where several have changed it names them all, since the rows can't tell which of them it was.
--- Reads digests and day_inputs as the last build left them, fresh_digests, and touches with those of this build.
+-- Reads digests, day_inputs and touches as the last builds left them, and fresh_digests and fresh_touches.
 -- Grain: (org_id, day, table_name).
 WITH
 present AS (
@@ -32,7 +32,7 @@ newest_arrival AS (
     max(batch) AS batch
   FROM arrivals
   WHERE changed > 0
-    AND org_id IN (SELECT org_id FROM restated)
+    AND org_id IN (SELECT org_id FROM due)
   GROUP BY
     org_id,
     day
@@ -48,7 +48,7 @@ late_arrival AS (
   FROM day_inputs
   JOIN newest_arrival
     ON newest_arrival.org_id = day_inputs.org_id
-  WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM restated)
+  WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM due)
     AND newest_arrival.day BETWEEN day_inputs.day - 29 AND day_inputs.day
     AND newest_arrival.batch > day_inputs.batch
   UNION ALL
@@ -58,10 +58,8 @@ late_arrival AS (
     0 AS is_own,
     1 AS is_start
   FROM day_inputs
-  JOIN touches
-    ON touches.org_id = day_inputs.org_id
-    AND touches.day = day_inputs.day
-  WHERE day_inputs.definitions IN (SELECT definitions FROM present)
+  WHERE (day_inputs.org_id, day_inputs.day) IN (SELECT org_id, day FROM touches UNION ALL SELECT org_id, day FROM fresh_touches)
+    AND day_inputs.definitions IN (SELECT definitions FROM present)
 ),
 late_day AS (
   SELECT

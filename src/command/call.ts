@@ -23,7 +23,7 @@ export async function openStore(
 ): Promise<Store | undefined> {
   const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
-    const settings = { memoryMb: config.memoryMb, rateCard: config.rateCard, now: clock() };
+    const settings = { ...config, now: clock() };
     try {
       if (config.clickhouse === undefined) return await DuckDbStore.open(config.data, settings);
       const { ClickHouseStore } = await import('../store/clickhouse.js');

@@ -88,8 +88,8 @@ export class Checker {
     await session.run(readSql('ingest/functions.sql'));
     await session.run(`
       CREATE TEMP TABLE context (org_id VARCHAR, received_at TIMESTAMP);
-      CREATE TEMP TABLE senders (source BIGINT, only_user VARCHAR);
-      CREATE TEMP TABLE sent_lines (source BIGINT, line JSON)`);
+      CREATE TEMP TABLE senders (source VARCHAR, only_user VARCHAR);
+      CREATE TEMP TABLE sent_lines (source VARCHAR, line JSON)`);
     // TRICKY: a plan is made once for all groups, so it must not be made for the values that happen to be in the tables.
     await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
     const counts = await session.connection.prepare(COUNTS);
@@ -132,7 +132,7 @@ export class Checker {
   ): Promise<Map<number, { lines: number; faults: number; ofOthers: number }> | undefined> {
     const { session } = this;
     const senders = files.map(
-      ({ onlyUser }, index) => `(${index}, ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
+      ({ onlyUser }, index) => `('${index}', ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
     );
     const paths = files.map(({ path }) => path);
     try {

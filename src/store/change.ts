@@ -90,13 +90,12 @@ export async function applyChanges(
   const applied = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   const changes = changesAfter(Number(applied[0]?.newest));
   await session.transaction(async () => {
-    for (const change of changes) {
-      await session.run(change.text);
-      await session.run('INSERT INTO changes VALUES ($number, $name, make_timestamp_ms($now))', {
-        number: change.number,
-        name: change.name,
-        now: settings.now,
-      });
+    for (const { text } of changes) await session.run(text);
+    if (changes.length > 0) {
+      const rows = changes.map(
+        ({ number, name }) => `(${number}, ${quote(name)}, make_timestamp_ms(${settings.now}))`,
+      );
+      await session.run(`INSERT INTO changes VALUES ${rows.join(', ')}`);
     }
     const isNew = async (name: string, value: string) => {
       const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
@@ -186,14 +185,10 @@ export function carriedOver(columns: readonly Column[], old: readonly Row[]): st
   return columns.map(({ name, empty }) => (isThere.has(name) ? name : `${empty} AS ${name}`)).join(', ');
 }
 
-/** Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. */
-async function renew(session: Session, { name, text }: Definition): Promise<void> {
+/** Makes a table anew, given the columns that it had; of a day table the rows of days that can't be computed again, as their events are gone, are kept. */
+async function renew(session: Session, { name, text }: Definition, old: readonly Row[]): Promise<void> {
   const columns = columnsOf(text);
   const isOfDays = ['org_id', 'day'].every((key) => columns.some((column) => column.name === key));
-  const old = await session.select(
-    'SELECT column_name AS name FROM duckdb_columns() WHERE table_name = $table AND NOT internal',
-    { table: name },
-  );
   const isKept = isOfDays && old.length > 0;
   if (isKept) {
     await session.run(
@@ -217,7 +212,15 @@ async function define(
 ): Promise<void> {
   await session.run(functions);
   if (areTablesNew) {
-    for (const table of tables) await renew(session, table);
+    const old = await session.select(
+      'SELECT table_name, column_name AS name FROM duckdb_columns() WHERE NOT internal',
+    );
+    for (const table of tables)
+      await renew(
+        session,
+        table,
+        old.filter(({ table_name }) => table_name === table.name),
+      );
     await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
     await session.run('DELETE FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)');
     await session.run("DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");

@@ -1,6 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import type { ClickHouseAddress } from '../config.js';
+import { type ClickHouseAddress, STAGING } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import { type DailySql, dailySql } from './build.js';
@@ -9,7 +9,7 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
-import { connect, openInstance, type Session } from './duckdb.js';
+import { connect, openInstance, type Resources, type Session } from './duckdb.js';
 import { removableOf } from './removal.js';
 import { valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
@@ -82,7 +82,7 @@ export class ClickHouseStore implements Store {
   static async open(
     folder: string,
     address: ClickHouseAddress,
-    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
   ): Promise<ClickHouseStore> {
     return ClickHouseStore.with(folder, settings, async () => {
       await requireDatabase(address);
@@ -93,10 +93,10 @@ export class ClickHouseStore implements Store {
   /** The same with a client that is connected to the database in another way. */
   static async with(
     folder: string,
-    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClickHouseStore> {
-    const instance = await openInstance(folder, 'staging.duckdb', settings.memoryMb);
+    const instance = await openInstance(folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       const staging = await connect(instance);
@@ -149,11 +149,7 @@ export class ClickHouseStore implements Store {
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.writing(async () => {
-      const settled = await this.settler.settle(batch, progress, this.commit);
-      await this.settler.tidy();
-      return settled;
-    });
+    return this.writing(() => this.settler.settle(batch, progress, this.commit));
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {

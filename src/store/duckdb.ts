@@ -24,6 +24,12 @@ import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './st
 
 const MS_PER_DAY = 86_400_000;
 
+/** What a database may use of its machine: MiB of memory, and processors; all of them unless it says how many. */
+export interface Resources {
+  readonly memoryMb: number;
+  readonly threads?: number | undefined;
+}
+
 /** Another process has the database open. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy';
@@ -143,13 +149,18 @@ function isLeftover(file: string): boolean {
  * Opens a database file in the data folder, and clears what a killed process left beside it.
  * Throws StoreBusy when another process has it open.
  */
-export async function openInstance(folder: string, file: string, memoryMb: number): Promise<DuckDBInstance> {
+export async function openInstance(
+  folder: string,
+  file: string,
+  { memoryMb, threads }: Resources,
+): Promise<DuckDBInstance> {
   makeFolder(folder);
   let instance: DuckDBInstance;
   try {
     await makeDatabase(folder, file);
     instance = await DuckDBInstance.create(join(folder, file), {
       memory_limit: `${memoryMb}MiB`,
+      ...(threads === undefined ? {} : { threads: String(threads) }),
       autoinstall_known_extensions: 'false',
     });
   } catch (error) {
@@ -198,9 +209,9 @@ export class DuckDbStore implements Store {
    */
   static async open(
     folder: string,
-    settings: { memoryMb: number; rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
-    const instance = await openInstance(folder, DATABASE, settings.memoryMb);
+    const instance = await openInstance(folder, DATABASE, settings);
     const writer = await connect(instance);
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;

@@ -35,15 +35,15 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
 
 /**
  * What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. The source of a
- * line is its file's index in `paths`: carrying names along costs.
+ * line is its file's index in `paths`, as a text: carrying names along costs.
  */
 export function linesOf(format: Format, paths: readonly string[]): string {
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
   // A path is taken for a pattern: what has a meaning in one stands in brackets.
   const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
   return format === 'canonical'
-    ? `SELECT file_index AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
-    : `SELECT file_index AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
+    ? `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
+    : `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
 }
 
 /** What reads the lines that numberLines has written. */
@@ -61,9 +61,9 @@ export function numberedLinesOf(format: Format, spool: string): string {
     : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(TRANSCRIPT_STRUCTURE)}) AS event FROM (${numbered}))`;
 }
 
-/** Sets up the queries over the lines: `checked` is a row an event, or its fault. */
+/** Sets up the queries over the lines of a format: `checked` is a row an event, or its fault. Other `lines` can take their place. */
 export async function defineLines(session: Session, format: Format, lines: string): Promise<void> {
-  await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
+  await replaceLines(session, lines);
   if (format === 'claude-code') {
     await session.run(
       `CREATE OR REPLACE TEMP VIEW transcript_lines AS ${readSql('ingest/claude-code.lines.sql')}`,
@@ -71,6 +71,10 @@ export async function defineLines(session: Session, format: Format, lines: strin
   }
   await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
   await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
+}
+
+async function replaceLines(session: Session, lines: string): Promise<void> {
+  await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
 }
 
 /** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
@@ -96,6 +100,9 @@ class Misread extends Error {}
 
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
+  /** What the queries over lines are defined for. */
+  private defined: Format | undefined;
+
   constructor(
     protected readonly session: Session,
     protected readonly folder: string,
@@ -118,6 +125,8 @@ export class Settler {
       const isDamaged = await isAnyDamaged(batch.paths);
       return await this.session.transaction(() => this.attempt(batch, isDamaged));
     } catch (error) {
+      // With the transaction they are gone.
+      this.defined = undefined;
       if (!(error instanceof Misread) && !isReadError(error)) throw error;
       return await this.session.transaction(() => this.attempt(batch, true));
     } finally {
@@ -145,7 +154,7 @@ export class Settler {
       const suspects = isNumbered ? batch.paths : await this.suspects(batch, faults);
       if (suspects.length > 0 && !isNumbered) {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
-        await defineLines(this.session, batch.format, numberedLinesOf(batch.format, spool));
+        await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
       const rejects = suspects.length > 0 ? await this.reject(batch.format, spool) : NO_REJECTS;
       if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
@@ -154,6 +163,12 @@ export class Settler {
     } finally {
       rmSync(spool, { force: true });
     }
+  }
+
+  private async define(format: Format, lines: string): Promise<void> {
+    if (this.defined === format) return replaceLines(this.session, lines);
+    await defineLines(this.session, format, lines);
+    this.defined = format;
   }
 
   /** Inserts the events without a fault, and answers how many. */
@@ -166,7 +181,7 @@ export class Settler {
     // and planning that takes longer than reading a small batch. The setting is the whole instance's: what is read meanwhile
     // is planned without these optimizers too, which is slower and not wrong.
     await this.session.run("SET disabled_optimizers = 'filter_pushdown,expression_rewriter'");
-    await defineLines(this.session, batch.format, lines);
+    await this.define(batch.format, lines);
     const inserted = await this.session.run(
       `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
       WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,

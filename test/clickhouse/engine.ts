@@ -25,6 +25,28 @@ export function isInstalled(): boolean {
   return existsSync(join(MODULES, 'installed.json'));
 }
 
+/** Of a request's settings only those that the connection doesn't have: they stay, and each is a statement of its own. */
+function withSettingsOnce(connection: Connection): Connection {
+  const there = new Map<string, unknown>();
+  return new Proxy(connection, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      if (name !== 'query' && name !== 'command' && name !== 'exec') return member.bind(target);
+      return async (parameters: Parameters<Connection['query']>[0]) => {
+        const settings = Object.entries(parameters.clickhouse_settings ?? {});
+        const missing = settings.filter(([setting, value]) => there.get(setting) !== value);
+        const result = await member.call(target, {
+          ...parameters,
+          clickhouse_settings: Object.fromEntries(missing),
+        });
+        for (const [setting, value] of missing) there.set(setting, value);
+        return result;
+      };
+    },
+  });
+}
+
 /**
  * A connection to the ClickHouse in this process that takes binary files, as a server does: by itself it takes what comes
  * with an INSERT for text.
@@ -113,7 +135,7 @@ export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouse
   }
   return async () => {
     const client = createClient({
-      connection: withFiles(chdb().createChdbConnection({ path }), path),
+      connection: withFiles(withSettingsOnce(chdb().createChdbConnection({ path })), path),
       clickhouse_settings: UNCOMPILED,
     });
     await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });

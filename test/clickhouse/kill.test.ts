@@ -83,7 +83,7 @@ class Database {
   }
 
   open(): Promise<ClickHouseStore> {
-    const settings = { memoryMb: this.config.memoryMb, rateCard: this.config.rateCard, now: NOW };
+    const settings = { ...this.config, now: NOW };
     return ClickHouseStore.with(this.config.data, settings, async () =>
       endingAt(await this.connect(), () => this.end),
     );
@@ -155,11 +155,11 @@ const SETTLE_ENDS: [statement: string, isDone: boolean][] = [
   ['INSERT INTO batches_rows', false],
 ];
 
-/** The statement that makes a build count; the one before it only tells the build which rows are its own. */
-const COMMIT = 'INSERT INTO days_rows\n';
+/** The statement that makes a build count. */
+const COMMIT = 'INSERT INTO days_rows';
 
 const BUILD_ENDS: [statement: string, isDone: boolean][] = [
-  ['INSERT INTO days_rows SELECT', true],
+  ['INSERT INTO building', true],
   ['INSERT INTO user_sessions_rows', true],
   ['INSERT INTO users_rows', true],
   [COMMIT, false],

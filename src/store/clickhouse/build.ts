@@ -1,10 +1,46 @@
-import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql } from '../build.js';
+import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, SCRATCH_TABLES } from '../build.js';
 import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql, valuesOf } from '../sql.js';
 import type { OrgDay, Parameters, Store } from '../store.js';
-import { beginAttempt, changeColumns, dayColumns, rowsOf } from './schema.js';
-import { ClickHouseSession } from './session.js';
+import { beginAttempt, changeColumns, dayColumns, rowsOf, viewsOnDays } from './schema.js';
+import type { ClickHouseSession } from './session.js';
+
+const VIEWS = viewsOnDays();
+
+/**
+ * What a name in FROM or JOIN stands for, as the running build reads it; undefined for what everybody reads in the same way.
+ * Of all tables the daily queries look back on user_sessions alone.
+ */
+function meaningOf(name: string, build: number): string | undefined {
+  if (!(BUILT_TABLES as readonly string[]).includes(name)) return VIEWS.get(name);
+  const isSeen =
+    name === 'user_sessions'
+      ? '(org_id, day, build) IN (SELECT org_id, day, build FROM building)'
+      : `build = ${build}`;
+  return `SELECT ${dayColumns(name).join(', ')} FROM ${rowsOf(name)} WHERE ${isSeen}`;
+}
+
+/**
+ * A query as the running build asks it, which sees the rows that it has written. The views that everybody reads don't show
+ * those, and take longer to read.
+ */
+function asBuilding(sql: string, build: number): string {
+  const meanings = new Map<string, string>();
+  const collect = (text: string) => {
+    for (const [, name = ''] of text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)) {
+      const meaning = meanings.has(name) ? undefined : meaningOf(name, build);
+      if (meaning === undefined) continue;
+      collect(meaning);
+      meanings.set(name, meaning);
+    }
+  };
+  collect(sql);
+  if (meanings.size === 0) return sql;
+  const tables = [...meanings].map(([name, meaning]) => `${name} AS (${meaning})`).join(', ');
+  const query = sql.replace(/^(\s*--.*\n)*\s*/, '');
+  return `WITH ${tables}${query.startsWith('WITH') ? query.replace('WITH', ',') : ` ${query}`}`;
+}
 
 /**
  * Replaces the tables of days in ClickHouse. The rows of a build stand in partitions of their own, beside those of the
@@ -20,24 +56,21 @@ export class ClickHouseBuilder {
   /** Computes the days that are due, checks and digests them, and replaces their tables together: see Builder. */
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
-    const { build, building } = await this.begin(due);
-    await this.fill(building, 'user_sessions', build);
-    await building.run(
-      `INSERT INTO touches_rows SELECT org_id, day, ${build} FROM (${readSql('build/moved_starts.sql')})`,
-    );
-    await building.run(
-      `INSERT INTO touches_rows SELECT org_id, day, ${build} FROM (${readSql('build/moved_windows.sql')})`,
-    );
-    for (const table of DAY_TABLES) await this.fill(building, table, build);
+    const build = await this.begin(due);
+    await this.fill('user_sessions', build);
+    for (const touches of ['moved_starts', 'moved_windows'])
+      await session.run(`INSERT INTO fresh_touches ${asBuilding(readSql(`build/${touches}.sql`), build)}`);
+    for (const table of DAY_TABLES) await this.fill(table, build);
     const written = BUILT_TABLES.map(
       (table) => `SELECT ${quote(table)}, count(*) FROM ${rowsOf(table)} WHERE build = ${build}`,
     );
     await session.run(`INSERT INTO written_rows ${written.join(' UNION ALL ')}`);
-    for (const table of BUILT_TABLES) await building.run(`INSERT INTO fresh_digests ${digestSql(table)}`);
-    await building.run(`INSERT INTO fresh_digests ${readSql('build/empty_digests.sql')}`);
-    const breaches = await findBreaches((sql) => building.select(sql));
+    for (const table of BUILT_TABLES)
+      await session.run(`INSERT INTO fresh_digests ${asBuilding(digestSql(table), build)}`);
+    await session.run(`INSERT INTO fresh_digests ${readSql('build/empty_digests.sql')}`);
+    const breaches = await findBreaches((sql) => session.select(asBuilding(sql, build)));
     if (breaches.length > 0) throw new ChecksFailed(breaches);
-    await this.note(building, batch, builtAt, build);
+    await this.note(batch, builtAt, build);
     await commit(() =>
       session.run(
         `INSERT INTO days_rows
@@ -58,47 +91,42 @@ export class ClickHouseBuilder {
 
   /** Computes the days that are due as a build that never comes to count, lets `read` see them, and drops their rows. */
   async preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
-    const { build, building } = await this.begin(due);
+    const build = await this.begin(due);
     try {
-      for (const table of BUILT_TABLES) await this.fill(building, table, build);
-      return await read((sql, parameters) => building.select(sql, parameters));
+      for (const table of BUILT_TABLES) await this.fill(table, build);
+      return await read((sql, parameters) => this.session.select(asBuilding(sql, build), parameters));
     } finally {
       await this.dropOld();
     }
   }
 
-  /** Takes a number for a build of these days, with a session that sees besides what counts what the build has written. */
-  private async begin(due: readonly OrgDay[]): Promise<{ build: number; building: ClickHouseSession }> {
+  /** Takes a number for a build of these days, and answers it. */
+  private async begin(due: readonly OrgDay[]): Promise<number> {
     const { session } = this;
-    await this.abandon();
-    await this.dropOld();
     const build = await beginAttempt(session, 'build');
-    for (const table of ['due', 'fresh_digests', 'written_rows'])
-      await session.run(`TRUNCATE TABLE ${table}`);
+    await this.dropOld();
+    for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
     await session.run(
-      `INSERT INTO days_rows SELECT org_id, day, -1, instant(0), instant(0), ${build}, -${build} FROM due`,
+      `INSERT INTO building
+      SELECT org_id, day, ${build} FROM due
+      UNION ALL
+      SELECT org_id, day, build FROM newest_days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM due)`,
     );
-    return { build, building: new ClickHouseSession(session.client, build) };
+    return build;
   }
 
-  private async fill(building: ClickHouseSession, table: BuiltTable, build: number): Promise<void> {
+  private async fill(table: BuiltTable, build: number): Promise<void> {
     const columns = dayColumns(table).join(', ');
-    await building.run(
-      `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${this.daily(table)})`,
-    );
+    const rows = asBuilding(`SELECT ${columns}, ${build} FROM (${this.daily(table)})`, build);
+    await this.session.run(`INSERT INTO ${rowsOf(table)} (${columns}, build) ${rows}`);
   }
 
   /** Writes what the days are built from, and what the build has restated: to count with it. */
-  private async note(
-    building: ClickHouseSession,
-    batch: number,
-    builtAt: number,
-    build: number,
-  ): Promise<void> {
+  private async note(batch: number, builtAt: number, build: number): Promise<void> {
     const insert = (table: string, select: string, parameters: Parameters) => {
       const columns = changeColumns(table).join(', ');
-      return building.run(
+      return this.session.run(
         `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${select})`,
         parameters,
       );
@@ -106,16 +134,7 @@ export class ClickHouseBuilder {
     await insert('restatements', readSql('build/restatements.sql'), { built_at: builtAt });
     await insert('day_inputs', readSql('build/day_inputs.sql'), { batch, built_at: builtAt });
     await insert('digests', 'SELECT * FROM fresh_digests', {});
-  }
-
-  /** A build that was begun and isn't the newest one that counts was cut off: what it wrote must never count. */
-  private async abandon(): Promise<void> {
-    await this.session.run(
-      `INSERT INTO abandoned SELECT kind, number FROM attempts
-      WHERE kind = 'build'
-        AND number > (SELECT coalesce(max(version), 0) FROM days_rows)
-        AND number NOT IN (SELECT number FROM abandoned WHERE kind = 'build')`,
-    );
+    await insert('touches', 'SELECT * FROM fresh_touches', {});
   }
 
   /** Drops the rows of builds of which no day is left: replaced ones, and those that were cut off. */

@@ -47,6 +47,20 @@ export function changeColumns(table: string): string[] {
   return namesOf(change.text);
 }
 
+/** The queries of the views that stand on day tables, or on such a view, by the views' names. */
+export function viewsOnDays(): Map<string, string> {
+  const views = readSqlFolder('schema').filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
+  const found = new Map<string, string>();
+  for (const { name, text } of inOrder(views)) {
+    const [, query = ''] = text.split(/^CREATE OR REPLACE VIEW \w+ AS$/m);
+    const isOnDays = [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].some(
+      ([, table = '']) => DAILY.includes(table) || found.has(table),
+    );
+    if (isOnDays) found.set(name, query);
+  }
+  return found;
+}
+
 /** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
 function forClickHouse(text: string): string {
   return text
@@ -64,7 +78,7 @@ function viewOf(table: string): string {
   return `CREATE OR REPLACE VIEW ${table} AS
 SELECT ${dayColumns(table).join(', ')}
 FROM ${rowsOf(table)}
-WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM visible_builds)`;
+WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`;
 }
 
 /**
@@ -180,13 +194,31 @@ async function redefineDays(session: ClickHouseSession): Promise<void> {
   );
 }
 
-/** Takes the next number of a settle or build. It is never taken again, whatever becomes of it. */
+const NEWEST = {
+  batch: 'SELECT max(batch) FROM batches_rows',
+  build: 'SELECT max(version) FROM days_rows',
+} as const;
+
+/**
+ * Takes the next number of a settle or build. It is never taken again, whatever becomes of it. One that was begun before and
+ * hasn't come to count was cut off: what it wrote must never count.
+ */
 export async function beginAttempt(session: ClickHouseSession, kind: 'batch' | 'build'): Promise<number> {
   const [newest] = await session.select(
-    'SELECT coalesce(max(number), 0) AS number FROM attempts WHERE kind = $kind',
+    `SELECT
+      coalesce((SELECT max(number) FROM attempts WHERE kind = $kind), 0) AS begun,
+      coalesce((${NEWEST[kind]}), 0) AS counted`,
     { kind },
   );
-  const number = Number(newest?.number) + 1;
+  if (Number(newest?.begun) > Number(newest?.counted))
+    await session.run(
+      `INSERT INTO abandoned SELECT kind, number FROM attempts
+      WHERE kind = $kind
+        AND number > $counted
+        AND number NOT IN (SELECT number FROM abandoned WHERE kind = $kind)`,
+      { kind, counted: Number(newest?.counted) },
+    );
+  const number = Number(newest?.begun) + 1;
   await session.run('INSERT INTO attempts SELECT $kind, $number', { kind, number });
   return number;
 }

@@ -6,12 +6,15 @@ import { readSql } from '../sql.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */
-const SETTINGS: ClickHouseSettings = Object.fromEntries(
-  [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';]+)'?;$/gm)].map(([, name, value]) => [
-    String(name),
-    String(value),
-  ]),
-);
+const SETTINGS: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 1,
+  ...Object.fromEntries(
+    [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';]+)'?;$/gm)].map(([, name, value]) => [
+      String(name),
+      String(value),
+    ]),
+  ),
+};
 
 /** The type of ClickHouse that goes with a parameter. */
 function typeOf(value: Parameter): string {
@@ -49,22 +52,7 @@ function toValue(value: unknown, type: string): Value {
 
 /** Queries of one ClickHouse database, with what this project asks of one. */
 export class ClickHouseSession {
-  private readonly settings: ClickHouseSettings;
-
-  /**
-   * The session of a running build, by its number, sees what that has written so far (sql/clickhouse/visible_builds.sql);
-   * all others see what counts.
-   */
-  constructor(
-    readonly client: ClickHouseClient,
-    build?: number,
-  ) {
-    this.settings = {
-      ...SETTINGS,
-      output_format_json_quote_64bit_integers: 1,
-      log_comment: build === undefined ? '' : `daybook build ${build}`,
-    };
-  }
+  constructor(readonly client: ClickHouseClient) {}
 
   /** The rows of one SELECT, in the spelling that both engines read. */
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -91,7 +79,7 @@ export class ClickHouseSession {
     for (const statement of text.split(/;\s*$/m)) {
       const isEmpty = statement.replaceAll(/^\s*--.*$/gm, '').trim() === '';
       if (!isEmpty && !/^\s*SET /m.test(statement))
-        await this.client.command({ query: statement, clickhouse_settings: this.settings });
+        await this.client.command({ query: statement, clickhouse_settings: SETTINGS });
     }
   }
 
@@ -103,7 +91,7 @@ export class ClickHouseSession {
       const { stream } = await this.client.exec({
         query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`,
         values,
-        clickhouse_settings: this.settings,
+        clickhouse_settings: SETTINGS,
       });
       await drainStream(stream);
     } finally {
@@ -126,6 +114,6 @@ export class ClickHouseSession {
       name,
       typeof value === 'object' && value !== null ? value.day : value,
     ]);
-    return { query_params: Object.fromEntries(values), clickhouse_settings: this.settings };
+    return { query_params: Object.fromEntries(values), clickhouse_settings: SETTINGS };
   }
 }

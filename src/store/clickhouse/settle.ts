@@ -55,12 +55,13 @@ class Reader extends Settler {
     });
   }
 
-  /** Sends the rows of a SELECT to a table of ClickHouse. */
-  async send(select: string, table: string, columns: readonly string[]): Promise<void> {
+  /** Sends the rows of a SELECT to a table of ClickHouse, and answers how many they are. */
+  async send(select: string, table: string, columns: readonly string[]): Promise<number> {
     const path = join(this.folder, `rows-${table}.parquet`);
     try {
       const count = await this.session.run(`COPY (${select}) TO ${quote(path)} (FORMAT parquet)`);
       if (count > 0) await this.stored.upload(path, table, columns);
+      return count;
     } finally {
       rmSync(path, { force: true });
     }
@@ -169,7 +170,6 @@ export class ClickHouseSettler {
     progress: ((share: number) => void) | undefined,
     commit: Commit,
   ): Promise<Settled> {
-    await this.abandon();
     const number = await beginAttempt(this.session, 'batch');
     await this.reader.clear(number - 1);
     const settled = await this.reader.settle(batch, progress);
@@ -179,7 +179,7 @@ export class ClickHouseSettler {
       'events_rows',
       EVENTS,
     );
-    await reader.send(
+    const removals = await reader.send(
       `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM recalled
       WHERE (day, event_id, batch) NOT IN (SELECT day, event_id, batch FROM events)`,
       'removals',
@@ -194,34 +194,22 @@ export class ClickHouseSettler {
       'user_emails_rows',
       USER_EMAILS,
     );
-    await commit(() => reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES));
-    await this.reader.clear(number);
+    await commit(async () => {
+      await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
+    });
+    await reader.clear(number);
+    if (removals > 0 || number % BATCHES_BETWEEN === 0) await this.tidy(number);
     return settled;
-  }
-
-  /** A batch that was begun and isn't there was cut off: what it wrote must never count. */
-  private async abandon(): Promise<void> {
-    await this.session.run(
-      `INSERT INTO abandoned SELECT kind, number FROM attempts
-      WHERE kind = 'batch'
-        AND number > (SELECT coalesce(max(batch), 0) FROM batches_rows)
-        AND number NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')`,
-    );
   }
 
   /**
    * Takes out rows that no view shows any more: now and then, or when there are many copies that gave way. Nobody sees a
    * difference, so it can be cut off anywhere.
    */
-  async tidy(): Promise<void> {
+  private async tidy(batch: number): Promise<void> {
     const { session } = this;
-    const [state] = await session.select(
-      `SELECT
-        (SELECT count(*) FROM removals) AS removals,
-        (SELECT coalesce(max(number), 0) FROM attempts WHERE kind = 'batch') AS batch`,
-    );
-    const batch = Number(state?.batch);
-    if (Number(state?.removals) <= REMOVALS_AT_MOST && batch % BATCHES_BETWEEN !== 0) return;
+    const [hidden] = await session.select('SELECT count(*) AS rows FROM removals');
+    if (Number(hidden?.rows) <= REMOVALS_AT_MOST && batch % BATCHES_BETWEEN !== 0) return;
     const isAbandoned = "IN (SELECT number FROM abandoned WHERE kind = 'batch')";
     const counts = `removed_by <= ${batch} AND removed_by NOT ${isAbandoned}`;
     await session.run(

@@ -1,0 +1,7 @@
+-- One row is one day that the running build makes stale, or that is due and that it would: see touches.
+-- Grain: (org_id, day).
+CREATE TABLE fresh_touches (
+  org_id  VARCHAR NOT NULL,
+  day     DATE NOT NULL
+)
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day)
