@@ -13,7 +13,7 @@ import { join } from 'node:path';
 export const HOOKS_FOLDER = join(homedir(), '.daybook', 'hooks');
 
 /** How many payloads may wait: those that come then are lost, and whoever sends them is told. */
-export const SPOOL_FILES = 20_000;
+const SPOOL_FILES = 20_000;
 /** A deliverer that was killed leaves its mark; after that long it counts for nothing. */
 const MARK_HOLDS_MS = 60_000;
 const ANSWER_MS = 10_000;
@@ -24,11 +24,6 @@ export interface Connection {
   readonly key: string;
   /** Whose sessions they are, where the key doesn't say. */
   readonly user?: string;
-}
-
-/** As many payloads wait as may. */
-export class SpoolFull extends Error {
-  override name = 'SpoolFull';
 }
 
 async function syncFolder(path: string): Promise<void> {
@@ -71,10 +66,13 @@ async function waitingIn(spool: string): Promise<string[]> {
   }
 }
 
-/** Keeps a document until the server has it. Throws SpoolFull. `now` is Unix milliseconds. */
+/** Keeps a document until the server has it. Throws when as many wait as may. `now` is Unix milliseconds. */
 export async function keep(folder: string, document: object, now: number): Promise<void> {
   const spool = join(folder, 'spool');
-  if ((await waitingIn(spool)).length >= SPOOL_FILES) throw new SpoolFull();
+  if ((await waitingIn(spool)).length >= SPOOL_FILES)
+    throw new Error(
+      `As many events wait in ${spool} as may, and this one is lost: have the server take them.`,
+    );
   await writePrivate(spool, `${now}-${randomUUID()}.json`, JSON.stringify(document));
 }
 
