@@ -7,13 +7,6 @@ import { DATABASE, readConfig } from '../src/config.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { NOW } from './world.js';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** A database without events. Copying it is a tenth of the work of making one. */
-    emptyDatabase: string;
-  }
-}
-
 /**
  * Makes what all tests start from, and removes at the end of a run what they have left: the engines of tests keep their files
  * until their process is gone.
