@@ -8,6 +8,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { Role } from './api/roles.js';
 import { call } from './command/call.js';
+import { addReadiness } from './command/readiness.js';
 import { type Config, isDebugging, readProcessConfig, showProcessConfig, VERSION } from './config.js';
 import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
 import type { Demo } from './demo.js';
@@ -327,6 +328,8 @@ program
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
+
+addReadiness(program, { clock, print });
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

@@ -22,6 +22,7 @@ import { type ApiDeps, family } from './family.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
+import { readiness } from './readiness.js';
 import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 
 /** A body of JSON is small; routes that take more say so. */
@@ -138,5 +139,6 @@ export function buildApp(
   });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
+  app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });
   return app;
 }

@@ -5,8 +5,8 @@ import type { Config } from '../config.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
-import type { ErrorStatus, Family } from './errors.js';
-import { answerErrors, refuseOtherMethods } from './refusal.js';
+import { ApiError, type ErrorStatus, type Family } from './errors.js';
+import { answerErrors, refuseOtherMethods, wrongMediaType } from './refusal.js';
 import type { Action } from './roles.js';
 
 /** What the routes work with. */
@@ -53,6 +53,13 @@ export function family(
       request.caller = await deps.authenticator.identify(request);
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
+    });
+    // A parser would be asked for none of these: it has no body, or one that it can't read.
+    app.addHook('preParsing', async (request) => {
+      if (request.routeOptions.schema?.body === undefined) return;
+      if (request.mediaType !== 'application/json') throw wrongMediaType(request);
+      if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+        throw new ApiError(415, 'The body must be sent as it is: this route takes no Content-Encoding.');
     });
     const scope = app as unknown as FastifyInstance;
     answerErrors(scope, () => shape);

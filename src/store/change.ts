@@ -67,12 +67,13 @@ export function changesAfter(newest: number): { number: number; name: string; te
     name,
     text,
   }));
-  if (newest > changes.length) {
+  const known = changes.at(-1)?.number ?? 0;
+  if (newest > known) {
     throw new UsageError(
-      `The database was made by a newer Daybook (change ${newest}, this one knows ${changes.length}): install that version or a later one.`,
+      `The database was made by a newer Daybook (change ${newest}, this one knows ${known}): install that version or a later one.`,
     );
   }
-  return changes.slice(newest);
+  return changes.filter(({ number }) => number > newest);
 }
 
 /**
