@@ -40,7 +40,8 @@ export class Service {
   /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
   send(operation: Operation, { headers, body, ...wanted }: Wanted = {}): Promise<Given> {
     const [type] = Object.keys(operation.bodies);
-    const content = body ?? (type === undefined ? undefined : String(operation.bodies[type]?.example));
+    const example = type === undefined ? undefined : operation.bodies[type]?.example;
+    const content = body ?? (typeof example === 'object' ? JSON.stringify(example) : example?.toString());
     return ask(this.url, this.reference.url(operation, wanted), {
       method: operation.method,
       headers: {

@@ -20,10 +20,26 @@ interface Response {
 /** A document of OpenAPI, as far as it is looked at here. */
 export interface Described {
   readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
-  readonly paths?: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
+  readonly paths?: Record<
+    string,
+    Record<string, { readonly responses: Record<string, Response>; readonly requestBody?: Response }>
+  >;
 }
 
-/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each answer. */
+/** Has the 405 of each operation name the methods of its path: what describes a route doesn't know the others. */
+export function nameMethods({ paths = {} }: Described): void {
+  for (const path of Object.values(paths)) {
+    const methods = Object.keys(path).map((method) => method.toUpperCase());
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
+    for (const operation of Object.values(path)) {
+      const { 405: response } = operation.responses;
+      if (response !== undefined)
+        operation.responses[405] = JSON.parse(JSON.stringify(response).replaceAll('GET, HEAD', allow));
+    }
+  }
+}
+
+/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each body and answer. */
 export function finish(whole: Described): Described {
   const schemas = whole.components?.schemas ?? {};
   for (;;) {
@@ -41,8 +57,8 @@ export function finish(whole: Described): Described {
   }
   const named: Described = JSON.parse(text);
   for (const path of Object.values(named.paths ?? {}))
-    for (const { responses } of Object.values(path))
-      for (const { content } of Object.values(responses))
+    for (const { responses, requestBody } of Object.values(path))
+      for (const { content } of [...Object.values(responses), requestBody ?? {}])
         for (const media of Object.values(content ?? {}))
           if (media.example === undefined) Object.assign(media, examplesOf(media.schema, named));
   shareResponses(named);

@@ -4,7 +4,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import type { z } from 'zod';
 import { VERSION } from '../config.js';
 import { forbiddenTo } from './auth.js';
-import { type Described, finish, type JsonSchema } from './document.js';
+import { type Described, finish, type JsonSchema, nameMethods } from './document.js';
 import { ERRORS, type ErrorStatus, type Family, headersOf, PROBLEMS, problemOf } from './errors.js';
 import { type Action, may, Role } from './roles.js';
 
@@ -39,8 +39,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const response = { ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])), ...answers };
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
   const jsonOf = described.response as Record<string, JsonSchema>;
-  const allow = route.method === 'GET' ? 'GET, HEAD' : String(route.method);
-  const sentences = { 403: forbidden(action), 405: `There is no DELETE here: use ${allow}.`, ...errors };
+  const sentences = { 403: forbidden(action), ...errors };
   const responses = Object.fromEntries(
     Object.keys(answers).map((status) => [
       status,
@@ -57,7 +56,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   for (const status of problems) {
     const { when, detail } = ERRORS[status];
     const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
-    const headers = { ...headersOf(status), ...(status === 405 ? { allow } : {}) };
+    const headers = { ...headersOf(status), ...(status === 405 ? { allow: 'GET, HEAD' } : {}) };
     responses[status] = responseOf({ ...jsonOf[status] }, when, headers, example);
   }
   const content = Object.entries(bodies ?? {}).map(([type, body]) => [
@@ -138,6 +137,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
   transform: describeRoute,
   transformObject: (document) => {
     const whole = withComponents(document);
+    nameMethods(whole as Described);
     return { ...whole, ...finish(whole as Described) } as typeof whole;
   },
 };

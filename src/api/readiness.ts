@@ -38,9 +38,7 @@ const limit = (pattern: RegExp, sentence: string, maximum: number) =>
 
 const Reports = z.object({ reports: z.array(Report) }).meta({ id: 'ReadinessReports' });
 
-const Count = z
-  .object({ numerator: z.number(), denominator: z.number() })
-  .meta({ examples: [{ numerator: 1, denominator: 2 }] });
+const Count = z.object({ numerator: z.number(), denominator: z.number() });
 
 const RepositoryRow = z
   .object({
@@ -74,7 +72,16 @@ const RepositoryRow = z
           .meta({ description: 'criteria whose counts have changed, by id' }),
       })
       .nullable()
-      .meta({ description: 'what has changed since the report before; null where there is none' }),
+      .meta({
+        description: 'what has changed since the report before; null where there is none',
+        examples: [
+          {
+            since: 'b7e64d10-92c3-4f5a-8e7d-1c0a9b3f6d28',
+            level: 1,
+            criteria: [{ id: 'unit_tests', before: null, after: { numerator: 1, denominator: 2 } }],
+          },
+        ],
+      }),
   })
   .meta({ id: 'RepositoryReadiness', description: 'a repository by its newest report' });
 

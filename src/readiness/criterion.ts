@@ -8,7 +8,7 @@ import type { Files } from './tree.js';
 
 const MS_PER_DAY = 86_400_000;
 /** In how many files one expression or key is looked for. */
-const SEARCHED_AT_MOST = 200;
+const SEARCHED_AT_MOST = 100;
 /** How many applications a rationale names on either side. */
 const NAMED_AT_MOST = 10;
 
@@ -88,8 +88,7 @@ function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding 
   }
   if (key !== undefined) {
     const fits = (value: unknown) =>
-      matches === undefined ||
-      matches.matcher(typeof value === 'string' ? value : JSON.stringify(value)).find();
+      matches === undefined || matches.test(typeof value === 'string' ? value : JSON.stringify(value));
     for (const path of searched(files, check.in))
       if (hasKey(tree.data(path), key, fits)) return { holds: true, what: `${key} in ${path}` };
     return ABSENT;

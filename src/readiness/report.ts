@@ -34,7 +34,7 @@ const Evaluation = z
       .meta({ description: 'applications that were evaluated', examples: [2] }),
     rationale: text(
       'what was found, or what is missing',
-      'api: tests/test_api.py. web: no tests.',
+      'api: tests/test_api.py. web: no test was found.',
       MOST.rationale,
     ),
     level: Level.meta({
@@ -45,11 +45,28 @@ const Evaluation = z
   .refine(({ numerator, denominator }) => numerator <= denominator, {
     path: ['numerator'],
     message: 'must be at most the denominator',
-  })
-  .meta({ id: 'CriterionEvaluation' });
+  });
 
 const fewer = (most: number, what: string) =>
   [(members: object) => Object.keys(members).length <= most, `must have at most ${most} ${what}`] as const;
+
+const EXAMPLE = {
+  repoUrl: 'https://github.com/acme/api',
+  apps: { api: { description: 'Python package api' }, web: { description: 'Node.js package web' } },
+  report: {
+    unit_tests: {
+      numerator: 1,
+      denominator: 2,
+      rationale: 'api: tests/test_api.py. web: no test was found.',
+      level: 1,
+    },
+  },
+  commitHash: '5b9d3f0c2a1e4d6f8b7a9c0d1e2f3a4b5c6d7e8f',
+  branch: 'main',
+  hasLocalChanges: false,
+  hasNonRemoteCommits: false,
+  agentVersion: '0.1.0',
+};
 
 /** What a report says of its repository: public-api.md 2.7, without what the server gives it. */
 const Content = {
@@ -58,7 +75,7 @@ const Content = {
     .min(1)
     .max(2048)
     .refine(isRepositoryUrl, AN_ADDRESS)
-    .meta({ description: 'repository that was evaluated', examples: ['https://github.com/acme/api'] }),
+    .meta({ description: 'repository that was evaluated', examples: [EXAMPLE.repoUrl] }),
   apps: z
     .record(
       z.string().min(1).max(MOST.path),
@@ -67,16 +84,16 @@ const Content = {
     .refine(...fewer(MOST.apps, 'applications'))
     .meta({
       description: 'applications by path',
-      examples: [{ api: { description: 'Python package api' }, web: { description: 'Node.js package web' } }],
+      examples: [EXAMPLE.apps],
     }),
   report: z
     .record(CriterionId, Evaluation)
     .refine(...fewer(MOST.criteria, 'criteria'))
-    .meta({ description: 'evaluations by criterion' }),
+    .meta({ description: 'evaluations by criterion', examples: [EXAMPLE.report] }),
   commitHash: z
     .string()
     .regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, 'must be a commit hash of 40 or 64 hexadecimal digits')
-    .meta({ description: 'commit at the evaluation', examples: ['5b9d3f0c2a1e4d6f8b7a9c0d1e2f3a4b5c6d7e8f'] })
+    .meta({ description: 'commit at the evaluation', examples: [EXAMPLE.commitHash] })
     .optional(),
   branch: text('branch at the evaluation', 'main', 500).optional(),
   hasLocalChanges: z
@@ -95,24 +112,6 @@ const Content = {
     .meta({ description: 'absent where no model took part' })
     .optional(),
   agentVersion: text('version of the program that made the report', '0.1.0', 100).optional(),
-};
-
-const EXAMPLE = {
-  repoUrl: 'https://github.com/acme/api',
-  apps: { api: { description: 'Python package api' }, web: { description: 'Node.js package web' } },
-  report: {
-    unit_tests: {
-      numerator: 1,
-      denominator: 2,
-      rationale: 'api: tests/test_api.py. web: no tests.',
-      level: 1,
-    },
-  },
-  commitHash: '5b9d3f0c2a1e4d6f8b7a9c0d1e2f3a4b5c6d7e8f',
-  branch: 'main',
-  hasLocalChanges: false,
-  hasNonRemoteCommits: false,
-  agentVersion: '0.1.0',
 };
 
 /** A report as it is sent: its id and its time are the server's. */

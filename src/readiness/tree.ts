@@ -67,10 +67,10 @@ export class Tree {
     if (number === undefined) {
       if (performance.now() > this.until)
         throw new Error(`the check takes longer than ${SECONDS} seconds: check a smaller folder`);
-      const text = this.text(path);
-      const matcher = text === undefined ? undefined : expression.matcher(text);
-      const at = matcher?.find() === true ? matcher.start() : -1;
-      number = at < 0 ? 0 : (text ?? '').slice(0, at).split('\n').length;
+      const text = this.text(path) ?? '';
+      // Whether it is there is told much faster than where.
+      const matcher = expression.test(text) ? expression.matcher(text) : undefined;
+      number = matcher?.find() === true ? text.slice(0, matcher.start()).split('\n').length : 0;
       this.searched.set(key, number);
     }
     return number === 0 ? undefined : number;
