@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/config.js';
 import { partsOf } from '../src/readiness/application.js';
 import { type Evaluated, evaluate, nextSteps } from '../src/readiness/criterion.js';
 import type { GitFacts } from '../src/readiness/git.js';
@@ -213,6 +214,24 @@ describe('every criterion', () => {
 });
 
 const byId = (id: string) => CRITERIA.find((criterion) => criterion.id === id) as Criterion;
+
+test('docs/readiness.md has every criterion, and an example of rules that can be read', () => {
+  const path = join(PACKAGE_ROOT, 'docs', 'readiness.md');
+  const [start = ''] = readFileSync(path, 'utf8').split(/(?<=^## Criteria\n)/m);
+  const rows = CRITERIA.map(
+    ({ category, level, id, scope, description }) =>
+      `| ${category} | ${level} | \`${id}\` | ${scope} | ${description} |`,
+  );
+  const head = ['| Category | Level | Id | Scope | It is met when |', '| --- | --- | --- | --- | --- |'];
+  const text = `${start}\nMade from the rules.\n\n${[...head, ...rows].join('\n')}\n`;
+  // Written anew here, compared in CI.
+  if (process.env.CI === undefined) writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+  const [, example = ''] = /```json\n(.*?)```/s.exec(text) ?? [];
+  const rules = join(FOLDER, 'rules.json');
+  writeFileSync(rules, example);
+  expect(readCriteria(rules).find(({ id }) => id === 'service_owner')).toMatchObject({ level: 2 });
+});
 
 describe('a criterion of applications', () => {
   const repository = {
