@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { UsageError } from '../src/exit.js';
 import { check } from '../src/readiness/check.js';
+import { levelOf } from '../src/readiness/level.js';
 import { readCriteria } from '../src/readiness/rule.js';
 import { NOW, temporaryFolder } from './world.js';
 
@@ -107,6 +108,12 @@ describe('the facts of git', () => {
     expect(found.agent_instructions).toMatch(/^no instructions/);
     expect(found.license).toBe('LICENSE.');
   });
+});
+
+test('Daybook itself meets what it asks for on the first two levels', async () => {
+  const { evaluated } = await check(PACKAGE_ROOT, CRITERIA, NOW);
+  const counted = evaluated.map((one) => ({ ...one, level: one.criterion.level }));
+  expect(levelOf(counted)).toBeGreaterThanOrEqual(3);
 });
 
 test('a repository cannot have the check run a program, whatever its git is told to', async () => {
