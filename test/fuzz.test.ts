@@ -172,6 +172,8 @@ function expectedOf(
   const action = service.actions.get(`${operation.method} ${operation.path}`);
   if (!operation.isOpen && role === undefined) return 401;
   if (!operation.isOpen && action !== undefined && role !== undefined && !may(role, action)) return 403;
+  // A body that isn't there is missed before the parameters are looked at, where a parser is to have it.
+  if (Object.keys(operation.bodies).join() === 'application/json') return 415;
   const isKnown = pairs.every(([name]) => operation.parameters.some((parameter) => parameter.name === name));
   if (!isKnown) return 400;
   const values = new Map<string, string>();
