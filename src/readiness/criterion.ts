@@ -118,18 +118,23 @@ function findingOf(check: Check, places: readonly Files[], evidence: Evidence): 
   return decides ?? findings[0] ?? ABSENT;
 }
 
-/** Whether a criterion holds in some files. */
+/** Whether a criterion holds in an application's own files, the first, or else together with others. */
 function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence: Evidence): Finding {
-  const findings: Finding[] = [];
-  for (const check of any ?? all ?? []) {
-    const finding = findingOf(check, places, evidence);
-    findings.push(finding);
-    if (finding.holds === (any !== undefined)) break;
+  if (all !== undefined) {
+    const findings = all.map((check) => findingOf(check, places, evidence));
+    const against = findings.find(({ holds }) => !holds);
+    return against ?? { holds: true, what: findings.map(({ what }) => what).join(' and ') };
   }
-  const last = findings.at(-1) ?? ABSENT;
-  // What stands against any of several is said where there is anything to say.
-  if (any !== undefined) return last.holds ? last : (findings.find(({ what }) => what !== '') ?? last);
-  return last.holds ? { holds: true, what: findings.map(({ what }) => what).join(' and ') } : last;
+  const checks = any ?? [];
+  // What is its own says more than what holds for all; that nothing is there has to hold everywhere.
+  for (const check of checks) {
+    if (check.noFiles !== undefined) continue;
+    const finding = findingOf(check, places.slice(0, 1), evidence);
+    if (finding.holds) return finding;
+  }
+  const findings = checks.map((check) => findingOf(check, places, evidence));
+  const holding = findings.find(({ holds }) => holds);
+  return holding ?? findings.find(({ what }) => what !== '') ?? ABSENT;
 }
 
 /** What is missing, with what stands against it where that has a name. */
@@ -140,6 +145,16 @@ function missingOf({ missing }: Criterion, { what }: Finding): string {
 function listed(names: readonly string[], separator: string): string {
   const more = names.length - NAMED_AT_MOST;
   return [...names.slice(0, NAMED_AT_MOST), ...(more > 0 ? [`${more} more`] : [])].join(separator);
+}
+
+/** What was found in applications, each finding once. */
+function grouped(found: readonly { path: string; text: string }[]): string {
+  const paths = new Map<string, string[]>();
+  for (const { path, text } of found) paths.set(text, [...(paths.get(text) ?? []), path]);
+  return listed(
+    [...paths].map(([text, names]) => `${listed(names, ', ')}: ${text}`),
+    '; ',
+  );
 }
 
 /** Evaluates a criterion; undefined where it is about nothing that the repository has. */
@@ -169,27 +184,11 @@ export function evaluate(criterion: Criterion, evidence: Evidence): Evaluated | 
   if (first === undefined) return undefined;
   const having = found.filter(({ finding }) => finding.holds);
   const lacking = found.filter(({ finding }) => !finding.holds);
+  const textOf = (finding: Finding) => (finding.holds ? finding.what : missingOf(criterion, finding));
+  const textsOf = (some: typeof found) =>
+    some.length === 0 ? [] : [grouped(some.map(({ path, finding }) => ({ path, text: textOf(finding) })))];
   const texts =
-    applications.length === 1
-      ? [first.finding.holds ? first.finding.what : missingOf(criterion, first.finding)]
-      : [
-          ...(having.length === 0
-            ? []
-            : [
-                listed(
-                  having.map(({ path, finding }) => `${path}: ${finding.what}`),
-                  '; ',
-                ),
-              ]),
-          ...(lacking.length === 0
-            ? []
-            : [
-                `${listed(
-                  lacking.map(({ path }) => path),
-                  ', ',
-                )}: ${missingOf(criterion, lacking[0]?.finding ?? ABSENT)}`,
-              ]),
-        ];
+    applications.length === 1 ? [textOf(first.finding)] : [...textsOf(having), ...textsOf(lacking)];
   return {
     criterion,
     numerator: having.length,
