@@ -20,21 +20,24 @@ export class Glob {
 }
 
 /** A glob without braces. What it says of every path that it matches spares looking at the others. */
-class Pattern {
+export class Pattern {
   /** The name that a path ends with, where it is known. */
   readonly name: string | undefined;
-  /** Else what that ends with, from its last dot on, where it is known. */
+  /** The folder, or the file, that a path begins with, where it is known. */
+  readonly folder: string | undefined;
+  /** What the name that it ends with ends with, from its last dot on, where only that is known. */
   readonly extension: string | undefined;
 
   constructor(private readonly names: readonly string[]) {
+    const [first = ''] = names;
     const last = names.at(-1) ?? '';
     if (!/[*?]/.test(last)) this.name = last;
     else this.extension = /\.[^.*?]+$/.exec(last)?.[0];
+    if (!/[*?]/.test(first)) this.folder = first;
   }
 
   matches(path: readonly string[]): boolean {
-    const [first = ''] = this.names;
-    if (first !== path[0] && !/[*?]/.test(first)) return false;
+    if (this.folder !== undefined && this.folder !== path[0]) return false;
     return matchAll(this.names, path, '**', matchName);
   }
 }

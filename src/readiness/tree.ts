@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import type { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
-import type { Glob } from './glob.js';
+import type { Glob, Pattern } from './glob.js';
 
 /** What a check looks at, at most. */
 const FILES_AT_MOST = 200_000;
@@ -31,7 +31,7 @@ export class Tree {
 
   /** Of a folder the files that are listed, by their paths from it; without a list those that are found. */
   constructor(folder: string, listed?: readonly string[]) {
-    this.root = realpathSync(folder);
+    this.root = realpathSync.native(folder);
     const paths = listed ?? walk(this.root);
     if (paths.length > FILES_AT_MOST)
       this.notes.push(`Of ${paths.length} files the first ${FILES_AT_MOST} were looked at.`);
@@ -91,7 +91,7 @@ export class Tree {
   private open<T>(path: string, use: (descriptor: number, size: number) => T): T | undefined {
     let descriptor: number | undefined;
     try {
-      const real = realpathSync(join(this.root, path));
+      const real = realpathSync.native(join(this.root, path));
       if (!real.startsWith(this.root === sep ? sep : this.root + sep)) return undefined;
       // A pipe would wait for somebody to write to it.
       descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -150,6 +150,7 @@ export class Files {
   private readonly entries: Entry[] = [];
   private readonly byName = new Map<string, Entry[]>();
   private readonly byExtension = new Map<string, Entry[]>();
+  private readonly byFolder = new Map<string, Entry[]>();
 
   constructor(
     readonly tree: Tree,
@@ -163,6 +164,7 @@ export class Files {
       const name = names.at(-1) ?? '';
       this.entries.push(entry);
       put(this.byName, name, entry);
+      put(this.byFolder, names[0] ?? '', entry);
       put(this.byExtension, name.slice(Math.max(name.lastIndexOf('.'), 0)), entry);
     }
   }
@@ -171,19 +173,19 @@ export class Files {
   *find(globs: readonly Glob[], except: readonly Glob[] = []): Generator<string> {
     const seen = new Set<string>();
     for (const pattern of globs.flatMap(({ patterns }) => patterns)) {
-      const { name, extension } = pattern;
-      const entries =
-        name !== undefined
-          ? this.byName.get(name)
-          : extension !== undefined
-            ? this.byExtension.get(extension)
-            : this.entries;
-      for (const { path, names } of entries ?? []) {
+      for (const { path, names } of this.candidates(pattern)) {
         if (!pattern.matches(names) || seen.has(path) || except.some((glob) => glob.matches(names))) continue;
         seen.add(path);
         if (this.tree.has(path)) yield path;
       }
     }
+  }
+
+  /** The files among which are all that a pattern names. */
+  private candidates({ name, folder, extension }: Pattern): readonly Entry[] {
+    if (name !== undefined) return this.byName.get(name) ?? [];
+    if (folder !== undefined) return this.byFolder.get(folder) ?? [];
+    return extension === undefined ? this.entries : (this.byExtension.get(extension) ?? []);
   }
 }
 
