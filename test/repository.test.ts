@@ -9,12 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { UsageError } from '../src/exit.js';
 import { check } from '../src/readiness/check.js';
+import { Glob } from '../src/readiness/glob.js';
 import { levelOf } from '../src/readiness/level.js';
-import { readCriteria } from '../src/readiness/rule.js';
+import { type Criterion, readCriteria } from '../src/readiness/rule.js';
 import { NOW, temporaryFolder } from './world.js';
 
 const CRITERIA = readCriteria();
@@ -260,8 +262,15 @@ describe('a repository cannot have the check read', () => {
       'settings.gradle': `include${' ,'.repeat(200_000)}`,
       'pom.xml': '<module>'.repeat(60_000),
       'requirements.txt': `${' '.repeat(400_000)}x`,
+      'itself.yml': 'a: &a [*a]',
     });
-    const { submission } = await check(folder, CRITERIA, NOW);
+    const itself = {
+      ...readCriteria()[0],
+      id: 'itself',
+      any: [{ key: 'a', in: [new Glob('*.yml')], matches: RE2JS.compile('x') }],
+    } as Criterion;
+    const { submission } = await check(folder, [...CRITERIA, itself], NOW);
+    expect(submission.report.itself?.numerator).toBe(0);
     expect(Object.keys(submission.apps)).toEqual(['.']);
   });
 });

@@ -59,6 +59,15 @@ function hasKey(data: unknown, key: string, fits: (value: unknown) => boolean): 
   return values.some((value) => isGiven(value) && fits(value));
 }
 
+/** A value as text: of lists and objects their JSON. In YAML something can be a part of itself; that has none. */
+function textOf(value: unknown): string {
+  try {
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  } catch {
+    return '';
+  }
+}
+
 /** The files to look into, as many as are looked into. */
 function* searched(files: Files, globs: Check['in'] = []): Generator<string> {
   let count = 0;
@@ -87,8 +96,7 @@ function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding 
     return ABSENT;
   }
   if (key !== undefined) {
-    const fits = (value: unknown) =>
-      matches === undefined || matches.test(typeof value === 'string' ? value : JSON.stringify(value));
+    const fits = (value: unknown) => matches === undefined || matches.test(textOf(value));
     for (const path of searched(files, check.in))
       if (hasKey(tree.data(path), key, fits)) return { holds: true, what: `${key} in ${path}` };
     return ABSENT;
@@ -125,16 +133,20 @@ function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence:
     const against = findings.find(({ holds }) => !holds);
     return against ?? { holds: true, what: findings.map(({ what }) => what).join(' and ') };
   }
+  const [own, ...others] = places;
   const checks = any ?? [];
+  const findings: Finding[] = [];
   // What is its own says more than what holds for all; that nothing is there has to hold everywhere.
-  for (const check of checks) {
-    if (check.noFiles !== undefined) continue;
-    const finding = findingOf(check, places.slice(0, 1), evidence);
+  for (const [check, where] of [
+    ...checks.map((check) => [check, own === undefined ? [] : [own]] as const),
+    ...checks.map((check) => [check, check.noFiles === undefined ? others : places] as const),
+  ]) {
+    if (where.length === 0 || (check.noFiles !== undefined && where.length < places.length)) continue;
+    const finding = findingOf(check, where, evidence);
     if (finding.holds) return finding;
+    findings.push(finding);
   }
-  const findings = checks.map((check) => findingOf(check, places, evidence));
-  const holding = findings.find(({ holds }) => holds);
-  return holding ?? findings.find(({ what }) => what !== '') ?? ABSENT;
+  return findings.find(({ what }) => what !== '') ?? ABSENT;
 }
 
 /** What is missing, with what stands against it where that has a name. */
@@ -184,11 +196,10 @@ export function evaluate(criterion: Criterion, evidence: Evidence): Evaluated | 
   if (first === undefined) return undefined;
   const having = found.filter(({ finding }) => finding.holds);
   const lacking = found.filter(({ finding }) => !finding.holds);
-  const textOf = (finding: Finding) => (finding.holds ? finding.what : missingOf(criterion, finding));
+  const said = (finding: Finding) => (finding.holds ? finding.what : missingOf(criterion, finding));
   const textsOf = (some: typeof found) =>
-    some.length === 0 ? [] : [grouped(some.map(({ path, finding }) => ({ path, text: textOf(finding) })))];
-  const texts =
-    applications.length === 1 ? [textOf(first.finding)] : [...textsOf(having), ...textsOf(lacking)];
+    some.length === 0 ? [] : [grouped(some.map(({ path, finding }) => ({ path, text: said(finding) })))];
+  const texts = applications.length === 1 ? [said(first.finding)] : [...textsOf(having), ...textsOf(lacking)];
   return {
     criterion,
     numerator: having.length,
