@@ -8,7 +8,7 @@ import type { Files } from './tree.js';
 
 const MS_PER_DAY = 86_400_000;
 /** In how many files one expression or key is looked for. */
-const SEARCHED_AT_MOST = 100;
+const SEARCHED_AT_MOST = 50;
 /** How many applications a rationale names on either side. */
 const NAMED_AT_MOST = 10;
 
