@@ -14,6 +14,7 @@ const ON_EVERY_STORE = [
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
   'test/laws/views.test.ts',
+  'test/readiness.test.ts',
 ];
 
 /** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Answer } from './api/report.js';
 import type { Role as RoleName } from './api/roles.js';
+import type { CheckOptions } from './command/readiness.js';
 import type { Config } from './config.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -356,6 +357,23 @@ program
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
+
+program
+  .command('readiness')
+  .description('say how ready a repository is for coding agents')
+  .command('check')
+  .description('evaluate a repository by its files and its git, without running any of it')
+  .argument('[path]', 'folder in the repository', '.')
+  .option('--rules <file>', 'criteria to add, or to use in the place of those with their ids')
+  .option('--submit', 'send the report to the service')
+  .option('--repo <url>', 'address of the repository (default: its remote origin)')
+  .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
+  .option('--key <key>', 'API key (default: DAYBOOK_KEY, which other users cannot see)')
+  .option('--json', 'print the report as it is sent')
+  .action(async (path: string, options: CheckOptions) => {
+    const { checkReadiness } = await import('./command/readiness.js');
+    await checkReadiness(path, options, { clock, print });
+  });
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

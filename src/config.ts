@@ -154,6 +154,13 @@ const Settings = z.object({
     .describe(
       'signature algorithms that are taken, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
     ),
+  DAYBOOK_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address as http://127.0.0.1:8787' })
+    .default('http://127.0.0.1:8787')
+    .describe('where `daybook readiness check --submit` finds the service'),
+  DAYBOOK_KEY: text
+    .optional()
+    .describe('API key that `daybook readiness check --submit` asks the service with'),
   DAYBOOK_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -164,6 +171,7 @@ type Setting = keyof typeof Settings.shape;
 
 const SECRETS: ReadonlySet<string> = new Set<Setting>([
   'DAYBOOK_JWT_SECRET',
+  'DAYBOOK_KEY',
   'DAYBOOK_SECRET_KEY',
   'DAYBOOK_STORE',
 ]);
@@ -213,6 +221,9 @@ export interface Config {
   /** Paths of PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly jwt: JwtConfig | undefined;
+  /** Where commands that are clients find the service. */
+  readonly url: string;
+  readonly key: string | undefined;
   readonly logLevel: string;
 }
 
@@ -325,6 +336,8 @@ export function readConfig(variables: Variables): Config {
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
     tls: tlsOf(settings),
     jwt: jwtOf(settings),
+    url: settings.DAYBOOK_URL,
+    key: settings.DAYBOOK_KEY,
     logLevel: settings.DAYBOOK_LOG_LEVEL,
   };
 }

@@ -45,6 +45,8 @@ function sentence(issue: z.core.$ZodRawIssue): string {
         : `must be at most ${issue.maximum}`;
     case 'unrecognized_keys':
       return `must not have ${issue.keys.join(', ').slice(0, 100)}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? 'must have other names';
     default:
       return 'is not as the reference says';
   }

@@ -200,6 +200,14 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
       '--expires must be today or later',
     ],
     [['ingest', '--org', 'acme', ''], 'A path is empty'],
+    [['readiness', 'check', 'nowhere'], 'There is no folder nowhere to check'],
+    [['readiness', 'check', '--rules', 'nowhere.json'], 'there is no such file to read'],
+    [['readiness', 'check', '--submit'], 'Give an API key with --key or DAYBOOK_KEY'],
+    [['readiness', 'check', '--repo', 'api'], '--repo must be an address'],
+    [
+      ['readiness', 'check', '--submit', '--key', 'dbk_x'],
+      'has no remote origin: name its address with --repo',
+    ],
     [['serve', '--prot', '1'], "Unknown option '--prot' (Did you mean --port?)"],
   ])('%j', async (args, sentence) => {
     const { code, stdout, stderr } = await daybook(['--data', USED, ...args]);
@@ -377,6 +385,33 @@ describe('with a server running', () => {
       expect(await answer.text()).toContain(`{"data":${stdout.trimEnd()},"meta"`);
     }
     expect((await run('status')).stdout).toContain('acme');
+    // A folder without git says what it finds, and the service keeps the very report.
+    const args = ['readiness', 'check', '--repo', 'https://ada:secret@github.com/acme/api', '--server', url];
+    const submitted = await daybook([...args, '--submit'], { cwd: folder, env: { DAYBOOK_KEY: key } });
+    expect(submitted.stdout).toMatch(/^https:\/\/github\.com\/acme\/api\nRepository without a package\n/);
+    expect(submitted.stdout).toMatch(/ readme +no +no README of more than a few lines\./);
+    expect(submitted.stdout).toMatch(
+      /\nLevel 1 of 5\. .+\n\nNext, the most useful first:\n {2}1\. \w+: .+\n/,
+    );
+    const [, reportId] = /The service has it as report (\S+) of repo_/.exec(submitted.stdout) ?? [];
+    const stored = await fetch(`${url}/api/organization/maturity-level-reports`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const { reports } = (await stored.json()) as { reports: object[] };
+    const { stdout } = await daybook([...args, '--json'], { cwd: folder });
+    expect(reports).toEqual([
+      {
+        ...JSON.parse(stdout),
+        reportId,
+        createdAt: expect.any(Number),
+        repoId: expect.any(String),
+        level: 1,
+      },
+    ]);
+    const guessed = await daybook([...args, '--submit', '--key', 'dbk_x'], { cwd: folder });
+    expect(guessed.stderr).toMatch(/^The API key is unknown, expired or revoked: .*\n$/);
+    expect(guessed.code).toBe(2);
+
     const [listed] = JSON.parse((await run('keys', 'list', '--json')).stdout);
     expect((await run('keys', 'revoke', listed.fingerprint)).code).toBe(0);
     const refused = await fetch(`${url}/api/v1/analytics/users?startDate=2026-06-09&endDate=2026-06-12`, {
@@ -395,6 +430,12 @@ describe('with a server running', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
     expect((await run('status')).stdout).toContain('acme');
+    // What was found is not lost with the service.
+    const lost = await daybook([...args, '--submit', '--key', 'dbk_x', '--json'], { cwd: folder });
+    expect(lost.stderr).toBe(
+      `The service ${url} can't be reached (ECONNREFUSED): start it, or name another with --server or DAYBOOK_URL.\n`,
+    );
+    expect([lost.code, lost.stdout]).toEqual([2, stdout]);
   });
 
   test('commands that run at once wait for each other', async () => {
@@ -455,6 +496,8 @@ test('docs/commands.md has the help of every command', async () => {
     ['status'],
     ['report'],
     ['config'],
+    ['readiness'],
+    ['readiness', 'check'],
     ['keys'],
     ['keys', 'create'],
     ['keys', 'list'],

@@ -188,6 +188,8 @@ function expectedOf(
   const [start, end] = [values.get('startDate'), values.get('endDate')];
   if (start !== undefined && end !== undefined && (start > end || end >= dayOf(service.world.now)))
     return 400;
+  // Nothing has this id: decisions.md, Readiness.
+  if (values.has('startAfter')) return 400;
   return Object.keys(operation.bodies).length > 0 ? undefined : 200;
 }
 

@@ -46,6 +46,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly bodies: Readonly<Record<string, Media>>;
   readonly responses: Readonly<Record<string, Response>>;
+  /** The status of the answer when all is well. */
+  readonly success: number;
 }
 
 /** A request as the examples of an operation give it; members of `query` replace those or, undefined, take them away. */
@@ -85,6 +87,7 @@ export class Reference {
           isOpen: security === undefined,
           parameters: parameters.filter((one) => one.in === 'query'),
           bodies: (requestBody as { content?: object } | undefined)?.content ?? {},
+          success: Number(Object.keys(responses as object).find((status) => status.startsWith('2'))),
           responses: Object.fromEntries(
             Object.entries(responses as Record<string, Record<string, unknown>>).map(([status, one]) => [
               status,

@@ -26,6 +26,7 @@ import { hooks } from './hooks.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
+import { readiness } from './readiness.js';
 import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 
 /** A body of JSON is small; routes that take more say so. */
@@ -148,5 +149,6 @@ export function buildApp(
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
+  app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });
   return app;
 }

@@ -110,7 +110,7 @@ function forbidden(action: Action | undefined): string | undefined {
 
 /** `getAnalyticsTokens` of `GET /api/v1/analytics/tokens`. */
 function operationIdOf(method: string, url: string): string {
-  const words = url.replace(/^\/api\/v\d\//, '').match(/[a-z]+/gi) ?? [];
+  const words = url.replace(/^\/api\/(v\d\/)?/, '').match(/[a-z]+/gi) ?? [];
   return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
     '',
   );
@@ -130,6 +130,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
       { name: 'events', description: 'What agents did, on its way in.' },
       { name: 'controls', description: 'What an organization controls, and who changed it.' },
+      { name: 'readiness', description: 'How ready repositories are for coding agents.' },
       { name: 'operations', description: 'For those who run the service; no credential is needed.' },
     ],
     components: {

@@ -1,0 +1,12 @@
+-- One row is one report before a place in the list, the newest first.
+-- Grain: (report_id).
+SELECT
+  CAST(report_id AS VARCHAR) AS report_id,
+  CAST(created_at AS TIMESTAMP(3)) AS created_at,
+  CAST(document AS VARCHAR) AS document
+FROM readiness_reports
+WHERE org_id = $org_id
+  AND repo_id = coalesce($repo_id, repo_id)
+  AND (created_at < instant($before_at) OR (created_at = instant($before_at) AND report_id < $before_id))
+ORDER BY created_at DESC, report_id DESC
+LIMIT $limit

@@ -1,0 +1,230 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { Level } from '../readiness/level.js';
+import { CriterionId, RepoId, Report, ReportId, Submission } from '../readiness/report.js';
+import {
+  type Repository,
+  reportsOf,
+  repositoriesOf,
+  saveReport,
+  UnknownCursor,
+} from '../readiness/reports.js';
+import { ApiError } from './errors.js';
+import type { ApiDeps } from './family.js';
+
+/** A report of fifty criteria has some 10 KiB. */
+const BODY_BYTES = 1 << 18;
+
+const A_LIMIT = 'must be a positive integer of at most 9 digits';
+const A_REPOSITORY_LIMIT = 'must be an integer from 1 to 100';
+
+const limit = (pattern: RegExp, sentence: string, maximum: number) =>
+  z
+    .string(sentence)
+    .regex(pattern, sentence)
+    .meta({
+      // All that a query has is text; what is meant is a number.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum,
+      default: 20,
+      description: 'how many to answer at most',
+      examples: [20],
+    })
+    .optional();
+
+const Reports = z.object({ reports: z.array(Report) }).meta({ id: 'ReadinessReports' });
+
+const Count = z.object({ numerator: z.number(), denominator: z.number() });
+
+const RepositoryRow = z
+  .object({
+    repoId: RepoId,
+    repoUrl: z.string().meta({
+      description: 'its address, as the latest report has it',
+      examples: ['https://github.com/acme/api'],
+    }),
+    level: Level.nullable().meta({ description: 'level of the latest report', examples: [2] }),
+    latestReport: Report,
+    change: z
+      .object({
+        since: ReportId,
+        level: z
+          .int()
+          .min(-4)
+          .max(4)
+          .nullable()
+          .meta({
+            description: 'levels gained or, below 0, lost; null where either report has none',
+            examples: [1],
+          }),
+        criteria: z
+          .array(
+            z.object({
+              id: CriterionId,
+              before: Count.nullable().meta({ description: 'null where that report did not have it' }),
+              after: Count.nullable().meta({ description: 'null where the latest report does not have it' }),
+            }),
+          )
+          .meta({ description: 'criteria whose counts have changed, by id' }),
+      })
+      .nullable()
+      .meta({
+        description: 'what has changed since the report before; null where there is none',
+        examples: [
+          {
+            since: 'b7e64d10-92c3-4f5a-8e7d-1c0a9b3f6d28',
+            level: 1,
+            criteria: [{ id: 'unit_tests', before: null, after: { numerator: 1, denominator: 2 } }],
+          },
+        ],
+      }),
+  })
+  .meta({ id: 'RepositoryReadiness', description: 'a repository by its newest report' });
+
+const Repositories = z.object({ repositories: z.array(RepositoryRow) }).meta({ id: 'Repositories' });
+
+/** What a repository's latest report says that the one before didn't. */
+function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
+  const { repoId, repoUrl, level } = latest;
+  const count = (report: Report, id: string) => {
+    const { numerator, denominator } = report.report[id] ?? {};
+    return numerator === undefined || denominator === undefined ? null : { numerator, denominator };
+  };
+  const change = (before: Report) => {
+    const ids = [...new Set([...Object.keys(before.report), ...Object.keys(latest.report)])].sort();
+    return {
+      since: before.reportId,
+      level: level === null || before.level === null ? null : level - before.level,
+      criteria: ids
+        .map((id) => ({ id, before: count(before, id), after: count(latest, id) }))
+        .filter(
+          ({ before, after }) =>
+            before?.numerator !== after?.numerator || before?.denominator !== after?.denominator,
+        ),
+    };
+  };
+  return {
+    repoId,
+    repoUrl,
+    level,
+    latestReport: latest,
+    change: before === undefined ? null : change(before),
+  };
+}
+
+/** The JSON of a list, from the JSON of its elements. */
+async function* listOf(name: string, parts: AsyncIterable<string[]>): AsyncGenerator<string> {
+  let before = `{"${name}":[`;
+  for await (const part of parts) {
+    if (part.length === 0) continue;
+    yield before + part.join(',');
+    before = ',';
+  }
+  yield before === ',' ? ']}' : `${before}]}`;
+}
+
+/** Sends JSON as it comes. What fails before its first piece is an error as any other. */
+async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): Promise<FastifyReply> {
+  const { value: first } = await pieces.next();
+  async function* all() {
+    yield first;
+    yield* pieces;
+  }
+  return reply.type('application/json; charset=utf-8').send(Readable.from(all(), { objectMode: false }));
+}
+
+function unknown(startAfter: string | undefined, what: string): ApiError {
+  return new ApiError(400, `The parameter startAfter must be the id of ${what}, and ${startAfter} is none.`);
+}
+
+/** Readiness reports (public-api.md 4.11; decisions.md, Readiness). */
+export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+  app.get(
+    '/maturity-level-reports',
+    {
+      config: { action: 'read readiness reports', errors: { 400: `The parameter limit ${A_LIMIT}.` } },
+      schema: {
+        tags: ['readiness'],
+        summary: 'Readiness reports, the newest first',
+        description: 'The reportId of the last report of a page is startAfter of the next one.',
+        querystring: z.strictObject({
+          repoId: RepoId.meta({ description: 'reports of this repository only' }).optional(),
+          limit: limit(/^[1-9]\d{0,8}$/, A_LIMIT, 999_999_999),
+          startAfter: ReportId.meta({
+            description: 'reportId of the last report of the page before',
+          }).optional(),
+        }),
+        response: { 200: Reports },
+      },
+    },
+    async (request, reply) => {
+      const { repoId, limit = '20', startAfter } = request.query;
+      const page = { repoId, limit: Number(limit), startAfter };
+      try {
+        return await sendPieces(reply, listOf('reports', reportsOf(store, request.caller.orgId, page)));
+      } catch (error) {
+        if (error instanceof UnknownCursor) throw unknown(startAfter, 'a report');
+        throw error;
+      }
+    },
+  );
+
+  app.post(
+    '/maturity-level-reports',
+    {
+      bodyLimit: BODY_BYTES,
+      config: {
+        action: 'submit readiness reports',
+        errors: {
+          413: `The body must have at most ${BODY_BYTES} bytes.`,
+          415: 'The Content-Type is not one that this route takes: send application/json.',
+        },
+      },
+      schema: {
+        tags: ['readiness'],
+        summary: 'Submit a readiness report',
+        description: '"daybook readiness check --submit" evaluates a repository and sends what it found.',
+        body: Submission,
+        response: { 201: Report },
+      },
+    },
+    async (request, reply) =>
+      reply.status(201).send(await saveReport(store, request.caller.orgId, request.body, clock())),
+  );
+
+  app.get(
+    '/repositories',
+    {
+      config: {
+        action: 'read readiness reports',
+        errors: { 400: `The parameter limit ${A_REPOSITORY_LIMIT}.` },
+      },
+      schema: {
+        tags: ['readiness'],
+        summary: 'Repositories by their newest readiness report, in the order of their addresses',
+        description: 'The repoId of the last repository of a page is startAfter of the next one.',
+        querystring: z.strictObject({
+          limit: limit(/^([1-9]\d?|100)$/, A_REPOSITORY_LIMIT, 100),
+          startAfter: RepoId.meta({
+            description: 'repoId of the last repository of the page before',
+          }).optional(),
+        }),
+        response: { 200: Repositories },
+      },
+    },
+    async (request) => {
+      const { limit = '20', startAfter } = request.query;
+      try {
+        const found = await repositoriesOf(store, request.caller.orgId, { limit: Number(limit), startAfter });
+        return { repositories: found.map(rowOf) };
+      } catch (error) {
+        if (error instanceof UnknownCursor) throw unknown(startAfter, 'a repository');
+        throw error;
+      }
+    },
+  );
+};

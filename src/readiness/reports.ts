@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { quote, readSql } from '../store/sql.js';
+import type { Store } from '../store/store.js';
+import { type Counted, levelOf } from './level.js';
+import { Report, type Submission } from './report.js';
+import { normalizedUrl, repoIdOf, withoutCredentials } from './repository.js';
+import { shippedLevels } from './rule.js';
+
+/** How many reports are read at a time: each has at most as many bytes as a body. */
+const AT_ONCE = 20;
+
+const SQL = {
+  cursor: readSql('readiness/cursor.sql'),
+  reports: readSql('readiness/reports.sql'),
+  place: readSql('readiness/place.sql'),
+  repositories: readSql('readiness/repositories.sql'),
+};
+
+/** Nothing of the organization has the id that a page is to begin after. */
+export class UnknownCursor extends Error {
+  override name = 'UnknownCursor';
+}
+
+/** Keeps a report, and answers it as it is kept. */
+export async function saveReport(
+  store: Store,
+  orgId: string,
+  submitted: Submission,
+  now: number,
+): Promise<Report> {
+  const levels = shippedLevels();
+  const criteria: Counted[] = Object.entries(submitted.report).map(([id, evaluation]) => ({
+    ...evaluation,
+    level: evaluation.level ?? levels.get(id),
+  }));
+  const report: Report = {
+    reportId: randomUUID(),
+    createdAt: now,
+    repoId: repoIdOf(submitted.repoUrl),
+    level: levelOf(criteria) ?? null,
+    ...submitted,
+    repoUrl: withoutCredentials(submitted.repoUrl),
+  };
+  // As literals: ClickHouse takes parameters in the address of a request, which is too short for a report.
+  const values = [
+    quote(orgId),
+    quote(report.reportId),
+    quote(new Date(now).toISOString().replace('T', ' ').replace('Z', '')),
+    quote(report.repoId),
+    quote(normalizedUrl(report.repoUrl)),
+    quote(JSON.stringify(report)),
+  ];
+  await store.run([{ sql: `INSERT INTO readiness_reports VALUES (${values.join(', ')})` }]);
+  return report;
+}
+
+/**
+ * The JSON of an organization's reports, the newest first, some at a time: `limit` of them after the one of an id. What
+ * comes meanwhile is before all of them. Throws UnknownCursor.
+ */
+export async function* reportsOf(
+  store: Store,
+  orgId: string,
+  {
+    repoId,
+    limit,
+    startAfter,
+  }: { repoId?: string | undefined; limit: number; startAfter?: string | undefined },
+): AsyncGenerator<string[]> {
+  let before = { at: Date.UTC(9999, 0), id: '' };
+  if (startAfter !== undefined) {
+    const [row] = await store.select(SQL.cursor, { org_id: orgId, report_id: startAfter });
+    if (row === undefined) throw new UnknownCursor();
+    before = { at: Number(row.created_at), id: startAfter };
+  }
+  for (let left = limit; left > 0; left -= AT_ONCE) {
+    const size = Math.min(left, AT_ONCE);
+    const rows = await store.select(SQL.reports, {
+      org_id: orgId,
+      repo_id: repoId ?? null,
+      before_at: before.at,
+      before_id: before.id,
+      limit: size,
+    });
+    yield rows.map(({ document }) => String(document));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < size) return;
+    before = { at: Number(last.created_at), id: String(last.report_id) };
+  }
+}
+
+/** A repository by its two newest reports; there may be but one. */
+export interface Repository {
+  readonly latest: Report;
+  readonly before: Report | undefined;
+}
+
+/** An organization's repositories in the order of their addresses: `limit` of them after the one of an id. Throws UnknownCursor. */
+export async function repositoriesOf(
+  store: Store,
+  orgId: string,
+  { limit, startAfter }: { limit: number; startAfter?: string | undefined },
+): Promise<Repository[]> {
+  let after = '';
+  if (startAfter !== undefined) {
+    const [row] = await store.select(SQL.place, { org_id: orgId, repo_id: startAfter });
+    if (row === undefined) throw new UnknownCursor();
+    after = String(row.repo);
+  }
+  const rows = await store.select(SQL.repositories, { org_id: orgId, after, limit });
+  const reports = new Map<string, Report[]>();
+  for (const { repo_id, document } of rows) {
+    const own = reports.get(String(repo_id)) ?? [];
+    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(String(document)))]);
+  }
+  return [...reports.values()].flatMap(([latest, before]) =>
+    latest === undefined ? [] : [{ latest, before }],
+  );
+}

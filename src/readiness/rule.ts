@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import { PACKAGE_ROOT } from '../config.js';
+import { UsageError } from '../exit.js';
+import '../sentence.js';
+import { Glob } from './glob.js';
+import { Level } from './level.js';
+import { CriterionId, MOST } from './report.js';
+
+const RULE_BYTES = 1 << 20;
+
+const GlobText = z
+  .string()
+  .min(1)
+  .max(200)
+  .transform((text, context) => {
+    try {
+      return new Glob(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: String((error as Error).message) });
+      return z.NEVER;
+    }
+  });
+const Globs = z.array(GlobText).min(1).max(100);
+
+/** RE2 has no expression that takes longer than its text: what a rule looks for can't hang the check. */
+const Expression = z
+  .string()
+  .min(1)
+  .max(1000)
+  .transform((text, context) => {
+    try {
+      return RE2JS.compile(text, RE2JS.MULTILINE);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a regular expression of RE2' });
+      return z.NEVER;
+    }
+  });
+
+const KINDS = ['files', 'noFiles', 'text', 'key', 'git'] as const;
+const GOES_WITH: Record<string, readonly (typeof KINDS)[number][]> = {
+  atLeastBytes: ['files', 'noFiles'],
+  except: ['noFiles'],
+  in: ['text', 'key'],
+  matches: ['key'],
+};
+
+/** One thing to look for: a kind, and what goes with it. docs/readiness.md describes them. */
+const Check = z
+  .strictObject({
+    files: Globs.optional(),
+    noFiles: Globs.optional(),
+    text: Expression.optional(),
+    key: z.string().min(1).max(200).optional(),
+    git: z
+      .strictObject({
+        committedWithinDays: z.int().min(1).max(36_500).optional(),
+        isTagged: z.literal(true).optional(),
+      })
+      .refine((facts) => Object.keys(facts).length === 1, 'must have committedWithinDays or isTagged')
+      .optional(),
+    in: Globs.optional(),
+    matches: Expression.optional(),
+    except: Globs.optional(),
+    atLeastBytes: z.int().min(1).optional(),
+  })
+  .superRefine((check, context) => {
+    const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+    const kinds = KINDS.filter((kind) => check[kind] !== undefined);
+    const [kind] = kinds;
+    if (kind === undefined || kinds.length > 1) return refuse(`must have one of ${KINDS.join(', ')}`);
+    for (const [name, those] of Object.entries(GOES_WITH))
+      if (Object.hasOwn(check, name) && !those.includes(kind)) refuse(`must not have ${name} with ${kind}`);
+    if (check.in === undefined && GOES_WITH.in?.includes(kind)) refuse(`must have in with ${kind}`);
+  });
+export type Check = z.infer<typeof Check>;
+
+const Checks = z.array(Check).min(1).max(50);
+
+/** A criterion: what it is called, where it is looked for, and what makes it hold. */
+const Criterion = z
+  .strictObject({
+    id: CriterionId,
+    level: Level,
+    scope: z.enum(['repository', 'application']),
+    description: z.string().min(1).max(300),
+    missing: z.string().min(1).max(500),
+    when: Checks.optional(),
+    any: Checks.optional(),
+    all: Checks.optional(),
+    ownFilesOnly: z.boolean().optional(),
+  })
+  .superRefine(({ any, all }, context) => {
+    if ((any === undefined) === (all === undefined))
+      context.addIssue({ code: 'custom', message: 'must have either any or all' });
+  });
+
+const RuleFile = z.strictObject({
+  category: z.string().min(1).max(100).default('Own rules'),
+  criteria: z
+    .array(z.union([z.strictObject({ id: CriterionId, off: z.literal(true) }), Criterion]))
+    .min(1)
+    .max(MOST.criteria),
+});
+
+export type Criterion = z.infer<typeof Criterion> & { readonly category: string };
+
+/** The criteria that Daybook ships, in the order of their categories and levels. */
+const FOLDER = join(PACKAGE_ROOT, 'data', 'readiness');
+
+function readRuleFile(path: string): z.infer<typeof RuleFile> {
+  let data: unknown;
+  try {
+    if (statSync(path).size > RULE_BYTES)
+      throw new UsageError(`The rules ${path} must have at most ${RULE_BYTES} bytes.`);
+    data = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const why = error instanceof SyntaxError ? 'they are not JSON' : 'there is no such file to read';
+    throw new UsageError(`The rules ${path} can't be used: ${why}.`);
+  }
+  const parsed = RuleFile.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(
+    `The rules ${path} are not as docs/readiness.md says: ${sentenceOf(parsed.error, data)}.`,
+  );
+}
+
+/** The first thing that is wrong in a file, by the id of its criterion. */
+function sentenceOf({ issues }: z.ZodError, data: unknown): string {
+  let [issue] = issues;
+  let path = issue?.path ?? [];
+  // Of the two things that an element can be it is the one that it looks like.
+  if (issue?.code === 'invalid_union') {
+    const element = (data as { criteria: unknown[] }).criteria[Number(path[1])];
+    const isOff = typeof element === 'object' && element !== null && Object.hasOwn(element, 'off');
+    const own = issue.errors[isOff ? 0 : 1]?.[0];
+    if (own !== undefined) {
+      path = [...path, ...own.path];
+      issue = own as typeof issue;
+    }
+  }
+  const [, index, ...rest] = path;
+  const id = (data as { criteria?: { id?: unknown }[] })?.criteria?.[Number(index)]?.id;
+  const where = typeof id === 'string' ? [id, ...rest] : path;
+  return `${where.join('.') || 'the file'} ${issue?.message}`;
+}
+
+let shipped: readonly Criterion[] | undefined;
+
+function shippedCriteria(): readonly Criterion[] {
+  shipped ??= readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .flatMap((name) => criteriaOf(join(FOLDER, name)).criteria);
+  return shipped;
+}
+
+function criteriaOf(path: string): { criteria: Criterion[]; off: Set<string> } {
+  const { category, criteria } = readRuleFile(path);
+  const ids = new Set<string>();
+  for (const { id } of criteria) {
+    if (ids.has(id)) throw new UsageError(`The rules ${path} have ${id} twice.`);
+    ids.add(id);
+  }
+  return {
+    criteria: criteria.flatMap((one) => ('off' in one ? [] : [{ ...one, category }])),
+    off: new Set(criteria.flatMap((one) => ('off' in one ? [one.id] : []))),
+  };
+}
+
+/** The levels of the criteria that Daybook ships, by their ids. */
+export function shippedLevels(): ReadonlyMap<string, Level> {
+  return new Map(shippedCriteria().map(({ id, level }) => [id, level]));
+}
+
+/**
+ * The criteria to check: those that Daybook ships, with those of a file added, or in the place of the ones that have their
+ * ids. Throws a UsageError that says what is wrong in the file.
+ */
+export function readCriteria(path?: string): Criterion[] {
+  if (path === undefined) return [...shippedCriteria()];
+  const own = criteriaOf(path);
+  const all = new Map(shippedCriteria().map((criterion) => [criterion.id, criterion]));
+  for (const id of own.off) {
+    if (!all.delete(id))
+      throw new UsageError(`The rules ${path} turn off ${id}, and there is no such criterion.`);
+  }
+  for (const criterion of own.criteria) all.set(criterion.id, criterion);
+  if (all.size > MOST.criteria)
+    throw new UsageError(`The rules ${path} make more than ${MOST.criteria} criteria: turn some off.`);
+  return [...all.values()];
+}

@@ -1,0 +1,348 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { createKey } from '../src/api/keys.js';
+import { Role } from '../src/api/roles.js';
+import { levelOf } from '../src/readiness/level.js';
+import { normalizedUrl, repoIdOf, withoutCredentials } from '../src/readiness/repository.js';
+import { readCriteria } from '../src/readiness/rule.js';
+import { World } from './world.js';
+
+const REPORTS = '/api/organization/maturity-level-reports';
+const REPOSITORIES = '/api/organization/repositories';
+
+let world: World;
+let app: FastifyInstance;
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  world = await World.create({}, afterAll);
+  app = buildApp(world);
+  for (const orgId of ['acme', 'globex', 'initech', 'umbrella', 'hooli', 'stark'])
+    for (const role of Role.options)
+      keys.set(`${orgId} ${role}`, (await createKey(world.store, { orgId, role }, world.now)).key);
+});
+
+const evaluation = (numerator: number, denominator = 1, more: object = {}) => ({
+  numerator,
+  denominator,
+  rationale: 'README.md.',
+  ...more,
+});
+
+function reportOf(name: string, more: object = {}) {
+  return {
+    repoUrl: `https://github.com/acme/${name}`,
+    apps: { '.': { description: 'Node.js package' } },
+    report: { readme: evaluation(1) },
+    ...more,
+  };
+}
+
+async function send(orgId: string, payload: unknown, role: Role = 'member') {
+  const answer = await app.inject({
+    method: 'POST',
+    url: REPORTS,
+    headers: { authorization: `Bearer ${keys.get(`${orgId} ${role}`)}`, 'content-type': 'application/json' },
+    payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+  });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+async function get(orgId: string, url: string, role: Role = 'guest') {
+  const answer = await app.inject({
+    url,
+    headers: { authorization: `Bearer ${keys.get(`${orgId} ${role}`)}` },
+  });
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+async function idsOf(orgId: string, query = ''): Promise<string[]> {
+  const { body } = await get(orgId, `${REPORTS}${query}`);
+  return body.reports.map(({ reportId }: { reportId: string }) => reportId);
+}
+
+describe('readiness reports', () => {
+  test('come back as they were sent, with an id, the time, the repository and its level', async () => {
+    const sent = reportOf('whole', {
+      report: {
+        readme: evaluation(1),
+        own_rule: evaluation(0, 3, {
+          level: 1,
+          rationale: `it's "$org_id" \\ {a:String} 'quoted'\n\u0000 \u2028 😀`,
+        }),
+      },
+      commitHash: 'a'.repeat(40),
+      branch: 'main',
+      hasLocalChanges: true,
+      hasNonRemoteCommits: false,
+      modelUsed: { id: 'some-model', reasoningEffort: 'high' },
+      agentVersion: '0.1.0',
+    });
+    const { status, body } = await send('globex', sent);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      reportId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/),
+      createdAt: world.now,
+      repoId: repoIdOf('https://github.com/acme/whole'),
+      level: 1,
+      ...sent,
+    });
+    expect((await get('globex', REPORTS)).body).toEqual({ reports: [body] });
+    expect((await get('hooli', REPORTS)).body).toEqual({ reports: [] });
+    expect((await get('hooli', REPOSITORIES)).body).toEqual({ repositories: [] });
+  });
+
+  test('are listed the newest first, twenty unless asked for more, of one repository where asked for', async () => {
+    const sent: string[] = [];
+    for (let count = 0; count < 25; count += 1) {
+      // Some in the same millisecond.
+      world.now += count % 3;
+      sent.push((await send('initech', reportOf(count % 2 === 0 ? 'even' : 'odd'))).body.reportId);
+    }
+    const { reports } = (await get('initech', `${REPORTS}?limit=25`)).body;
+    expect(reports).toHaveLength(25);
+    const order = reports.map(
+      (one: { createdAt: number; reportId: string }) => `${one.createdAt} ${one.reportId}`,
+    );
+    expect(order).toEqual([...order].sort().reverse());
+    expect(await idsOf('initech')).toEqual(
+      reports.slice(0, 20).map((one: { reportId: string }) => one.reportId),
+    );
+    const even = await idsOf('initech', `?repoId=${repoIdOf('git@github.com:acme/even.git')}`);
+    expect(even.sort()).toEqual(sent.filter((_, index) => index % 2 === 0).sort());
+    expect(await idsOf('initech', `?repoId=repo_${'0'.repeat(16)}`)).toEqual([]);
+  });
+
+  test('are each on one page, in order, while others arrive', async () => {
+    for (let count = 0; count < 47; count += 1) {
+      world.now += count % 2;
+      await send('umbrella', reportOf('api'));
+    }
+    const before = await idsOf('umbrella', '?limit=999999999');
+    expect(before).toHaveLength(47);
+    const seen: string[] = [];
+    for (let page = await idsOf('umbrella', '?limit=7'); page.length > 0; ) {
+      seen.push(...page);
+      await send('umbrella', reportOf('api'));
+      page = await idsOf('umbrella', `?limit=7&startAfter=${page.at(-1)}`);
+    }
+    // What comes in the very millisecond of a page's last report can be on the next one.
+    expect(seen.filter((id) => before.includes(id))).toEqual(before);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test('page after one that is the organization’s own, and no other', async () => {
+    const { body } = await send('stark', reportOf('secret'));
+    for (const id of [body.reportId, '3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03']) {
+      const { status, body } = await get('hooli', `${REPORTS}?startAfter=${id}`);
+      expect(status).toBe(400);
+      expect(body.detail).toBe(`The parameter startAfter must be the id of a report, and ${id} is none.`);
+    }
+    const { status } = await get('hooli', `${REPOSITORIES}?startAfter=${body.repoId}`);
+    expect(status).toBe(400);
+  });
+
+  test.each([
+    ['limit=0', 'limit must be a positive integer'],
+    ['limit=-1', 'limit must be a positive integer'],
+    ['limit=1.5', 'limit must be a positive integer'],
+    ['limit=x', 'limit must be a positive integer'],
+    ['limit=', 'limit must be a positive integer'],
+    ['startAfter=x', 'startAfter must be a UUID'],
+    ['repoId=x', 'repoId must be a repository id'],
+    ['cursor=x', 'There is no parameter cursor: there are repoId, limit, startAfter'],
+  ])('are a 400 for ?%s', async (query, sentence) => {
+    const { status, body } = await get('acme', `${REPORTS}?${query}`);
+    expect(status).toBe(400);
+    expect(body.detail).toContain(sentence);
+    expect(Object.keys(body)).toEqual(['title', 'detail', 'status', 'requestId']);
+  });
+
+  const many = (count: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, value]));
+  test.each<[string, unknown, string]>([
+    [
+      'more that pass than there are',
+      { report: { readme: evaluation(2, 1) } },
+      'report.readme.numerator must be at most the denominator',
+    ],
+    ['less than none', { report: { readme: evaluation(-1) } }, 'report.readme.numerator must be at least 0'],
+    [
+      'nothing that was evaluated',
+      { report: { readme: evaluation(0, 0) } },
+      'report.readme.denominator must be at least 1',
+    ],
+    [
+      'no rationale',
+      { report: { readme: { numerator: 0, denominator: 1 } } },
+      'report.readme.rationale must be a string',
+    ],
+    [
+      'a level that there is not',
+      { report: { readme: evaluation(1, 1, { level: 6 }) } },
+      'report.readme.level must be at most 5',
+    ],
+    ['an id that is none', { report: { 'a b': evaluation(1) } }, 'report.a b must be a criterion id'],
+    [
+      'an unknown member',
+      { report: { readme: evaluation(1, 1, { colour: 'red' }) } },
+      'There is no member report.readme.colour',
+    ],
+    ['its own id', { reportId: '3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03' }, 'There is no member reportId'],
+    ['too many criteria', { report: many(501, evaluation(1)) }, 'report must have at most 500 criteria'],
+    [
+      'too many applications',
+      { apps: many(1001, { description: '' }) },
+      'apps must have at most 1000 applications',
+    ],
+    [
+      'a long rationale',
+      { report: { readme: evaluation(1, 1, { rationale: 'x'.repeat(2001) }) } },
+      'rationale must have at most 2000 characters',
+    ],
+    ['no repository', { repoUrl: 'a repository' }, 'repoUrl must be the address of a repository'],
+    ['no commit', { commitHash: 'main' }, 'commitHash must be a commit hash'],
+    [
+      'no effort that there is',
+      { modelUsed: { id: 'm', reasoningEffort: 'max' } },
+      'modelUsed.reasoningEffort must be low or medium or high or off',
+    ],
+  ])('are refused with %s', async (_, more, sentence) => {
+    const { status, body } = await send('acme', reportOf('api', more as object));
+    expect(body.detail).toContain(sentence);
+    expect(status).toBe(400);
+    expect((await get('acme', REPORTS)).body.reports).toEqual([]);
+  });
+
+  test('can be large, and are a 413 when they are too large', async () => {
+    const rationale = `'"\\${'é'.repeat(1997)}`;
+    const report = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`c${at}`, evaluation(1, 1, { rationale })]),
+    );
+    const { status, body } = await send('hooli', reportOf('large', { report }));
+    expect(status).toBe(201);
+    expect((await get('hooli', REPORTS)).body.reports).toEqual([body]);
+    const { status: tooLarge } = await send(
+      'hooli',
+      `${JSON.stringify(reportOf('large'))}${' '.repeat(1 << 18)}`,
+    );
+    expect(tooLarge).toBe(413);
+  });
+});
+
+describe('repositories', () => {
+  test('have their newest report, its level, and what has changed since the one before', async () => {
+    const first = reportOf('web', {
+      report: { readme: evaluation(1), license: evaluation(0), unit_tests: evaluation(1, 2) },
+    });
+    const second = reportOf('web', {
+      repoUrl: 'ssh://git@GitHub.com:22/acme/web.git/',
+      report: { readme: evaluation(1), unit_tests: evaluation(2, 2), ci: evaluation(1) },
+    });
+    for (const one of [first, first, reportOf('api')]) await send('stark', one);
+    world.now += 1000;
+    const before = (await send('stark', first)).body;
+    world.now += 1000;
+    const latest = (await send('stark', second)).body;
+    expect([before.level, latest.level]).toEqual([1, 2]);
+    const { repositories } = (await get('stark', REPOSITORIES)).body;
+    expect(repositories.map(({ repoUrl }: { repoUrl: string }) => normalizedUrl(repoUrl))).toEqual([
+      'github.com/acme/api',
+      'github.com/acme/secret',
+      'github.com/acme/web',
+    ]);
+    expect(repositories[0]).toMatchObject({ level: 2, change: null });
+    expect(repositories[2]).toEqual({
+      repoId: latest.repoId,
+      repoUrl: 'ssh://git@GitHub.com:22/acme/web.git/',
+      level: 2,
+      latestReport: latest,
+      change: {
+        since: before.reportId,
+        level: 1,
+        criteria: [
+          { id: 'ci', before: null, after: { numerator: 1, denominator: 1 } },
+          { id: 'license', before: { numerator: 0, denominator: 1 }, after: null },
+          {
+            id: 'unit_tests',
+            before: { numerator: 1, denominator: 2 },
+            after: { numerator: 2, denominator: 2 },
+          },
+        ],
+      },
+    });
+    const pages: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await get('stark', `${REPOSITORIES}?limit=1${cursor}`);
+      if (body.repositories.length === 0) break;
+      pages.push(body.repositories[0].repoId);
+      cursor = `&startAfter=${pages.at(-1)}`;
+    }
+    expect(pages).toEqual(repositories.map(({ repoId }: { repoId: string }) => repoId));
+  });
+
+  test('are the same however their address is written', () => {
+    const same = [
+      'https://github.com/Acme/api',
+      'https://GitHub.com/Acme/api.git',
+      'http://ada:token@github.com:8080/Acme/api/',
+      'git@github.com:Acme/api.git',
+      'github.com:Acme/api',
+      'ssh://git@github.com:22/Acme/api.git/',
+    ];
+    for (const url of same) expect(normalizedUrl(url), url).toBe('github.com/Acme/api');
+    expect(repoIdOf('https://github.com/Acme/api')).toBe('repo_4ac8796c42a7743e');
+    expect(normalizedUrl('file:///srv/git/api.git')).toBe('/srv/git/api');
+    expect(normalizedUrl('https://github.com/acme/api')).not.toBe(
+      normalizedUrl('https://github.com/Acme/api'),
+    );
+  });
+
+  test('are kept without the credentials of their address', async () => {
+    const { body } = await send(
+      'hooli',
+      reportOf('x', { repoUrl: 'https://ada:s3cr3t@github.com/acme/hidden' }),
+    );
+    expect(body.repoUrl).toBe('https://github.com/acme/hidden');
+    expect(JSON.stringify((await get('hooli', REPORTS)).body)).not.toContain('s3cr3t');
+    expect(withoutCredentials('ssh://git:s3cr3t@host/x')).toBe('ssh://git@host/x');
+    expect(withoutCredentials('https://ghp_token@github.com/x')).toBe('https://github.com/x');
+    expect(withoutCredentials('git@github.com:acme/api.git')).toBe('git@github.com:acme/api.git');
+  });
+});
+
+describe('a level', () => {
+  const of = (level: number, numerator: number, denominator: number) => ({ level, numerator, denominator });
+
+  test('opens when 80 % of the one below are met', () => {
+    expect(levelOf([of(1, 4, 5)])).toBe(2);
+    expect(levelOf([of(1, 79, 100)])).toBe(1);
+    expect(levelOf([1, 2, 3, 4].map((level) => of(level, 1, 1)))).toBe(5);
+    expect(levelOf([1, 2, 3, 4, 5].map((level) => of(level, 1, 1)))).toBe(5);
+    expect(levelOf([of(1, 1, 1), of(2, 0, 1), of(3, 1, 1)])).toBe(2);
+  });
+
+  test('has criteria that count by the share of applications that meet them', () => {
+    expect(levelOf([of(1, 1, 3), of(1, 1, 1), of(1, 1, 1), of(1, 2, 3), of(1, 1, 1)])).toBe(2);
+    expect(levelOf([of(1, 1, 3), of(1, 1, 1), of(1, 1, 1), of(1, 1, 3), of(1, 1, 1)])).toBe(1);
+  });
+
+  test('is not there where no criterion has one, and does not open above one without criteria', () => {
+    expect(levelOf([])).toBeUndefined();
+    expect(levelOf([{ numerator: 1, denominator: 1 }])).toBeUndefined();
+    expect(levelOf([of(2, 1, 1)])).toBe(1);
+  });
+
+  test('of a stored report comes from the criteria that Daybook ships, or from the report itself', async () => {
+    const shipped = readCriteria().filter(({ level }) => level <= 2);
+    const met = Object.fromEntries(shipped.map(({ id }) => [id, evaluation(1)]));
+    expect((await send('hooli', reportOf('a', { report: met }))).body.level).toBe(3);
+    expect(
+      (await send('hooli', reportOf('a', { report: { unknown: evaluation(1) } }))).body.level,
+    ).toBeNull();
+    const own = { unknown: evaluation(1, 1, { level: 1 }) };
+    expect((await send('hooli', reportOf('a', { report: own }))).body.level).toBe(2);
+  });
+});
