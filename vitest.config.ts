@@ -6,6 +6,7 @@ const ON_EVERY_STORE = [
   'test/api.test.ts',
   'test/claims.test.ts',
   'test/clickhouse/*.test.ts',
+  'test/computers.test.ts',
   'test/golden.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

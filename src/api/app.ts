@@ -11,11 +11,13 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import '../sentence.js';
+import { Computers } from '../computer/computer.js';
 import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
 import { Authenticator } from './auth.js';
+import { computers } from './computers.js';
 import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
@@ -38,7 +40,7 @@ function readPem(path: string, name: string): Buffer {
 
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
-  deps: Omit<ApiDeps, 'authenticator'>,
+  deps: Omit<ApiDeps, 'authenticator' | 'computers'>,
   options: { logs?: boolean } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
@@ -47,6 +49,8 @@ export function buildApp(
     logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,
+    // A part of a path can be as long as a head may be; each route says what it takes.
+    routerOptions: { maxParamLength: 16_384 },
     requestTimeout: config.timeoutSeconds * 1000,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
@@ -58,7 +62,8 @@ export function buildApp(
           },
         }),
     clientErrorHandler: refuseClient,
-    frameworkErrors: (error, request, reply) => void sendProblem('v1', error, request, reply),
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(request.url.startsWith('/api/v0') ? 'v0' : 'v1', error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
   // Answers are sent as they are, not cut to their schema: tests hold the two together.
@@ -125,8 +130,13 @@ export function buildApp(
     staticCSP:
       "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
   });
-  const all: ApiDeps = { ...deps, authenticator: new Authenticator(deps.store, config.jwt, clock) };
+  const all: ApiDeps = {
+    ...deps,
+    authenticator: new Authenticator(deps.store, config.jwt, clock),
+    computers: new Computers(deps.store, clock),
+  };
   app.register(operations, all);
+  app.register(family('v0', computers), { ...all, prefix: '/api/v0' });
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;

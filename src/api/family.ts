@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Computers } from '../computer/computer.js';
 import type { Config } from '../config.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
@@ -12,6 +13,7 @@ export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
   readonly inbox: Inbox;
+  readonly computers: Computers;
   readonly authenticator: Authenticator;
   /** Unix milliseconds. */
   readonly clock: () => number;
