@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { createWriteStream, readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { constants, createWriteStream, readFileSync } from 'node:fs';
+import { access, mkdir, realpath, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -317,6 +317,50 @@ program
 /** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+}
+
+program
+  .command('agent')
+  .description('connect this machine to the service as one of its computers, until stopped')
+  .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
+  .option(
+    '--token <token>',
+    'agent token of the computer (default: DAYBOOK_AGENT_TOKEN, which other users cannot see)',
+  )
+  .requiredOption('--workspace <folder>', 'folder that files are written to, made when it is missing')
+  .action(async (options: { server?: string; token?: string; workspace: string }) => {
+    const { url, agentToken } = readProcessConfig({
+      DAYBOOK_URL: options.server,
+      DAYBOOK_AGENT_TOKEN: options.token,
+    });
+    if (agentToken === undefined)
+      throw new UsageError(
+        'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: creating a computer shows it.',
+      );
+    const stopping = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+    const { runAgent } = await import('./agent/agent.js');
+    await runAgent({
+      server: url,
+      token: agentToken,
+      workspace: await openWorkspace(options.workspace),
+      version,
+      clock,
+      say: print,
+      signal: stopping.signal,
+    });
+  });
+
+/** The real path of a folder for files, made when it is missing. */
+async function openWorkspace(folder: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK | constants.X_OK);
+    return await realpath(folder);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new UsageError(`The workspace ${folder} can't be written to${code}: name a folder that can.`);
+  }
 }
 
 const keys = program.command('keys').description('make, list and revoke API keys');

@@ -101,6 +101,11 @@ const Settings = z.object({
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
   DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
+  DAYBOOK_AGENT_TIMEOUT_S: whole(1, 3600)
+    .default(60)
+    .describe(
+      'seconds that the agent of a [computer](computers.md) may take to write a file, before the service answers 503',
+    ),
   DAYBOOK_CORS_ORIGINS: list
     .default([])
     .describe('origins whose pages may call the API from a browser, separated by commas'),
@@ -122,6 +127,11 @@ const Settings = z.object({
     .describe(
       'signature algorithms that are taken, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
     ),
+  DAYBOOK_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address as http://127.0.0.1:8787' })
+    .default('http://127.0.0.1:8787')
+    .describe('where `daybook agent` and `daybook computers` find the service'),
+  DAYBOOK_AGENT_TOKEN: text.optional().describe('what `daybook agent` shows the service'),
   DAYBOOK_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -130,7 +140,11 @@ const Settings = z.object({
 
 type Setting = keyof typeof Settings.shape;
 
-const SECRETS: ReadonlySet<string> = new Set<Setting>(['DAYBOOK_JWT_SECRET', 'DAYBOOK_STORE']);
+const SECRETS: ReadonlySet<string> = new Set<Setting>([
+  'DAYBOOK_JWT_SECRET',
+  'DAYBOOK_STORE',
+  'DAYBOOK_AGENT_TOKEN',
+]);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
 export interface JwtConfig {
@@ -163,11 +177,16 @@ export interface Config {
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
+  /** How long the agent of a computer may take for what it is asked. */
+  readonly agentTimeoutSeconds: number;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   /** Paths of PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly jwt: JwtConfig | undefined;
+  /** Where commands that are clients find the service. */
+  readonly url: string;
+  readonly agentToken: string | undefined;
   readonly logLevel: string;
 }
 
@@ -271,10 +290,13 @@ export function readConfig(variables: Variables): Config {
     inboxMb: settings.DAYBOOK_INBOX_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
+    agentTimeoutSeconds: settings.DAYBOOK_AGENT_TIMEOUT_S,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
     tls: tlsOf(settings),
     jwt: jwtOf(settings),
+    url: settings.DAYBOOK_URL,
+    agentToken: settings.DAYBOOK_AGENT_TOKEN,
     logLevel: settings.DAYBOOK_LOG_LEVEL,
   };
 }

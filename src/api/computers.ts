@@ -12,6 +12,7 @@ import {
   Status,
   Taken,
 } from '../computer/computer.js';
+import type { Relay } from '../computer/relay.js';
 import { retried, Steps } from '../computer/step.js';
 import { type Caller, requireAction } from './auth.js';
 import { ApiError } from './errors.js';
@@ -32,6 +33,10 @@ export const ComputerBody = z
     ownerId: z.string(),
     relayClientUrl: z.string().meta({ description: 'WebSocket address for those who watch the computer' }),
     relayAgentUrl: z.string().meta({ description: "WebSocket address for the computer's agent" }),
+    connectedAt: z
+      .int()
+      .nullable()
+      .meta({ description: 'since when its agent is connected; null when it is not' }),
     provisioningSteps: Steps.optional(),
   })
   .meta({ id: 'Computer' });
@@ -62,9 +67,9 @@ export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boole
 }
 
 /** A computer's answer. Its relay is where the request came to. */
-function bodyOf(computer: Computer, request: FastifyRequest, includeSteps: boolean) {
+export function bodyOf(computer: Computer, relay: Relay, request: FastifyRequest, includeSteps: boolean) {
   const { id, name, provider, status, createdAt, hostId, hostname, remoteUser, owner, steps } = computer;
-  const relay = `${request.protocol === 'https' ? 'wss' : 'ws'}://${request.host}/api/v0/computers/${id}/relay`;
+  const address = `${request.protocol === 'https' ? 'wss' : 'ws'}://${request.host}/api/v0`;
   return {
     id,
     name,
@@ -76,8 +81,9 @@ function bodyOf(computer: Computer, request: FastifyRequest, includeSteps: boole
     ...(remoteUser === null ? {} : { remoteUser }),
     ownerPrincipalKind: owner.kind,
     ownerId: owner.id,
-    relayClientUrl: `${relay}/client`,
-    relayAgentUrl: `${relay}/agent`,
+    relayClientUrl: `${address}/computers/${id}/relay/client`,
+    relayAgentUrl: `${address}/relay/agent`,
+    connectedAt: relay.connectedAt(id),
     ...(includeSteps ? { provisioningSteps: steps } : {}),
   };
 }
@@ -105,7 +111,7 @@ async function orConflict<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
-export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers }) => {
+export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay }) => {
   const required = async ({ orgId }: Caller, by: { id: string } | { name: string }) => {
     const computer = await computers.find(orgId, by);
     if (computer === undefined) throw noComputer('id' in by ? by.id : by.name);
@@ -143,7 +149,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
           ? principalOf(caller)
           : { kind: 'service', id: body.serviceAccountId };
       const { computer, agentToken } = await orConflict(computers.create(caller.orgId, owner, body));
-      return reply.status(201).send({ ...bodyOf(computer, request, true), agentToken });
+      return reply.status(201).send({ ...bodyOf(computer, relay, request, true), agentToken });
     },
   );
 
@@ -160,7 +166,9 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
     async (request) => {
       const { includeProvisioningSteps = false, hostId } = request.query;
       const found = await computers.list(request.caller.orgId, hostId);
-      return { computers: found.map((computer) => bodyOf(computer, request, includeProvisioningSteps)) };
+      return {
+        computers: found.map((computer) => bodyOf(computer, relay, request, includeProvisioningSteps)),
+      };
     },
   );
 
@@ -178,6 +186,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
     async (request) =>
       bodyOf(
         await required(request.caller, { id: request.params.computerId }),
+        relay,
         request,
         request.query.includeProvisioningSteps ?? true,
       ),
@@ -196,6 +205,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
     async (request) =>
       bodyOf(
         await required(request.caller, { name: request.params.name }),
+        relay,
         request,
         request.query.includeProvisioningSteps ?? true,
       ),
@@ -231,7 +241,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
         }),
       );
       if (changed === undefined) throw noComputer(computer.id);
-      return bodyOf(changed, request, true);
+      return bodyOf(changed, relay, request, true);
     },
   );
 
@@ -247,7 +257,9 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
       },
     },
     async (request, reply) => {
-      await computers.delete(await changeable(request.caller, request.params.computerId));
+      const computer = await changeable(request.caller, request.params.computerId);
+      await computers.delete(computer);
+      relay.drop(computer.id);
       return reply.status(204).send(null);
     },
   );
@@ -273,7 +285,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
         return { status: 'provisioning', steps: retried(steps) };
       });
       if (changed === undefined) throw noComputer(computer.id);
-      return bodyOf(changed, request, true);
+      return bodyOf(changed, relay, request, true);
     },
   );
 };

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Computers } from '../computer/computer.js';
+import type { Relay } from '../computer/relay.js';
+import type { Signer } from '../computer/signature.js';
+import type { Uploads } from '../computer/upload.js';
 import type { Config } from '../config.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
@@ -14,6 +17,9 @@ export interface ApiDeps {
   readonly config: Config;
   readonly inbox: Inbox;
   readonly computers: Computers;
+  readonly relay: Relay;
+  readonly signer: Signer;
+  readonly uploads: Uploads;
   readonly authenticator: Authenticator;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -27,6 +33,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the route does, for the role table; without one any valid credential may. */
     action?: Action;
+    /** How long its request may take to arrive, where that is not DAYBOOK_TIMEOUT_S. */
+    receiveSeconds?: number;
     /** The statuses that the route can fail with, beyond those of every route. */
     errors?: readonly ErrorStatus[];
   }

@@ -146,6 +146,8 @@ export class Computers {
   constructor(
     private readonly store: Store,
     private readonly clock: () => number,
+    /** Is told of each computer that has changed. */
+    private readonly changed: (id: string) => void = () => {},
   ) {}
 
   /**
@@ -259,6 +261,7 @@ export class Computers {
           parameters: { ...parameters, computer_id: id },
         },
       ]);
+      this.changed(id);
       return changed;
     });
   }

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { LocalObjects, WrongLength } from '../computer/object.js';
+import type { Permission } from '../computer/signature.js';
+import { LIFE_MS, type Transfer } from '../computer/transfer.js';
+import { ApiError, type ErrorStatus, PROBLEMS, sendProblem } from './errors.js';
+import type { ApiDeps } from './family.js';
+
+const Params = z.strictObject({ transferId: z.uuid() });
+const Signed = z.strictObject({
+  expires: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number),
+  signature: z.string().min(1).max(100),
+});
+
+const problems = (...statuses: ErrorStatus[]) =>
+  Object.fromEntries([400, 403, 404, 429, 500, ...statuses].sort().map((status) => [status, PROBLEMS.v0]));
+
+/** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
+export const transfers: FastifyPluginAsyncZod<ApiDeps> = async (app, { uploads, signer, clock }) => {
+  const { objects } = uploads;
+  // An object store with addresses of its own has no bytes come through here.
+  if (!(objects instanceof LocalObjects)) return;
+  app.setErrorHandler((error, request, reply) => sendProblem('v0', error, request, reply));
+  // The body goes to disk as it comes, so no parser has it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_, payload, done) => done(null, payload));
+
+  const permitted = async (
+    permission: Permission,
+    transferId: string,
+    signed: z.infer<typeof Signed>,
+  ): Promise<Transfer> => {
+    if (!signer.isSigned(permission, transferId, signed, clock()))
+      throw new ApiError(
+        403,
+        'The address is not signed for this, or has expired: create-upload makes a new one.',
+      );
+    const transfer = await uploads.transfers.find(transferId);
+    if (transfer === undefined || transfer.isCompleted)
+      throw new ApiError(404, 'The transfer is completed or gone: create-upload makes a new one.');
+    return transfer;
+  };
+
+  app.put(
+    '/transfers/:transferId',
+    {
+      config: { receiveSeconds: LIFE_MS / 1000 },
+      schema: {
+        summary: 'Send the bytes of a file',
+        description: 'The address is the uploadUrl of create-upload. The body is the file as it is.',
+        security: [],
+        params: Params,
+        querystring: Signed,
+        response: { 204: z.null(), ...problems(408, 503) },
+      },
+    },
+    async (request, reply) => {
+      // What is refused before it is read ends the connection, not the sender's patience.
+      const { params, query, headers } = request;
+      try {
+        const { id, sizeBytes } = await permitted('PUT', params.transferId, query);
+        const announced = headers['content-length'];
+        if (announced !== undefined && Number(announced) !== sizeBytes) throw new WrongLength();
+        await objects.write(id, (request.body as IncomingMessage | undefined) ?? request.raw, sizeBytes);
+        return reply.status(204).send(null);
+      } catch (error) {
+        reply.header('connection', 'close');
+        if (error instanceof WrongLength)
+          throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
+        if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+          throw new ApiError(503, 'The service has no room for the file just now: send it again later.', {
+            'retry-after': '60',
+          });
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    '/transfers/:transferId',
+    { schema: { hide: true, params: Params, querystring: Signed } },
+    async (request, reply) => {
+      const { id, sizeBytes } = await permitted('GET', request.params.transferId, request.query);
+      if ((await objects.size(id)) !== sizeBytes) throw new ApiError(404, 'The bytes are not there.');
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', sizeBytes)
+        .header('cache-control', 'no-store')
+        .send(await objects.read(id));
+    },
+  );
+};
