@@ -131,6 +131,7 @@ const Settings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an address as http://127.0.0.1:8787' })
     .default('http://127.0.0.1:8787')
     .describe('where `daybook agent` and `daybook computers` find the service'),
+  DAYBOOK_KEY: text.optional().describe('API key that `daybook computers` asks the service with'),
   DAYBOOK_AGENT_TOKEN: text.optional().describe('what `daybook agent` shows the service'),
   DAYBOOK_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -144,6 +145,7 @@ const SECRETS: ReadonlySet<string> = new Set<Setting>([
   'DAYBOOK_JWT_SECRET',
   'DAYBOOK_STORE',
   'DAYBOOK_AGENT_TOKEN',
+  'DAYBOOK_KEY',
 ]);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
@@ -186,6 +188,7 @@ export interface Config {
   readonly jwt: JwtConfig | undefined;
   /** Where commands that are clients find the service. */
   readonly url: string;
+  readonly key: string | undefined;
   readonly agentToken: string | undefined;
   readonly logLevel: string;
 }
@@ -296,6 +299,7 @@ export function readConfig(variables: Variables): Config {
     tls: tlsOf(settings),
     jwt: jwtOf(settings),
     url: settings.DAYBOOK_URL,
+    key: settings.DAYBOOK_KEY,
     agentToken: settings.DAYBOOK_AGENT_TOKEN,
     logLevel: settings.DAYBOOK_LOG_LEVEL,
   };

@@ -4,15 +4,8 @@ import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { UsageError } from '../exit.js';
-import {
-  CLOSE,
-  type FileJob,
-  type FromAgent,
-  FromService,
-  MESSAGE_BYTES,
-  PROTOCOL,
-  parse,
-} from './message.js';
+import { CLOSE, type FromAgent, FromService, type Job, MESSAGE_BYTES, PROTOCOL, parse } from './message.js';
+import { clone, install } from './repository.js';
 import { Refused, writeFile } from './workspace.js';
 
 /** The first wait before connecting anew, and the longest; a random part of it is waited. */
@@ -21,6 +14,8 @@ const BACKOFF_MAX_MS = 30_000;
 /** How long the service may take for a connection, and how long a download may stand still. */
 const CONNECT_MS = 20_000;
 const STALL_MS = 60_000;
+/** How much the service is told of a failure. */
+const DETAIL_CHARACTERS = 4000;
 
 export interface AgentOptions {
   /** Address of the service, as `http://127.0.0.1:8787`. */
@@ -63,8 +58,8 @@ interface Ended {
 }
 
 class Agent {
-  /** The files that are being written: one that is asked for again is not begun again. */
-  private readonly writing = new Map<string, Promise<void>>();
+  /** The jobs that are being done: one that is asked for again is not begun again. */
+  private readonly underWay = new Map<string, Promise<void>>();
   private readonly base: URL;
 
   constructor(private readonly options: AgentOptions) {
@@ -73,7 +68,7 @@ class Agent {
 
   /** Waits until nothing is under way. */
   async finish(): Promise<void> {
-    await Promise.allSettled(this.writing.values());
+    await Promise.allSettled(this.underWay.values());
   }
 
   /** Is connected once, and answers why it ended. Throws a UsageError when there is no use in coming back. */
@@ -161,31 +156,62 @@ class Agent {
 
   private async work(socket: WebSocket, { id, job }: Extract<FromService, { type: 'job' }>): Promise<void> {
     try {
-      await this.write(job);
+      await this.once(job);
       send(socket, { type: 'done', id });
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'failed';
-      const detail = error instanceof Error ? error.message : String(error);
-      this.options.say(`${job.fileName} was not written: ${detail}`);
+      const detail = (error instanceof Error ? error.message : String(error)).slice(0, DETAIL_CHARACTERS);
+      this.options.say(`${namesOf(job).failed}: ${detail}`);
       send(socket, { type: 'failed', id, reason, detail });
     }
   }
 
-  private async write(job: FileJob): Promise<void> {
-    const { workspace, clock, signal, say } = this.options;
-    const key = JSON.stringify([job.transferId, job.destPath ?? '']);
-    const begun = this.writing.get(key);
+  /** Does a job, or waits for the one that is under way. */
+  private async once(job: Job): Promise<void> {
+    const key =
+      job.type === 'write'
+        ? JSON.stringify([job.transferId, job.destPath ?? ''])
+        : `${job.type} ${job.repo ?? ''}`;
+    const begun = this.underWay.get(key);
     if (begun !== undefined) return begun;
-    const source = () => download(new URL(job.url, this.base), signal);
-    const { type: _, url: __, ...target } = job;
-    const written = writeFile(workspace, target, source, clock(), signal);
-    this.writing.set(key, written);
+    const work = this.perform(job);
+    this.underWay.set(key, work);
     try {
-      await written;
+      await work;
     } finally {
-      this.writing.delete(key);
+      this.underWay.delete(key);
     }
-    say(`Wrote ${job.destPath === undefined ? '' : `${job.destPath.replace(/\/$/, '')}/`}${job.fileName}.`);
+    this.options.say(`${namesOf(job).done}.`);
+  }
+
+  private perform(job: Job): Promise<void> {
+    const { workspace, clock, signal } = this.options;
+    switch (job.type) {
+      case 'write': {
+        const { type: _, url, ...target } = job;
+        return writeFile(workspace, target, () => download(new URL(url, this.base), signal), clock(), signal);
+      }
+      case 'clone':
+        return clone(workspace, job.repo, signal);
+      case 'install':
+        return install(workspace, job.repo, signal);
+    }
+  }
+}
+
+/** What is said of a job that is done, and of one that failed. */
+function namesOf(job: Job): { done: string; failed: string } {
+  switch (job.type) {
+    case 'write': {
+      const folder = job.destPath === undefined ? '' : `${job.destPath.replace(/\/$/, '')}/`;
+      return { done: `Wrote ${folder}${job.fileName}`, failed: `${folder}${job.fileName} was not written` };
+    }
+    case 'clone':
+      return { done: `Cloned ${job.repo}`, failed: `${job.repo} was not cloned` };
+    case 'install': {
+      const what = `the dependencies of ${job.repo ?? 'the workspace'}`;
+      return { done: `Installed ${what}`, failed: `Could not install ${what}` };
+    }
   }
 }
 

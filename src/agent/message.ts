@@ -30,6 +30,16 @@ export const FileJob = z.strictObject({
 });
 export type FileJob = z.infer<typeof FileJob>;
 
+/** A repository to clone into the workspace, whose folder has the last part of its address as its name. */
+const CloneJob = z.strictObject({ type: z.literal('clone'), repo: z.string().min(1) });
+
+/** Dependencies to install: of a clone, or of the workspace itself. */
+const InstallJob = z.strictObject({ type: z.literal('install'), repo: z.string().min(1).optional() });
+
+/** What an agent can be asked to do. */
+export const Job = z.discriminatedUnion('type', [FileJob, CloneJob, InstallJob]);
+export type Job = z.infer<typeof Job>;
+
 const Id = { id: z.uuid() };
 
 /** What the service says. */
@@ -41,7 +51,7 @@ export const FromService = z.discriminatedUnion('type', [
     /** How often the service pings. Who hears nothing for three times as long connects anew. */
     heartbeatMs: z.int().min(1),
   }),
-  z.strictObject({ type: z.literal('job'), ...Id, job: FileJob }),
+  z.strictObject({ type: z.literal('job'), ...Id, job: Job }),
 ]);
 export type FromService = z.infer<typeof FromService>;
 

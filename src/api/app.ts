@@ -15,6 +15,7 @@ import '../sentence.js';
 import { MESSAGE_BYTES } from '../agent/message.js';
 import { Computers } from '../computer/computer.js';
 import { LocalObjects } from '../computer/object.js';
+import { Provisioner } from '../computer/provision.js';
 import { Relay } from '../computer/relay.js';
 import { Signer } from '../computer/signature.js';
 import { Transfers } from '../computer/transfer.js';
@@ -146,7 +147,7 @@ export function buildApp(
   const all: ApiDeps = {
     ...deps,
     authenticator: new Authenticator(deps.store, config.jwt, clock),
-    ...computerDeps(deps),
+    ...computerDeps(deps, app.log),
   };
   app.register(operations, all);
   app.register(websocket, { options: { maxPayload: MESSAGE_BYTES }, preClose: hangUp });
@@ -159,6 +160,7 @@ export function buildApp(
   app.register(agents, { ...all, prefix: '/api/v0' });
   app.register(transfers, { ...all, prefix: '/api/v0' });
   sweepWhileListening(app, all.uploads);
+  app.addHook('onClose', () => all.provisioner.finish());
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;
@@ -170,15 +172,22 @@ function shown({ method, url, host, ip }: FastifyRequest) {
 }
 
 /** What the routes of computers work with. */
-function computerDeps({ store, config, clock }: Pick<ApiDeps, 'store' | 'config' | 'clock'>) {
+function computerDeps(
+  { store, config, clock }: Pick<ApiDeps, 'store' | 'config' | 'clock'>,
+  log: FastifyInstance['log'],
+) {
   const relay = new Relay(clock);
   const signer = Signer.open(config.data);
   const objects = new LocalObjects(join(config.data, 'objects'));
   const timeoutMs = config.agentTimeoutSeconds * 1000;
+  const computers = new Computers(store, clock, (id) => relay.changed(id));
   return {
     relay,
     signer,
-    computers: new Computers(store, clock, (id) => relay.changed(id)),
+    computers,
+    provisioner: new Provisioner(computers, relay, clock, (error) =>
+      log.error({ err: error }, 'a provisioning was cut off'),
+    ),
     uploads: new Uploads(new Transfers(store, clock), objects, relay, signer, timeoutMs, clock),
   };
 }

@@ -111,7 +111,7 @@ async function orConflict<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
-export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay }) => {
+export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay, provisioner }) => {
   const required = async ({ orgId }: Caller, by: { id: string } | { name: string }) => {
     const computer = await computers.find(orgId, by);
     if (computer === undefined) throw noComputer('id' in by ? by.id : by.name);
@@ -285,6 +285,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
         return { status: 'provisioning', steps: retried(steps) };
       });
       if (changed === undefined) throw noComputer(computer.id);
+      provisioner.start(computer);
       return bodyOf(changed, relay, request, true);
     },
   );

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Computers } from '../computer/computer.js';
+import type { Provisioner } from '../computer/provision.js';
 import type { Relay } from '../computer/relay.js';
 import type { Signer } from '../computer/signature.js';
 import type { Uploads } from '../computer/upload.js';
@@ -19,6 +20,7 @@ export interface ApiDeps {
   readonly computers: Computers;
   readonly relay: Relay;
   readonly signer: Signer;
+  readonly provisioner: Provisioner;
   readonly uploads: Uploads;
   readonly authenticator: Authenticator;
   /** Unix milliseconds. */

@@ -17,7 +17,7 @@ const notUpgraded = () => {
 };
 
 /** Where agents connect, with their token (docs/computers.md). */
-export const agents: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay }) => {
+export const agents: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay, provisioner }) => {
   app.setErrorHandler((error, request, reply) => sendProblem('v0', error, request, reply));
   app.route({
     method: 'GET',
@@ -37,6 +37,7 @@ export const agents: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, r
         computers
           .change(computer, () => ({ hostname }))
           .catch((error) => request.log.error({ err: error }, 'the hostname was not kept'));
+        provisioner.start(computer);
       });
     },
   });

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { CLOSE, type Failure, type FileJob, FromAgent, type FromService, parse } from '../agent/message.js';
+import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from '../agent/message.js';
 
 /** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
 const HEARTBEAT_MS = 15_000;
-
-/** What an agent is asked to do. */
-export type Job = FileJob;
 
 /** The computer's agent is not connected, or its connection broke before it answered. */
 export class NotConnected extends Error {
