@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import type { S3Address } from './computer/s3.js';
 import { type Day, DaySchema } from './day.js';
 import { UsageError } from './exit.js';
 import './sentence.js';
@@ -66,6 +67,29 @@ function toAddress(text: string, context: z.RefinementCtx): ClickHouseAddress | 
   };
 }
 
+/** What `s3://bucket/prefix?region=eu-central-1&endpoint=http://127.0.0.1:9000` names. */
+function toS3Address(text: string, context: z.RefinementCtx): S3Address | undefined {
+  if (text === 'folder') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const { region = 'us-east-1', endpoint, ...others } = Object.fromEntries(url?.searchParams ?? []);
+  if (
+    url?.protocol !== 's3:' ||
+    !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) ||
+    url.username !== '' ||
+    url.hash !== '' ||
+    Object.keys(others).length > 0 ||
+    (endpoint !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint))
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be folder or s3://bucket/prefix?region=eu-central-1&endpoint=https://host',
+    });
+    return z.NEVER;
+  }
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, region, endpoint };
+}
+
 /** Every setting: its form, its default and, for people, what it does. Names of secrets are in SECRETS. */
 const Settings = z.object({
   DAYBOOK_DATA: text
@@ -77,6 +101,13 @@ const Settings = z.object({
     .default('duckdb')
     .transform(toAddress)
     .describe('`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)'),
+  DAYBOOK_OBJECTS: z
+    .string()
+    .default('folder')
+    .transform(toS3Address)
+    .describe(
+      'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
+    ),
   DAYBOOK_HOST: text.default('127.0.0.1').describe('address to listen on'),
   DAYBOOK_PORT: whole(0, 65535).default(8787).describe('port to listen on'),
   DAYBOOK_RATE_CARD: text
@@ -164,6 +195,8 @@ export interface Config {
   readonly data: string;
   /** The ClickHouse database that is the store; undefined for a DuckDB file in the data folder. */
   readonly clickhouse: ClickHouseAddress | undefined;
+  /** The bucket where files for computers wait; undefined for the data folder. */
+  readonly objects: S3Address | undefined;
   readonly host: string;
   readonly port: number;
   /** Path of the rate card. */
@@ -284,6 +317,7 @@ export function readConfig(variables: Variables): Config {
   return {
     data: settings.DAYBOOK_DATA,
     clickhouse: settings.DAYBOOK_STORE,
+    objects: settings.DAYBOOK_OBJECTS,
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
     rateCard: settings.DAYBOOK_RATE_CARD,

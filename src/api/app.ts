@@ -17,6 +17,7 @@ import { Computers } from '../computer/computer.js';
 import { LocalObjects } from '../computer/object.js';
 import { Provisioner } from '../computer/provision.js';
 import { Relay } from '../computer/relay.js';
+import { S3Objects } from '../computer/s3.js';
 import { Signer } from '../computer/signature.js';
 import { Transfers } from '../computer/transfer.js';
 import { Uploads } from '../computer/upload.js';
@@ -178,7 +179,10 @@ function computerDeps(
 ) {
   const relay = new Relay(clock);
   const signer = Signer.open(config.data);
-  const objects = new LocalObjects(join(config.data, 'objects'));
+  const objects =
+    config.objects === undefined
+      ? new LocalObjects(join(config.data, 'objects'))
+      : new S3Objects(config.objects);
   const timeoutMs = config.agentTimeoutSeconds * 1000;
   const computers = new Computers(store, clock, (id) => relay.changed(id));
   return {
