@@ -7,6 +7,7 @@ const ON_EVERY_STORE = [
   'test/claims.test.ts',
   'test/clickhouse/*.test.ts',
   'test/computers.test.ts',
+  'test/files.test.ts',
   'test/golden.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

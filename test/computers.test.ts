@@ -135,7 +135,7 @@ describe('creating a computer', () => {
     ['a name that ends with a hyphen', { ...MADE, name: 'a-' }, /name must be/],
     ['a name with a line break at its end', { ...MADE, name: 'a\n' }, /name must be/],
     ['another provider', { ...MADE, provider: 'cloud' }, /provider must be byom or e2b/],
-    ['the provider e2b without its key', { ...MADE, provider: 'e2b' }, /E2B_API_KEY/],
+    ['the provider e2b, which is not there', { ...MADE, provider: 'e2b' }, /no provider e2b/],
     ['a hostId that is no uuid', { ...MADE, hostId: 'host' }, /hostId must be a UUID/],
     ['no remoteUser and no source', { name: 'box' }, /remoteUser/],
     ['an empty remoteUser', { ...MADE, remoteUser: '' }, /remoteUser must have at least 1 character/],

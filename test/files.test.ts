@@ -1,10 +1,19 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { PROTOCOL } from '../src/agent/message.js';
+import { buildApp } from '../src/api/app.js';
 import { Completed } from '../src/api/files.js';
+import { createKey } from '../src/api/keys.js';
+import { LocalObjects } from '../src/computer/object.js';
+import { Relay } from '../src/computer/relay.js';
+import { Signer } from '../src/computer/signature.js';
+import { Transfers } from '../src/computer/transfer.js';
+import { Uploads } from '../src/computer/upload.js';
 import { type Agent, type Ask, Service, until } from './service.js';
+import { World } from './world.js';
 
 let service: Service;
 let computer: { id: string; agentToken: string };
@@ -420,6 +429,92 @@ describe('who may send a file', () => {
   });
 });
 
+describe('odd texts', () => {
+  const ODD = [
+    '\u0000',
+    "'; DROP TABLE transfers; --",
+    '\\',
+    '\t\n',
+    '\ufeff',
+    '\ud83d',
+    '{a:String}',
+    '$id',
+    '\\N',
+    'x'.repeat(5000),
+  ];
+  for (const odd of ODD)
+    test(`as ${JSON.stringify(odd.slice(0, 40))} are kept or not found, and never a 5xx`, async () => {
+      const { transferId, complete } = await service.sent(computer.id, `odd-${ODD.indexOf(odd)}`, 'x');
+      expect((await complete({ sessionId: odd })).status).toBe(200);
+      const [row] = await service.world.store.select(
+        'SELECT session_id = $odd AS is_kept FROM transfers WHERE transfer_id = $id',
+        { id: transferId, odd: Buffer.from(odd).toString() },
+      );
+      expect(Boolean(row?.is_kept)).toBe(true);
+      const part = encodeURIComponent(Buffer.from(odd).toString());
+      for (const path of [`/computers/${part}`, `/computers/name/${part}`])
+        expect((await ada('GET', path)).status).toBe(404);
+      expect((await ada('POST', `/computers/${part}/files/a/create-upload`, { sizeBytes: 1 })).status).toBe(
+        404,
+      );
+    });
+});
+
+describe('a request that takes its time', () => {
+  /** Sends a head and half of a body, and answers the status that comes. */
+  const halfOf = (url: string, head: string, body: string, rest: Promise<unknown>) =>
+    new Promise<string>((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(`${head}\r\n\r\n${body.slice(0, 1)}`),
+      );
+      socket.on('error', reject);
+      socket.on('data', (data) => {
+        resolve(String(data).slice(9, 12));
+        socket.destroy();
+      });
+      void rest.then(() => socket.write(body.slice(1)));
+    });
+
+  test('is a 408 after DAYBOOK_TIMEOUT_S, but for the bytes of a file', async () => {
+    const quick = await Service.start(onTestFinished, { DAYBOOK_TIMEOUT_S: '1' });
+    const box = await quick.computer('box');
+    const { key } = await createKey(quick.world.store, { orgId: 'acme', role: 'owner' }, quick.world.now);
+    const never = new Promise(() => {});
+    const post = `POST /api/v0/computers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 2`;
+    const late = halfOf(quick.url, post, '{}', never);
+    const { body } = await quick.as('member', 'ada')('POST', `/computers/${box.id}/files/a/create-upload`, {
+      sizeBytes: 2,
+    });
+    const { pathname, search } = new URL(body.uploadUrl);
+    // The rest of the file comes when the other request has been given up.
+    const put = halfOf(
+      quick.url,
+      `PUT ${pathname}${search} HTTP/1.1\r\nhost: x\r\ncontent-length: 2`,
+      'ab',
+      late,
+    );
+    expect(await late).toBe('408');
+    expect(await put).toBe('204');
+  });
+});
+
+test('the log has no signature of an address', async () => {
+  const world = await World.create();
+  let log = '';
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    log += text;
+    return true;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const app = buildApp(world, { logs: true });
+  await app.inject({ method: 'PUT', url: `/api/v0/transfers/${ANY}?expires=1&signature=hunter2` });
+  await app.close();
+  spy.mockRestore();
+  expect(log).toContain('signature=***');
+  expect(log).not.toContain('hunter2');
+});
+
 test('what is over is swept away: objects an hour after their end, transfers a week after', async () => {
   const other = await Service.start(onTestFinished);
   const box = await other.computer('box');
@@ -427,11 +522,6 @@ test('what is over is swept away: objects an hour after their end, transfers a w
   const done = await other.sent(box.id, 'done', 'done');
   expect((await done.complete()).status).toBe(200);
   await other.sent(box.id, 'never', 'never');
-  const { Transfers } = await import('../src/computer/transfer.js');
-  const { Uploads } = await import('../src/computer/upload.js');
-  const { LocalObjects } = await import('../src/computer/object.js');
-  const { Relay } = await import('../src/computer/relay.js');
-  const { Signer } = await import('../src/computer/signature.js');
   const { store, clock, config } = other.world;
   const objects = new LocalObjects(join(config.data, 'objects'));
   const transfers = new Transfers(store, clock);

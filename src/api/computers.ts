@@ -142,7 +142,7 @@ export const computers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers
       if (body.provider === 'e2b')
         throw new ApiError(
           400,
-          'The provider e2b needs the setting E2B_API_KEY, which this service does not have.',
+          'This service has no provider e2b: create a byom computer, and start its agent.',
         );
       const owner: Owner =
         body.serviceAccountId === undefined
