@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
 import { engines } from './engines.js';
+import { events } from './events.js';
 import { ingest } from './ingest.js';
+import { serve } from './serve.js';
 import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
@@ -12,6 +14,8 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   transcripts,
   ccusage,
   engines,
+  serve,
+  events,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

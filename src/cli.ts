@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { constants, createWriteStream, readFileSync, statSync } from 'node:fs';
+import { constants, createWriteStream, statSync } from 'node:fs';
 import { access, mkdir, realpath, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ import { ANSWERS, type Answer, GROUPS } from './api/report.js';
 import { Role } from './api/roles.js';
 import { call } from './command/call.js';
 import type { RemoteService } from './command/service.js';
-import { type Config, isDebugging, PACKAGE_ROOT, readProcessConfig, showProcessConfig } from './config.js';
+import { type Config, isDebugging, readProcessConfig, showProcessConfig, VERSION } from './config.js';
 import { addDays, dayOf, lastClosedDay, parseDay } from './day.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -36,15 +36,15 @@ function settings(options: { data?: string; host?: string; port?: string }): Con
   return readProcessConfig(variables(options));
 }
 
-const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
-  version: string;
-};
 const program = new Command('daybook')
   .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
-  .version(version)
+  .version(VERSION)
   .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
   .exitOverride()
   .configureOutput({ outputError: () => {} });
+
+/** What a build or a command may take longer than a request, when the service is stopped. */
+const STOP_GRACE_SECONDS = 20;
 
 program
   .command('serve')
@@ -60,15 +60,24 @@ program
     const serving = await serve(chosen, clock, async (store) => {
       if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
     });
-    if (demo !== undefined) print(welcome(demo, serving.url));
-    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
     let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (!isStopping) serving.stop().catch(fail);
+        // Whatever is under way then is undone or begun again by the next start: nothing that was acknowledged is lost.
+        if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
         isStopping = true;
+        serving.stop().catch(fail);
+        setTimeout(
+          () => {
+            process.stderr.write('Daybook ends before all is done: the next start goes on with it.\n');
+            process.exit(1);
+          },
+          1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
+        ).unref();
       });
     }
+    if (demo !== undefined) print(welcome(demo, serving.url));
+    print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
   });
 
 /** What the first start of the demo prints: what it found, the key, and a request to try. */
@@ -347,7 +356,7 @@ program
       server: url,
       token: agentToken,
       workspace: await openWorkspace(options.workspace),
-      version,
+      version: VERSION,
       clock,
       say: print,
       signal: stopping.signal,

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import type { E2bConfig } from './computer/e2b.js';
 import type { S3Address } from './computer/s3.js';
 import { type Day, DaySchema } from './day.js';
 import { UsageError } from './exit.js';
@@ -14,6 +15,11 @@ export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)))
 function packageRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
+
+/** The version of the installed package. */
+export const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
 
 /** The file of the database, in the data folder. */
 export const DATABASE = 'daybook.duckdb';
@@ -122,12 +128,20 @@ const Settings = z.object({
     .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
     .default('00:15')
     .describe('UTC time of the nightly build, or `off`'),
+  DAYBOOK_SESSION_RETENTION_DAYS: whole(14, 365)
+    .optional()
+    .describe(
+      'days after which raw events are removed; their day tables [stay](retention.md) (default: never)',
+    ),
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
     .describe('what the database may use for itself, in MiB; more makes large ingests faster'),
   DAYBOOK_INBOX_MB: whole(1)
     .default(4096)
     .describe('how many MiB of events may wait to be settled, before the service answers 503'),
+  DAYBOOK_CACHE_MB: whole(1)
+    .default(64)
+    .describe('how many MiB of answers are kept in memory, until a day of theirs is built again'),
   DAYBOOK_RATE_LIMIT: whole(0)
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
@@ -136,6 +150,12 @@ const Settings = z.object({
     .default(60)
     .describe(
       'seconds that the agent of a [computer](computers.md) may take to write a file, before the service answers 503',
+    ),
+  DAYBOOK_METRICS: z
+    .enum(['local', 'on', 'off'])
+    .default('local')
+    .describe(
+      'who may read [/metrics](operations.md) without a credential: `local` (this machine), `on` (all), `off` (nobody)',
     ),
   DAYBOOK_CORS_ORIGINS: list
     .default([])
@@ -161,9 +181,19 @@ const Settings = z.object({
   DAYBOOK_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address as http://127.0.0.1:8787' })
     .default('http://127.0.0.1:8787')
-    .describe('where `daybook agent` and `daybook computers` find the service'),
+    .describe('where `daybook agent`, also one in a sandbox, and `daybook computers` find the service'),
   DAYBOOK_KEY: text.optional().describe('API key that `daybook computers` asks the service with'),
   DAYBOOK_AGENT_TOKEN: text.optional().describe('what `daybook agent` shows the service'),
+  E2B_API_KEY: text.optional().describe('makes [computers](computers.md) of the provider `e2b` possible'),
+  DAYBOOK_E2B_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address as https://api.e2b.app' })
+    .default('https://api.e2b.app')
+    .describe(
+      'address of the API that speaks E2B; sandboxes are behind the same one, unless it is `https://api.DOMAIN`',
+    ),
+  DAYBOOK_E2B_TEMPLATE: text
+    .default('base')
+    .describe('template of sandboxes that name none; the program `daybook` must be in it'),
   DAYBOOK_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -177,6 +207,7 @@ const SECRETS: ReadonlySet<string> = new Set<Setting>([
   'DAYBOOK_STORE',
   'DAYBOOK_AGENT_TOKEN',
   'DAYBOOK_KEY',
+  'E2B_API_KEY',
 ]);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
@@ -205,15 +236,21 @@ export interface Config {
   readonly historyStart: Day;
   /** UTC time of the nightly build, `HH:MM`; undefined for none. */
   readonly buildAt: string | undefined;
+  /** How many days old raw events may get; undefined for any number. */
+  readonly retentionDays: number | undefined;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
   /** How much may wait in the inbox, in MiB. */
   readonly inboxMb: number;
+  /** How much the answers that are kept may take, in MiB. */
+  readonly cacheMb: number;
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
   /** How long the agent of a computer may take for what it is asked. */
   readonly agentTimeoutSeconds: number;
+  /** Who may read /metrics: this machine, all, nobody. */
+  readonly metrics: 'local' | 'on' | 'off';
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   /** Paths of PEM files. */
@@ -223,6 +260,8 @@ export interface Config {
   readonly url: string;
   readonly key: string | undefined;
   readonly agentToken: string | undefined;
+  /** The provider of sandboxes; undefined without a key for it. */
+  readonly e2b: E2bConfig | undefined;
   readonly logLevel: string;
 }
 
@@ -300,7 +339,7 @@ export function describeSettings(): { name: string; description: string; byDefau
 /** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */
 export function readConfig(variables: Variables): Config {
   const ours = Object.entries(variables).filter(
-    ([name, value]) => name.startsWith('DAYBOOK_') && value !== '',
+    ([name, value]) => (name.startsWith('DAYBOOK_') || name === 'E2B_API_KEY') && value !== '',
   );
   const odd = ours.find(([name]) => !Object.hasOwn(Settings.shape, name));
   if (odd !== undefined)
@@ -323,11 +362,14 @@ export function readConfig(variables: Variables): Config {
     rateCard: settings.DAYBOOK_RATE_CARD,
     historyStart: settings.DAYBOOK_HISTORY_START,
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
+    retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     inboxMb: settings.DAYBOOK_INBOX_MB,
+    cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
     agentTimeoutSeconds: settings.DAYBOOK_AGENT_TIMEOUT_S,
+    metrics: settings.DAYBOOK_METRICS,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
     tls: tlsOf(settings),
@@ -335,6 +377,7 @@ export function readConfig(variables: Variables): Config {
     url: settings.DAYBOOK_URL,
     key: settings.DAYBOOK_KEY,
     agentToken: settings.DAYBOOK_AGENT_TOKEN,
+    e2b: e2bOf(settings),
     logLevel: settings.DAYBOOK_LOG_LEVEL,
   };
 }
@@ -346,6 +389,11 @@ function tlsOf({ DAYBOOK_TLS_CERT: cert, DAYBOOK_TLS_KEY: key }: Parsed): Config
   if (cert === undefined || key === undefined)
     throw new UsageError('DAYBOOK_TLS_CERT and DAYBOOK_TLS_KEY go together: set both or none.');
   return { cert: resolve(cert), key: resolve(key) };
+}
+
+function e2bOf(settings: Parsed): E2bConfig | undefined {
+  const { E2B_API_KEY: apiKey, DAYBOOK_E2B_URL: url, DAYBOOK_E2B_TEMPLATE: template } = settings;
+  return apiKey === undefined ? undefined : { apiKey, url, template };
 }
 
 function jwtOf(settings: Parsed): JwtConfig | undefined {

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Schedule } from './aggregate/schedule.js';
 import { buildApp } from './api/app.js';
+import { Metrics } from './api/metrics.js';
 import { openStore } from './command/call.js';
 import { controlPath, serveControl } from './command/control.js';
 import type { Config } from './config.js';
@@ -16,7 +17,7 @@ export interface Serving {
   readonly store: Store;
   /** The address that it listens on, as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Takes no more requests, finishes those under way, and lets go of the database. */
+  /** Takes no more requests, finishes those under way, a build and commands too, and lets go of the database. */
   readonly stop: () => Promise<void>;
 }
 
@@ -42,16 +43,18 @@ export async function serve(
   clock: () => number,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
-  const store = await openStore(config, clock, () => isServed(config));
-  if (store === undefined) {
+  const opened = await openStore(config, clock, () => isServed(config));
+  if (opened === undefined) {
     throw new UsageError(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
+  const metrics = new Metrics(clock);
+  const store = metrics.counting(opened);
   let app: FastifyInstance | undefined;
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
-    const serving = buildApp({ store, config, clock, inbox }, { logs: true });
+    const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
     app = serving;
     // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
     serving.log.level = 'silent';
@@ -60,12 +63,15 @@ export async function serve(
     await prepare(store);
     const control = await serveControl({ store, config, clock });
     inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
-    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store));
+    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), config.retentionDays);
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
+      // Who still doesn't send or read what belongs to a request then is cut off.
+      const limit = setTimeout(() => serving.server.closeAllConnections(), config.timeoutSeconds * 1000);
       const closed = once(control, 'close');
       control.close();
       await serving.close();
+      clearTimeout(limit);
       await closed;
       await schedule.stop();
       await inbox.close();

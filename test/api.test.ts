@@ -93,7 +93,20 @@ describe('the analytics endpoints', () => {
 
   test('pages of users yield each user once, with all days', async () => {
     const world = await World.create();
-    const people = ['ada', 'barbara', 'grace', 'katherine', 'margaret', '2026-06-01', 'Ö'];
+    // One is as long as may be, in characters of four bytes, and the last of a page.
+    const long = '😀'.repeat(128);
+    const people = [
+      'ada',
+      'barbara',
+      'grace',
+      'katherine',
+      'linus',
+      'margaret',
+      '2026-06-01',
+      'Ö',
+      long,
+      '🙂',
+    ];
     await world.send(
       people.flatMap((user_id, index) =>
         ['2026-06-10', '2026-06-11'].map((day) => ({

@@ -232,7 +232,8 @@ describe('a day that breaks a check stays as it was', () => {
   });
 });
 
-describe('the other days of a build', () => {
+// That is decided above the stores, in one way for both.
+describe.runIf(inject('store') === 'DuckDB')('the other days of a build', () => {
   const BROKEN = '2026-05-08';
   /** Commits of one day are one too many. */
   const oneDay: Change = {

@@ -20,7 +20,7 @@ let computer: { id: string; agentToken: string };
 let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
-  service = await Service.start(afterAll);
+  service = await Service.start({}, afterAll);
   computer = await service.computer('box');
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');
@@ -294,7 +294,7 @@ describe('an upload that fails', () => {
   });
 
   test('while the computer does not answer in time is a 503, and can be repeated', async () => {
-    const slow = await Service.start(onTestFinished, { DAYBOOK_AGENT_TIMEOUT_S: '1' });
+    const slow = await Service.start({ DAYBOOK_AGENT_TIMEOUT_S: '1' }, onTestFinished);
     const other = await slow.computer('mute');
     const mute = new WebSocket(`${slow.url.replace('http', 'ws')}/api/v0/relay/agent`, PROTOCOL, {
       headers: { authorization: `Bearer ${other.agentToken}` },
@@ -324,7 +324,7 @@ describe('an upload that fails', () => {
   });
 
   test('is a 404 once it has expired, and its address a 403', async () => {
-    const late = await Service.start(onTestFinished);
+    const late = await Service.start();
     const other = await late.computer('box');
     const { body } = await late.as('member', 'ada')('POST', `/computers/${other.id}/files/a/create-upload`, {
       sizeBytes: 1,
@@ -477,7 +477,7 @@ describe('a request that takes its time', () => {
     });
 
   test('is a 408 after DAYBOOK_TIMEOUT_S, but for the bytes of a file', async () => {
-    const quick = await Service.start(onTestFinished, { DAYBOOK_TIMEOUT_S: '1' });
+    const quick = await Service.start({ DAYBOOK_TIMEOUT_S: '1' }, onTestFinished);
     const box = await quick.computer('box');
     const { key } = await createKey(quick.world.store, { orgId: 'acme', role: 'owner' }, quick.world.now);
     const never = new Promise(() => {});
@@ -516,7 +516,7 @@ test('the log has no signature of an address', async () => {
 });
 
 test('what is over is swept away: objects an hour after their end, transfers a week after', async () => {
-  const other = await Service.start(onTestFinished);
+  const other = await Service.start();
   const box = await other.computer('box');
   await other.agent(box);
   const done = await other.sent(box.id, 'done', 'done');

@@ -152,7 +152,7 @@ let computer: { id: string; agentToken: string };
 let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
-  service = await Service.start(afterAll);
+  service = await Service.start({}, afterAll);
   computer = await service.computer('box');
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');

@@ -78,7 +78,7 @@ describe('the repositories of a computer', () => {
       },
       docs: { 'README.md': '# Docs' },
     });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const computer = await service.computer('box', {
       repos: [git.url('api'), git.url('docs')],
       autoInstallDeps: true,
@@ -110,7 +110,7 @@ describe('the repositories of a computer', () => {
 
   test('that are not to be had make the computer an error, with what git said; a retry goes on from there', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const ada = service.as('member', 'ada');
     const computer = await service.computer('box', { repos: [git.url('api'), git.url('late')] });
     const agent = await service.agent(computer);
@@ -138,7 +138,7 @@ describe('the repositories of a computer', () => {
 
   test('whose folder is taken by something else are an error that says so', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const computer = await service.computer('box', { repos: [git.url('api'), `${git.url('api')}/`] });
     const agent = await service.agent(computer);
     const { provisioningSteps } = await settled(service, computer.id);
@@ -150,7 +150,7 @@ describe('the repositories of a computer', () => {
     const git = await gitServer({
       api: { 'package.json': '{"name": "other", "dependencies": {"x": "1"}}', 'package-lock.json': LOCK },
     });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const computer = await service.computer('box', { repos: [git.url('api')], autoInstallDeps: true });
     await service.agent(computer);
     const { status, provisioningSteps } = await settled(service, computer.id);
@@ -166,7 +166,7 @@ describe('the repositories of a computer', () => {
 
   test('are cloned after the service was stopped in the middle', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const computer = await service.computer('box', { repos: [git.url('api')] });
     // As a service leaves it that falls while the agent is at work.
     const { provisioningSteps } = await stepsOf(service, computer.id);
@@ -190,7 +190,7 @@ describe('the repositories of a computer', () => {
 
   test('are not looked for in the files of the machine', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start(onTestFinished);
+    const service = await Service.start();
     const computer = await service.computer('box', { repos: [git.url('api')] });
     // What got into the store some other way is git's to refuse.
     const path = temporaryFolder();

@@ -28,7 +28,7 @@ async function quality(world: World, from: string, to: string): Promise<QualityR
   expect(answer.statusCode).toBe(200);
   const body = answer.json();
   expect(Answers.quality.safeParse(body).error).toBeUndefined();
-  expect(body.meta).toEqual({ org_id: 'acme', start_date: from, end_date: to });
+  expect(body.meta).toMatchObject({ org_id: 'acme', start_date: from, end_date: to });
   return body.data;
 }
 

@@ -10,7 +10,7 @@ import { NoAnswer, NotConnected, Relay } from '../src/computer/relay.js';
 import { UsageError } from '../src/exit.js';
 import { Service, until } from './service.js';
 
-const start = (environment = {}) => Service.start(onTestFinished, environment);
+const start = (environment = {}) => Service.start(environment, onTestFinished);
 
 /** Opens a connection by hand: what it got, and how it ended. */
 function connect(url: string, token: string, protocol: string | undefined = undefined) {

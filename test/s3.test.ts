@@ -45,7 +45,7 @@ async function s3Server(): Promise<{ objects: string; files: () => string[] }> {
 
 test('files go by way of a bucket: sent there and fetched there, checked, and removed when they have arrived', async () => {
   const { objects, files } = await s3Server();
-  const service = await Service.start(onTestFinished, { DAYBOOK_OBJECTS: objects });
+  const service = await Service.start({ DAYBOOK_OBJECTS: objects }, onTestFinished);
   const ada = service.as('member', 'ada');
   const computer = await service.computer('box');
   const agent = await service.agent(computer);
@@ -73,7 +73,7 @@ test('files go by way of a bucket: sent there and fetched there, checked, and re
 
 test('with a bucket the service itself takes no bytes', async () => {
   const { objects } = await s3Server();
-  const service = await Service.start(onTestFinished, { DAYBOOK_OBJECTS: objects });
+  const service = await Service.start({ DAYBOOK_OBJECTS: objects }, onTestFinished);
   const ada = service.as('member', 'ada');
   const computer = await service.computer('box');
   const { body: one } = await ada('POST', `/computers/${computer.id}/files/one/create-upload`, {

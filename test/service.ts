@@ -1,13 +1,17 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
+import { onTestFinished } from 'vitest';
 import { runAgent } from '../src/agent/agent.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
-import type { Role } from '../src/api/roles.js';
+import type { Action, Role } from '../src/api/roles.js';
+import { Signer } from '../src/computer/signature.js';
+import { LIFE_MS } from '../src/computer/transfer.js';
+import { ask, type Given } from './ask.js';
+import { type Operation, Reference, type Wanted } from './reference.js';
 import { type AtEnd, World } from './world.js';
 
 /** An answer of the service. */
@@ -34,8 +38,10 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A service that listens, with what asks it and with agents. */
+/** A service that listens, with what it says of itself, what asks it, and agents. */
 export class Service {
+  /** Whether its store answers. A test can take it away. */
+  isWhole = true;
   private agents = 0;
   private readonly keys = new Map<string, Promise<{ key: string }>>();
 
@@ -43,18 +49,96 @@ export class Service {
     readonly world: World,
     readonly app: FastifyInstance,
     readonly url: string,
+    readonly reference: Reference,
+    /** An owner's. */
+    readonly key: string,
+    /** What routes do, by method and path. */
+    readonly actions: ReadonlyMap<string, Action | undefined>,
     private readonly atEnd: AtEnd,
   ) {}
 
-  static async start(atEnd: AtEnd, environment: Record<string, string> = {}): Promise<Service> {
+  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished) {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...environment }, atEnd);
     const app = buildApp(world);
-    await app.listen({ port: 0, host: '127.0.0.1' });
+    const actions = new Map<string, Action | undefined>();
+    app.addHook(
+      'onRoute',
+      ({ method, url, config }) =>
+        void actions.set(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, config?.action),
+    );
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
     atEnd(() => app.close());
-    return new Service(world, app, `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, atEnd);
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, world.now);
+    return new Service(world, app, url, await Reference.of(app), key, actions, atEnd);
   }
 
-  /** Asks with a credential of a role, and perhaps of a user. */
+  get operations(): readonly Operation[] {
+    return this.reference.operations;
+  }
+
+  async keyOf(role: Role, expiresAt?: number): Promise<string> {
+    const made = { orgId: 'acme', role, userId: 'ada', expiresAt };
+    return (await createKey(this.world.store, made, this.world.now)).key;
+  }
+
+  /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
+  async send(operation: Operation, { headers, body, query, ...wanted }: Wanted = {}): Promise<Given> {
+    const [type] = Object.keys(operation.bodies);
+    const example = Object.values(operation.bodies)[0]?.example;
+    const content = body ?? (typeof example === 'object' ? JSON.stringify(example) : example);
+    const given = this.isWhole ? await this.make(operation) : {};
+    return ask(this.url, this.reference.url(operation, { ...wanted, query: { ...given, ...query } }), {
+      method: operation.method,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content as string | Buffer }),
+    });
+  }
+
+  /** Makes what the examples of an operation name, as it was never asked before, and answers what signs its address. */
+  private async make({ method, path, parameters }: Operation): Promise<Record<string, string>> {
+    const { store, config, now } = this.world;
+    const of = (name: string) => String(parameters.find((one) => one.name === name)?.example ?? '');
+    if (!/^\/api\/v0\/(computers|transfers)/.test(path)) return {};
+    const id = '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10';
+    const isDone = path.endsWith('/complete-upload');
+    const computer = {
+      computer_id: of('computerId') || 'cmp_1',
+      name: of('name') || 'box',
+      status: path.endsWith('/retry') ? 'error' : 'active',
+    };
+    const isThere = method !== 'POST' || path !== '/api/v0/computers';
+    await store.run([
+      { sql: 'DELETE FROM computers' },
+      { sql: 'DELETE FROM transfers' },
+      ...(isThere
+        ? [
+            {
+              sql: `INSERT INTO computers (computer_id, org_id, name, provider_type, status, owner_kind, owner_id, repos, auto_install_deps, steps, token_hash, created_at)
+                SELECT $computer_id, 'acme', $name, 'byom', $status, 'human', 'ada', '[]', 1 = 0, '[]', 'none', instant($now)`,
+              parameters: { ...computer, now },
+            },
+          ]
+        : []),
+      {
+        sql: `INSERT INTO transfers (transfer_id, org_id, computer_id, file_name, size_bytes, created_at, expires_at, dest_path, completed_at)
+          SELECT $id, 'acme', $computer_id, 'hello.txt', 5, instant($now), instant($end), CASE WHEN $is_done = 1 THEN 'docs' END,
+            CASE WHEN $is_done = 1 THEN instant($now) END`,
+        parameters: {
+          ...{ id, computer_id: computer.computer_id, now },
+          ...{ end: now + LIFE_MS, is_done: isDone ? 1 : 0 },
+        },
+      },
+    ]);
+    if (!path.startsWith('/api/v0/transfers')) return {};
+    const signed = Signer.open(config.data).query('PUT', of('transferId'), now + LIFE_MS);
+    return Object.fromEntries(new URLSearchParams(signed));
+  }
+
+  /** Asks v0 with a credential of a role, and perhaps of a user. */
   as(role: Role, userId?: string, orgId = 'acme'): Ask {
     const name = `${orgId} ${role} ${userId}`;
     const made = this.keys.get(name) ?? createKey(this.world.store, { orgId, role, userId }, this.world.now);
@@ -64,7 +148,7 @@ export class Service {
       return new Promise((resolve, reject) => {
         // fetch would make another path of one with dots.
         const asked = request(
-          `${this.url}`,
+          this.url,
           {
             method,
             path: `/api/v0${path}`,
@@ -85,7 +169,7 @@ export class Service {
             ),
         );
         asked.on('error', reject);
-        asked.end(body === undefined ? undefined : JSON.stringify(body));
+        asked.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
       });
     };
   }

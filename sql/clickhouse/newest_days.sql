@@ -3,6 +3,7 @@ CREATE OR REPLACE VIEW newest_days AS
 SELECT *
 FROM days_rows
 WHERE version NOT IN (SELECT number FROM abandoned WHERE kind = 'build')
+  AND version >= 0
 ORDER BY version DESC
 LIMIT 1 BY
   org_id,

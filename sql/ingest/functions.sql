@@ -4,6 +4,9 @@
 -- Digits past the millisecond are cut off, not rounded: 23:59:59.9999 is still that day.
 CREATE OR REPLACE MACRO rfc3339_ms(text) AS
   CASE
+    -- As nearly all are, and twice as fast.
+    WHEN regexp_full_match(text, '\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?Z')
+      THEN epoch_ms(try_cast(text AS TIMESTAMP))
     WHEN regexp_full_match(text, '\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)')
       THEN epoch_ms(CAST(try_cast(regexp_replace(upper(text), '(\.\d{3})\d+', '\1') AS TIMESTAMPTZ) AS TIMESTAMP))
   END;

@@ -19,7 +19,12 @@ export const FileName = z
   .regex(/^[^/\\]*$/, 'must have no slash and no backslash')
   .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
   .regex(CONTROLS, NO_CONTROLS)
-  .meta({ minLength: 1, maxLength: 255 });
+  .meta({
+    minLength: 1,
+    maxLength: 255,
+    description: 'the name that the file gets',
+    examples: ['hello.txt'],
+  });
 
 /** The folder of the workspace that it is written to (public-api.md 2.4). */
 export const DestPath = z
@@ -32,4 +37,9 @@ export const DestPath = z
   .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
   .regex(/^(?!(?:[\s\S]*\/)?\.(?:\/|$))/, 'must have no part that is a dot')
   .regex(CONTROLS, NO_CONTROLS)
-  .meta({ minLength: 1, maxLength: 510 });
+  .meta({
+    minLength: 1,
+    maxLength: 510,
+    description: 'a folder of the workspace, made when it is missing; the workspace itself when absent',
+    examples: ['docs'],
+  });

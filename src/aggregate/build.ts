@@ -1,7 +1,7 @@
 import { type Day, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/check.js';
-import { newestBatch, type OrgDay, type Store } from '../store/store.js';
+import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { staleDays } from './stale.js';
 
 /** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
@@ -34,7 +34,7 @@ async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][
   let group: OrgDay[] = [];
   let events = 0;
   for (const day of days) {
-    const more = eventsOf.get(`${day.day} ${day.orgId}`) ?? 0;
+    const more = eventsOf.get(keyOf(day)) ?? 0;
     const limit = events + more <= FEW_EVENTS ? SMALL_DAYS_AT_ONCE : store.daysAtOnce;
     if (group.length >= limit) {
       groups.push(group);
@@ -118,16 +118,17 @@ export async function build(
   if (range.all === true || isChosen) {
     const batch = await newestBatch(store);
     const stale = await staleDays(store, last);
-    const days = (await store.select('SELECT org_id, day FROM days')).map((row) => ({
-      orgId: String(row.org_id),
-      day: row.day as Day,
-    }));
+    const days = (
+      await store.select(
+        'SELECT org_id, day FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)',
+      )
+    ).map(orgDayOf);
     const due = new Map<string, OrgDay>();
     for (const day of [...days, ...stale].filter(inRange))
-      due.set(`${day.day} ${day.orgId}`, { orgId: day.orgId, day: day.day });
+      due.set(keyOf(day), { orgId: day.orgId, day: day.day });
     for (const { orgId, day, cause } of stale) {
       if (day <= (range.to ?? last) && (cause === 'events' || cause === 'new'))
-        due.set(`${day} ${orgId}`, { orgId, day });
+        due.set(keyOf({ orgId, day }), { orgId, day });
     }
     await run(
       [...due.keys()].sort().map((key) => due.get(key) as OrgDay),

@@ -2,6 +2,7 @@ import { sentenceOf } from '../store/check.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type BuildRange, type Built, build } from './build.js';
+import { removeOldEvents } from './retention.js';
 
 /** What set a run of the build off. */
 export type Cause = 'start' | 'nightly' | 'retry' | 'command';
@@ -20,16 +21,23 @@ export interface Run {
 /** The run of each store that the next one waits for. */
 const running = new WeakMap<Store, Promise<unknown>>();
 
+/** What a run does beside building. */
+export interface RunOptions {
+  /** How many days old raw events may get: older ones are removed after a build of all that is stale. */
+  readonly retentionDays?: number | undefined;
+  readonly progress?: ((done: number, total: number) => void) | undefined;
+}
+
 /** Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. */
 export function runBuild(
   store: Store,
   cause: Cause,
   range: BuildRange,
   clock: () => number,
-  progress: (done: number, total: number) => void = () => {},
+  options: RunOptions = {},
 ): Promise<Built> {
   const before = running.get(store) ?? Promise.resolve();
-  const run = before.then(() => record(store, cause, range, clock, progress));
+  const run = before.then(() => record(store, cause, range, clock, options));
   running.set(
     store,
     run.catch(() => undefined),
@@ -42,7 +50,7 @@ async function record(
   cause: Cause,
   range: BuildRange,
   clock: () => number,
-  progress: (done: number, total: number) => void,
+  { retentionDays, progress }: RunOptions,
 ): Promise<Built> {
   const startedAt = clock();
   const note = (built: Built | undefined, error: string | null) => {
@@ -67,6 +75,8 @@ async function record(
   try {
     await store.refresh(startedAt);
     const built = await build(store, range, clock, progress);
+    if (retentionDays !== undefined && range.from === undefined && range.to === undefined)
+      await removeOldEvents(store, retentionDays, clock());
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));
     return built;

@@ -20,6 +20,7 @@ export class Schedule {
     private readonly log: FastifyBaseLogger,
     /** What goes before a build: events that wait. */
     private readonly prepare: () => Promise<void>,
+    private readonly retentionDays: number | undefined,
   ) {}
 
   /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
@@ -38,7 +39,9 @@ export class Schedule {
     let isWell = false;
     try {
       await this.prepare();
-      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock);
+      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock, {
+        retentionDays: this.retentionDays,
+      });
       isWell = breaches.length === 0;
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },

@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../day.js';
-import type { OrgDay, Store } from '../store/store.js';
+import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
 /** A trailing window reaches 30 days: an event changes the 29 days after its own. */
 const WINDOW_DAYS_AFTER = 29;
@@ -20,8 +20,8 @@ export interface StaleDay extends OrgDay {
 }
 
 /**
- * The closed days that are stale or were never built, oldest first: of every organization, from its first event's day to
- * `last`, those without events too (metrics.md, Building days).
+ * The closed days that are stale or were never built, oldest first, without those whose events are gone: of every
+ * organization, from its first event's day to `last`, those without events too (metrics.md, Building days).
  */
 export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
   const days = await store.select('SELECT org_id, day, batch FROM days');
@@ -29,11 +29,12 @@ export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
     'SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last GROUP BY org_id, day ORDER BY day',
     { last: { day: last } },
   );
+  const removed = await store.select('SELECT org_id, day FROM removed_days');
   const moved = await store.select('SELECT DISTINCT org_id, day FROM touches');
-  const key = (orgId: unknown, day: unknown) => `${day} ${orgId}`;
-  const builtBatch = new Map(days.map((row) => [key(row.org_id, row.day), Number(row.batch)]));
-  const touchedBatch = new Map(touched.map((row) => [key(row.org_id, row.day), Number(row.batch)]));
-  const isMoved = new Set(moved.map((row) => key(row.org_id, row.day)));
+  const builtBatch = new Map(days.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
+  const touchedBatch = new Map(touched.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
+  const isRemoved = new Set(removed.map((row) => keyOf(orgDayOf(row))));
+  const isMoved = new Set(moved.map((row) => keyOf(orgDayOf(row))));
   const firstDays = new Map<string, Day>();
   for (const row of touched)
     if (!firstDays.has(String(row.org_id))) firstDays.set(String(row.org_id), row.day as Day);
@@ -42,14 +43,17 @@ export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
     // The newest batch that any day in reach of the window got, and on which day: a queue with falling batches.
     const window: { day: Day; batch: number }[] = [];
     for (let day = firstDay; day <= last; day = addDays(day, 1)) {
-      const built = builtBatch.get(key(orgId, day));
-      const batch = touchedBatch.get(key(orgId, day));
+      const key = keyOf({ orgId, day });
+      const built = builtBatch.get(key);
+      const batch = touchedBatch.get(key);
       const oldest = addDays(day, -WINDOW_DAYS_AFTER);
       while (window[0] !== undefined && window[0].day < oldest) window.shift();
-      if (built === undefined) stale.push({ orgId, day, cause: 'new' });
+      if (isRemoved.has(key)) {
+        // It stays as it is.
+      } else if (built === undefined) stale.push({ orgId, day, cause: 'new' });
       else if (built < 0 || (batch ?? 0) > built) stale.push({ orgId, day, cause: 'events' });
       else if ((window[0]?.batch ?? 0) > built) stale.push({ orgId, day, cause: 'window' });
-      else if (isMoved.has(key(orgId, day))) stale.push({ orgId, day, cause: 'start' });
+      else if (isMoved.has(key)) stale.push({ orgId, day, cause: 'start' });
       if (batch !== undefined) {
         while ((window.at(-1)?.batch ?? Number.POSITIVE_INFINITY) <= batch) window.pop();
         window.push({ day, batch });

@@ -1,43 +1,30 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import websocket from '@fastify/websocket';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import '../sentence.js';
-import { MESSAGE_BYTES } from '../agent/message.js';
-import { Computers } from '../computer/computer.js';
-import { LocalObjects } from '../computer/object.js';
-import { Provisioner } from '../computer/provision.js';
-import { Relay } from '../computer/relay.js';
-import { S3Objects } from '../computer/s3.js';
-import { Signer } from '../computer/signature.js';
-import { Transfers } from '../computer/transfer.js';
-import { Uploads } from '../computer/upload.js';
-import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
+import { limitArrival } from './arrival.js';
 import { Authenticator } from './auth.js';
-import { computers } from './computers.js';
-import { ApiError, answerErrors, refuseClient, sendProblem } from './errors.js';
+import { ENCODINGS } from './cache.js';
+import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
-import { files } from './files.js';
+import { addMachines } from './machines.js';
+import { Metrics } from './metrics.js';
+import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
-import { agents, watchers } from './relay.js';
-import { transfers } from './transfers.js';
-
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
+import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -52,10 +39,17 @@ function readPem(path: string, name: string): Buffer {
 
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
-  deps: Pick<ApiDeps, 'store' | 'config' | 'clock' | 'inbox'>,
-  options: { logs?: boolean } = {},
+  deps: Omit<ApiDeps, 'authenticator'>,
+  options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
+  const limits = {
+    headersTimeout: config.timeoutSeconds * 1000,
+    // How long a body may take is the route's matter: see limitArrival.
+    requestTimeout: 0,
+    // How often it is looked who takes too long: by default that is rarer than most limits.
+    connectionsCheckingInterval: 1000,
+  };
   const app: FastifyInstance = fastify({
     // The log goes to standard error: what the program says to its user stays readable.
     logger:
@@ -68,17 +62,22 @@ export function buildApp(
     routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
-      ? {}
+      ? { http: limits }
       : {
           https: {
+            ...limits,
             cert: readPem(config.tls.cert, 'DAYBOOK_TLS_CERT'),
             key: readPem(config.tls.key, 'DAYBOOK_TLS_KEY'),
           },
         }),
     clientErrorHandler: refuseClient,
     frameworkErrors: (error, request, reply) =>
-      void sendProblem(request.url.startsWith('/api/v0') ? 'v0' : 'v1', error, request, reply),
+      void sendProblem(familyOf(request.url), error, request, reply),
+    // What comes while the service stops is answered too, in the shape of all answers.
+    return503OnClosing: false,
   });
+  // With all methods known, what a path doesn't take is refused in one way, a PROPFIND as well as a DELETE.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(validatorCompiler);
   // Answers are sent as they are, not cut to their schema: tests hold the two together.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
@@ -86,6 +85,14 @@ export function buildApp(
     reply.header('x-request-id', request.id);
   });
   limitArrival(app, config.timeoutSeconds);
+  // A connection that stays open after the last answer would hold up a stop.
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
   app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -94,14 +101,20 @@ export function buildApp(
     // Without TLS of its own the service can't promise it for others.
     strictTransportSecurity: config.tls !== undefined,
   });
-  app.register(cors, {
-    origin: config.corsOrigins.length > 0 ? [...config.corsOrigins] : false,
-    exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
-  });
-  app.register(compress, { globalDecompression: false, threshold: 1024, encodings: ['gzip', 'br'] });
-  answerErrors(app, 'v1');
+  if (config.corsOrigins.length > 0) {
+    app.register(cors, {
+      origin: [...config.corsOrigins],
+      exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
+      strictPreflight: false,
+    });
+  }
+  app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
+  answerErrors(app, familyOf);
+  const metrics = options.metrics ?? new Metrics(clock);
+  metrics.watch(app, deps);
   if (config.rateLimit > 0) {
     app.register(rateLimit, {
+      global: false,
       max: config.rateLimit,
       timeWindow: 60_000,
       enableDraftSpec: true,
@@ -115,53 +128,23 @@ export function buildApp(
           `A credential may send ${max} requests a minute: go on in ${Math.ceil(ttl / 1000)} seconds.`,
         ),
     });
+    // For every request, also to paths that there are not, and before its credential is looked up.
+    app.after(() => app.addHook('onRequest', app.rateLimit()));
   }
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Daybook',
-        version,
-        description: 'Analytics for the coding agents of an organization. Dates are UTC days.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'An API key, or a JWT where the service takes them.',
-          },
-        },
-      },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+  // A parameter that a route doesn't know is an error, also where it knows none.
+  app.addHook('onRoute', (route) => {
+    if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
   });
-  app.register(swaggerUi, {
-    routePrefix: '/docs',
-    // The page has all it needs here, and looks nothing up elsewhere.
-    uiConfig: { validatorUrl: null },
-    staticCSP:
-      "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+  app.register(swagger, OPENAPI);
+  const all: ApiDeps = { ...deps, authenticator: new Authenticator(deps.store, config.jwt, clock) };
+  app.register(async (scope) => {
+    await refuseOtherMethods(scope, async () => {
+      await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
+      await scope.register(operations, all);
+      metrics.serve(scope, config);
+    });
   });
-  const all: ApiDeps = {
-    ...deps,
-    authenticator: new Authenticator(deps.store, config.jwt, clock),
-    ...computerDeps(deps, app.log),
-  };
-  app.register(operations, all);
-  app.register(websocket, { options: { maxPayload: MESSAGE_BYTES }, preClose: hangUp });
-  app.register(
-    family('v0', async (app, deps) => {
-      for (const routes of [computers, files, watchers]) await routes(app, deps);
-    }),
-    { ...all, prefix: '/api/v0' },
-  );
-  app.register(agents, { ...all, prefix: '/api/v0' });
-  app.register(transfers, { ...all, prefix: '/api/v0' });
-  sweepWhileListening(app, all.uploads);
-  app.addHook('onClose', () => all.provisioner.finish());
+  addMachines(app, all);
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   return app;
@@ -170,75 +153,4 @@ export function buildApp(
 /** A request as the log has it: a signed address is a credential. */
 function shown({ method, url, host, ip }: FastifyRequest) {
   return { method, url: url.replace(/(signature=)[^&]*/g, '$1***'), host, remoteAddress: ip };
-}
-
-/** What the routes of computers work with. */
-function computerDeps(
-  { store, config, clock }: Pick<ApiDeps, 'store' | 'config' | 'clock'>,
-  log: FastifyInstance['log'],
-) {
-  const relay = new Relay(clock);
-  const signer = Signer.open(config.data);
-  const objects =
-    config.objects === undefined
-      ? new LocalObjects(join(config.data, 'objects'))
-      : new S3Objects(config.objects);
-  const timeoutMs = config.agentTimeoutSeconds * 1000;
-  const computers = new Computers(store, clock, (id) => relay.changed(id));
-  return {
-    relay,
-    signer,
-    computers,
-    provisioner: new Provisioner(computers, relay, clock, (error) =>
-      log.error({ err: error }, 'a provisioning was cut off'),
-    ),
-    uploads: new Uploads(new Transfers(store, clock), objects, relay, signer, timeoutMs, clock),
-  };
-}
-
-/** How often it is looked for uploads that are over. */
-const SWEEP_MS = 60_000;
-
-function sweepWhileListening(app: FastifyInstance, uploads: Uploads): void {
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping = Promise.resolve();
-  app.addHook('onListen', async () => {
-    timer = setInterval(() => {
-      sweeping = uploads.sweep().catch((error) => app.log.error({ err: error }, 'uploads were not cleared'));
-    }, SWEEP_MS);
-  });
-  app.addHook('onClose', async () => {
-    clearInterval(timer);
-    await sweeping;
-  });
-}
-
-/** How long the other side of a connection may take to agree that it ends. */
-const GOODBYE_MS = 1000;
-
-/** Ends WebSocket connections when the service stops: agents come back to the next one. */
-function hangUp(this: FastifyInstance, done: () => void): void {
-  const server = this.websocketServer;
-  for (const client of server.clients) client.close(1001, 'The service stops.');
-  setTimeout(() => {
-    for (const client of server.clients) client.terminate();
-  }, GOODBYE_MS).unref();
-  server.close(() => done());
-}
-
-/**
- * Answers 408 where a request takes too long to arrive. The server's own limit is one for all, and a file takes longer than
- * a question.
- */
-function limitArrival(app: FastifyInstance, seconds: number): void {
-  app.server.headersTimeout = seconds * 1000;
-  app.addHook('onRequest', async ({ raw, routeOptions }) => {
-    if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
-    const limit = (routeOptions.config.receiveSeconds ?? seconds) * 1000;
-    const timer = setTimeout(() => {
-      if (!raw.complete)
-        refuseClient(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket);
-    }, limit);
-    raw.once('close', () => clearTimeout(timer));
-  });
 }

@@ -93,8 +93,13 @@ export class Authenticator {
 /** Throws 403 when the caller's role may not do this. */
 export function requireAction(caller: Caller, action: Action): void {
   if (!may(caller.role, action)) {
-    throw new ApiError(403, `A credential of role ${caller.role} may not ${action}.`);
+    throw new ApiError(403, forbiddenTo(caller.role, action));
   }
+}
+
+/** What somebody is told whose role may not do this. */
+export function forbiddenTo(role: Role, action: Action): string {
+  return `A credential of role ${role} may not ${action}.`;
 }
 
 function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {

@@ -1,29 +1,84 @@
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ulid } from '../ulid.js';
 
-/** Every status that an error can have: public-api.md 7, decisions.md, Everywhere. */
-export type ErrorStatus =
-  | 400
-  | 401
-  | 403
-  | 404
-  | 405
-  | 406
-  | 408
-  | 409
-  | 412
-  | 413
-  | 414
-  | 415
-  | 424
-  | 429
-  | 431
-  | 500
-  | 503;
+/** What there is to know of a status: when an answer has it, a sentence as its `detail`, and headers that it always has. */
+interface ErrorKind {
+  readonly when: string;
+  readonly detail: string;
+  /** With their values, unless the error has others. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Every status that an error can have: public-api.md 7; decisions.md, Everywhere. */
+export const ERRORS = {
+  400: {
+    when: 'A parameter, a member of the body, or the request itself is wrong.',
+    detail: 'There is no parameter timezone: this route takes none.',
+  },
+  401: {
+    when: 'There is no credential, or it is not valid.',
+    detail: 'The request must have the header "Authorization: Bearer <API key>".',
+    headers: { 'www-authenticate': 'Bearer' },
+  },
+  403: {
+    when: 'The role of the credential may not do this.',
+    detail: 'A credential of role guest may not do this.',
+  },
+  404: {
+    when: 'There is nothing here.',
+    detail: 'There is nothing at /api/v1/analytics/nothing: /docs shows what there is.',
+  },
+  405: {
+    when: 'The path has other methods only.',
+    detail: 'There is no DELETE here: use GET, HEAD.',
+  },
+  406: {
+    when: 'No form of the answer is one that the Accept header takes.',
+    detail: 'The answer is application/json.',
+  },
+  408: {
+    when: 'The request took too long to arrive.',
+    detail: 'The request took too long to arrive: send it again.',
+  },
+  409: { when: 'What is to be made is there already.', detail: 'There is one of this name already.' },
+  412: {
+    when: 'What is to be changed has been changed since it was read.',
+    detail: 'The revision is not the newest: read it again.',
+  },
+  413: { when: 'The body is too large.', detail: `The body must have at most ${2 ** 20} bytes.` },
+  414: { when: 'The path is too long.', detail: 'A part of the path is too long.' },
+  415: {
+    when: 'The body is of a type, or packed in a way, that the route does not take.',
+    detail: 'The Content-Type is not one that this route takes: send application/json.',
+  },
+  424: { when: 'What the request depends on failed.', detail: 'The bytes were never uploaded.' },
+  429: {
+    when: 'The credential has sent as many requests as it may for now.',
+    detail: 'A credential may send 6000 requests a minute: go on in 60 seconds.',
+    headers: { 'retry-after': '60' },
+  },
+  431: {
+    when: 'The path and the headers are too large.',
+    detail: 'The path and headers must have at most 16 KiB together.',
+  },
+  500: {
+    when: 'Something went wrong in the service; its log has the cause under the request id.',
+    detail: 'The server could not answer; its log has the cause under this request id.',
+  },
+  503: {
+    when: 'The service cannot do this just now.',
+    detail: 'The keys that JWTs are checked with can not be had just now: try again.',
+    headers: { 'retry-after': '5' },
+  },
+} as const satisfies Record<number, ErrorKind>;
+
+export type ErrorStatus = keyof typeof ERRORS;
+
+/** The headers that every error of a status has, with their values unless the error has others. */
+export function headersOf(status: ErrorStatus): Readonly<Record<string, string>> {
+  const { headers = {} }: ErrorKind = ERRORS[status];
+  return headers;
+}
 
 /** What went wrong with a request, in one sentence that says what would be accepted. */
 export class ApiError extends Error {
@@ -41,152 +96,27 @@ export class ApiError extends Error {
 /** The families of routes: each has one shape of errors. */
 export type Family = 'v0' | 'v1';
 
-const Problem = z.object({ title: z.string(), detail: z.string(), status: z.int() });
+/** The family that a path is of, whether there is something at it or not. */
+export function familyOf(path: string): Family {
+  return /^\/api\/v0(\/|\?|$)/.test(path) ? 'v0' : 'v1';
+}
+
+const Problem = z.object({
+  title: z.string().meta({ description: 'title of the status' }),
+  detail: z.string().meta({ description: 'what is wrong and what would be accepted, in a sentence' }),
+  status: z.int().min(400).max(599),
+});
 
 /** The bodies of errors: v0 as public-api.md 2.5 has them, analytics and the rest as public-api.md 7 does. */
 export const PROBLEMS = {
   v0: Problem.extend({ metadata: z.record(z.string(), z.unknown()).optional() }).meta({ id: 'Problem' }),
-  v1: Problem.extend({ requestId: z.string() }).meta({ id: 'ProblemWithRequest' }),
+  v1: Problem.extend({
+    requestId: z.string().meta({ description: 'what x-request-id has too' }),
+  }).meta({ id: 'ProblemWithRequest' }),
 } as const satisfies Record<Family, z.ZodType>;
 
-const HIDDEN = 'The server could not answer; its log has the cause under this request id.';
-
-/** What a framework's refusal is, where its own text says nothing to the sender. */
-const REFUSALS: Record<string, [ErrorStatus, string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    415,
-    'The Content-Type is not one that this route takes: send application/json.',
-  ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The Content-Length is not the length of the body.'],
-  FST_ERR_CTP_INVALID_JSON_BODY: [400, 'The body must be a JSON document.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'The body must be a JSON document, and is empty.'],
-  FST_ERR_BAD_URL: [400, 'The path is not one: a % in it must be followed by two hexadecimal digits.'],
-};
-
-/** The status and sentence of whatever was thrown. */
-function refusalOf(error: unknown, request: FastifyRequest): ApiError {
-  if (error instanceof ApiError) return error;
-  if (hasZodFastifySchemaValidationErrors(error)) return new ApiError(400, sentenceOf(error, request));
-  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  const [status, detail] = REFUSALS[code] ?? [];
-  if (status !== undefined && detail !== undefined) return new ApiError(status, detail);
-  if (statusCode === 413) {
-    return new ApiError(413, `The body must have at most ${request.routeOptions.bodyLimit} bytes.`);
-  }
-  if (statusCode === 400) return new ApiError(400, 'The body must be a JSON document.');
-  return new ApiError(500, HIDDEN);
-}
-
-const WHAT: Record<string, string> = {
-  querystring: 'parameter',
-  body: 'member',
-  params: 'part of the path',
-  headers: 'header',
-};
-
-/** The sentence for a request that its schema refuses: the first member that is wrong, and what would be accepted. */
-function sentenceOf(
-  error: {
-    validationContext?: string;
-    validation: { keyword: string; instancePath: string; message?: string; params: unknown }[];
-  },
-  request: FastifyRequest,
-): string {
-  const context = error.validationContext ?? 'body';
-  const noun = WHAT[context] ?? 'member';
-  const schema = (request.routeOptions.schema as Record<string, unknown> | undefined)?.[context];
-  const accepted = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  for (const { keyword, params, instancePath } of error.validation) {
-    if (keyword !== 'unrecognized_keys') continue;
-    const [unknown] = (params as { keys: string[] }).keys;
-    const where = instancePath.slice(1).replaceAll('/', '.');
-    const known = where === '' && accepted.length > 0 ? `: there are ${accepted.join(', ')}` : '';
-    return `There is no ${noun} ${where === '' ? '' : `${where}.`}${unknown?.slice(0, 100)}${known}.`;
-  }
-  const [first] = error.validation;
-  const name = (first?.instancePath ?? '').slice(1).replaceAll('/', '.').slice(0, 100);
-  if (name === '')
-    return `The ${context === 'body' ? 'body' : 'request'} ${first?.message ?? 'is not valid'}.`;
-  const given = request[context as 'query' | 'body' | 'params'] ?? request.query;
-  const isAbsent =
-    !name.includes('.') && typeof given === 'object' && given !== null && !Object.hasOwn(given, name);
-  return isAbsent
-    ? `The ${noun} ${name} is required: it ${first?.message}.`
-    : `The ${noun} ${name} ${first?.message}.`;
-}
-
-/** Sends an error in its family's shape. A 5xx never shows its cause: the log does. */
-export function sendProblem(
-  family: Family,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const { status, detail, headers } = refusalOf(error, request);
-  if (status === 500) request.log.error({ err: error }, 'the request failed');
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
-  reply.headers({ 'x-request-id': request.id, ...headers });
+/** The body of an error. */
+export function problemOf(family: Family, status: ErrorStatus, detail: string, requestId: string): object {
   const problem = { title: STATUS_CODES[status] ?? 'Error', detail, status };
-  return reply
-    .status(status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(family === 'v0' ? problem : { ...problem, requestId: request.id }));
-}
-
-/** Answers what is no HTTP request, or has too large a head: before any route, so in the shape of most. */
-export function refuseClient(error: Error & { code?: string }, socket: Socket): void {
-  if (socket.destroyed || !socket.writable) return;
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'The path and headers must have at most 16 KiB together.']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'The request took too long to arrive: send it again.']
-        : [400, 'This is not a request of HTTP/1.1 that the service can read.'];
-  const title = STATUS_CODES[Number(status)] ?? 'Error';
-  const requestId = `req_${ulid(Date.now())}`;
-  const body = JSON.stringify({ title, detail, status, requestId });
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    'content-type: application/json; charset=utf-8',
-    `x-request-id: ${requestId}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-/**
- * Makes the scope of a plugin answer all errors in its family's shape, those of unknown paths too. Called before its
- * routes; hooks that were added before, as the one that asks for a credential, come first.
- */
-export function answerErrors(app: FastifyInstance, family: Family): void {
-  app.setErrorHandler((error, request, reply) => sendProblem(family, error, request, reply));
-  app.setNotFoundHandler({ preHandler: [] }, (request) => {
-    throw new ApiError(
-      404,
-      `There is nothing at ${request.url.split('?')[0]?.slice(0, 200)}: /docs shows what there is.`,
-    );
-  });
-}
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-/** Answers 405 for the methods that the routes of a scope don't have. Called after its routes. */
-export function refuseOtherMethods(
-  app: FastifyInstance,
-  routes: ReadonlyMap<string, ReadonlySet<string>>,
-): void {
-  for (const [url, methods] of routes) {
-    const others = METHODS.filter((method) => !methods.has(method));
-    const allow = [...methods].sort().join(', ');
-    app.route({
-      method: others,
-      url,
-      schema: { hide: true },
-      onRequest: async (request) => {
-        throw new ApiError(405, `There is no ${request.method} here: use ${allow}.`, { allow });
-      },
-      handler: () => undefined,
-    });
-  }
+  return family === 'v0' ? problem : { ...problem, requestId };
 }

@@ -4,21 +4,45 @@ import { z } from 'zod';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { InboxFull, NotAnArray } from '../ingest/inbox.js';
 import { ApiError } from './errors.js';
+import { EVENT_BODIES } from './event.js';
 import type { ApiDeps } from './family.js';
+import { wrongMediaType } from './refusal.js';
 import { may } from './roles.js';
 
 const Encodings = z.enum(['identity', 'gzip', 'zstd']);
 
 const Taken = z.object({
-  accepted: z.int().min(0).meta({ description: 'valid events, those that were there already included' }),
-  rejected: z.int().min(0),
+  accepted: z
+    .int()
+    .min(0)
+    .meta({ description: 'valid events, those that were there already included', examples: [41] }),
+  rejected: z
+    .int()
+    .min(0)
+    .meta({ description: 'lines that broke a rule', examples: [1] }),
   errors: z
-    .array(z.object({ line: z.int().min(1), code: z.string(), detail: z.string() }))
+    .array(
+      z.object({
+        line: z
+          .int()
+          .min(1)
+          .meta({ description: 'its number, from 1', examples: [7] }),
+        code: z.string().meta({ description: 'the rule', examples: ['missing_member'] }),
+        detail: z
+          .string()
+          .meta({ description: 'what would be accepted', examples: ['user_id is required.'] }),
+      }),
+    )
     .max(100)
     .meta({ description: 'the first hundred lines that were rejected' }),
 });
 
 const MIB = 2 ** 20;
+const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
+const NO_ARRAY = 'The body must be a JSON array of events: for a line an event send application/x-ndjson.';
+const FULL =
+  'The service has as many events waiting as it can keep: nothing was taken, send them again later.';
+const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
 function encodingOf(header: string | undefined): Encoding {
   const parsed = Encodings.safeParse(header?.trim().toLowerCase() ?? 'identity');
@@ -30,24 +54,34 @@ function encodingOf(header: string | undefined): Encoding {
 export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => {
   // The body goes to disk as it comes, so no parser has it.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/x-ndjson', 'application/json'], (_, payload, done) =>
-    done(null, payload),
-  );
+  app.addContentTypeParser(MEDIA_TYPES, (_, payload, done) => done(null, payload));
 
   app.post(
     '/events',
     {
-      config: { action: 'send events', errors: [413, 415, 503] },
+      config: {
+        action: 'send events',
+        bodies: EVENT_BODIES,
+        errors: {
+          400: NO_ARRAY,
+          413: TOO_LARGE,
+          415: `The Content-Type is not one that this route takes: send ${MEDIA_TYPES.join(' or ')}.`,
+          503: FULL,
+        },
+      },
       schema: {
+        tags: ['events'],
         summary: 'Send events',
         description:
           'The body is a line of JSON an event (application/x-ndjson), or a JSON array of events (application/json); Content-Encoding can be gzip or zstd. What is answered as accepted is on disk, and counts once however often it is sent.',
-        consumes: ['application/x-ndjson', 'application/json'],
+        consumes: MEDIA_TYPES,
         response: { 200: Taken },
       },
     },
     async (request) => {
       const { caller } = request;
+      // Without a Content-Type an empty body reaches no parser.
+      if (request.body === undefined) throw wrongMediaType(request);
       const onlyUser = may(caller.role, 'send events of other users') ? null : caller.userId;
       if (onlyUser === null && !may(caller.role, 'send events of other users')) {
         throw new ApiError(
@@ -61,7 +95,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
           orgId: caller.orgId,
           onlyUser,
           encoding: encodingOf(request.headers['content-encoding']),
-          isArray: request.headers['content-type']?.startsWith('application/json') === true,
+          isArray: request.mediaType === 'application/json',
         });
         if (verdict.ofOthers > 0) {
           throw new ApiError(
@@ -72,24 +106,13 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         const { accepted, rejected, errors } = verdict;
         return { accepted, rejected, errors: [...errors] };
       } catch (error) {
-        if (error instanceof TooLarge)
-          throw new ApiError(
-            413,
-            `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`,
-          );
+        if (error instanceof TooLarge) throw new ApiError(413, TOO_LARGE);
         if (error instanceof NotUnpacked)
           throw new ApiError(400, 'The body is not packed as its Content-Encoding says.');
-        if (error instanceof NotAnArray)
-          throw new ApiError(
-            400,
-            'The body must be a JSON array of events: for a line an event send application/x-ndjson.',
-          );
-        if (error instanceof InboxFull || isDiskFull(error))
-          throw new ApiError(
-            503,
-            'The service has as many events waiting as it can keep: nothing was taken, send them again later.',
-            { 'retry-after': '5' },
-          );
+        if (error instanceof NotAnArray) throw new ApiError(400, NO_ARRAY);
+        if (error instanceof InboxFull || isDiskFull(error)) throw new ApiError(503, FULL);
+        // Nobody hears this; but it is no failure of the service.
+        if (request.raw.readableAborted) throw new ApiError(400, 'The body ended in the middle.');
         throw error;
       }
     },

@@ -1,15 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Computers } from '../computer/computer.js';
-import type { Provisioner } from '../computer/provision.js';
-import type { Relay } from '../computer/relay.js';
-import type { Signer } from '../computer/signature.js';
-import type { Uploads } from '../computer/upload.js';
+import type { z } from 'zod';
 import type { Config } from '../config.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
-import { answerErrors, type ErrorStatus, type Family, PROBLEMS, refuseOtherMethods } from './errors.js';
+import type { ErrorStatus, Family } from './errors.js';
+import { answerErrors, refuseOtherMethods, requireJson } from './refusal.js';
 import type { Action } from './roles.js';
 
 /** What the routes work with. */
@@ -17,11 +14,6 @@ export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
   readonly inbox: Inbox;
-  readonly computers: Computers;
-  readonly relay: Relay;
-  readonly signer: Signer;
-  readonly provisioner: Provisioner;
-  readonly uploads: Uploads;
   readonly authenticator: Authenticator;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -35,48 +27,43 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the route does, for the role table; without one any valid credential may. */
     action?: Action;
-    /** How long its request may take to arrive, where that is not DAYBOOK_TIMEOUT_S. */
+    /** The shape of the route's errors; only routes that need a credential have one. */
+    family?: Family;
+    /** What the route can fail with beyond what every route can, or in other words: a sentence of each status. */
+    errors?: Partial<Record<ErrorStatus, string>>;
+    /** How long its body may take to arrive, where that is not DAYBOOK_TIMEOUT_S. */
     receiveSeconds?: number;
-    /** The statuses that the route can fail with, beyond those of every route. */
-    errors?: readonly ErrorStatus[];
+    /** Whether answers have an entity tag, so that a client that has one is told so. */
+    isTagged?: boolean;
+    /** The methods of its path; set when all of them are known. */
+    allow?: string;
+    /** Whether all that the route does is to refuse a method. */
+    isRefusal?: boolean;
+    /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */
+    bodies?: Readonly<Record<string, z.ZodType>>;
   }
 }
-
-/** What any route with a credential can fail with. */
-const COMMON_ERRORS: readonly ErrorStatus[] = [400, 401, 403, 405, 429, 500];
 
 /**
  * A plugin of routes that need a credential. Whoever has none gets a 401, whoever may not do what the route does a 403,
  * also where there is no such path; then come all other errors, in the family's shape.
  */
-export function family(
+export function family<Deps extends ApiDeps>(
   shape: Family,
-  routes: FastifyPluginAsyncZod<ApiDeps>,
-): FastifyPluginAsyncZod<ApiDeps> {
+  routes: FastifyPluginAsyncZod<Deps>,
+): FastifyPluginAsyncZod<Deps> {
   return async (app, deps) => {
     app.addHook('onRequest', async (request: FastifyRequest) => {
       request.caller = await deps.authenticator.identify(request);
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
     });
-    answerErrors(app as unknown as FastifyInstance, shape);
-    const methods = new Map<string, Set<string>>();
+    const scope = app as unknown as FastifyInstance;
+    answerErrors(scope, () => shape);
     app.addHook('onRoute', (route) => {
-      if (route.schema?.hide === true) return;
-      const url = route.url.slice(route.prefix.length);
-      const known = methods.get(url) ?? new Set();
-      for (const method of [route.method].flat()) known.add(method);
-      methods.set(url, known);
-      const statuses = [...COMMON_ERRORS, ...(route.config?.errors ?? [])].sort();
-      const problems = Object.fromEntries(statuses.map((status) => [status, PROBLEMS[shape]]));
-      const answers = route.schema?.response;
-      route.schema = {
-        security: [{ bearer: [] }],
-        ...route.schema,
-        response: { ...(typeof answers === 'object' ? answers : {}), ...problems },
-      };
+      route.config = { ...route.config, family: shape };
+      if (route.schema?.body !== undefined) route.preParsing = requireJson;
     });
-    await routes(app, deps);
-    refuseOtherMethods(app as unknown as FastifyInstance, methods);
+    await refuseOtherMethods(scope, () => routes(app, deps));
   };
 }

@@ -1,11 +1,25 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { VERSION } from '../config.js';
 import type { ApiDeps } from './family.js';
 
-const Ready = z.object({
-  status: z.enum(['ready', 'not ready']),
-  /** When a build last ended well, Unix milliseconds. */
-  last_build_at: z.number().nullable(),
+const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
+  z.object({
+    status: z.literal(status),
+    last_build_at: z
+      .number()
+      .nullable()
+      .meta({ description: 'when a build last ended well, in Unix milliseconds', examples: [last_build_at] }),
+  });
+
+/** As far as it says of itself what it is. */
+const Document = z.looseObject({
+  openapi: z.string().meta({ examples: ['3.1.0'] }),
+  info: z.looseObject({
+    title: z.string().meta({ examples: ['Daybook'] }),
+    version: z.string().meta({ examples: [VERSION] }),
+  }),
+  paths: z.record(z.string(), z.unknown()).meta({ examples: [{}] }),
 });
 
 /** What those who run the service ask it: without a credential, and without any data of an organization. */
@@ -14,6 +28,7 @@ export const operations: FastifyPluginAsyncZod<ApiDeps> = async (app, { store })
     '/healthz',
     {
       schema: {
+        tags: ['operations'],
         summary: 'Whether the process answers',
         response: { 200: z.object({ status: z.literal('ok') }) },
       },
@@ -21,11 +36,29 @@ export const operations: FastifyPluginAsyncZod<ApiDeps> = async (app, { store })
     async () => ({ status: 'ok' as const }),
   );
 
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'This document',
+        response: {
+          200: Document,
+        },
+      },
+    },
+    async () => Document.parse(app.swagger()),
+  );
 
   app.get(
     '/readyz',
-    { schema: { summary: 'Whether the store can be written', response: { 200: Ready, 503: Ready } } },
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Whether the store can be written',
+        response: { 200: ready('ready', 1_780_272_904_000), 503: ready('not ready', null) },
+      },
+    },
     async (_, reply) => {
       try {
         await store.run([]);

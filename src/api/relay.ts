@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Computer } from '../computer/computer.js';
 import { bodyOf, noComputer } from './computers.js';
-import { ApiError, sendProblem } from './errors.js';
-import type { ApiDeps } from './family.js';
+import { ApiError } from './errors.js';
+import type { MachineDeps } from './machines.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,8 +17,7 @@ const notUpgraded = () => {
 };
 
 /** Where agents connect, with their token (docs/computers.md). */
-export const agents: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay, provisioner }) => {
-  app.setErrorHandler((error, request, reply) => sendProblem('v0', error, request, reply));
+export const agents: FastifyPluginAsyncZod<MachineDeps> = async (app, { computers, relay, provisioner }) => {
   app.route({
     method: 'GET',
     url: '/relay/agent',
@@ -44,7 +43,10 @@ export const agents: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, r
 };
 
 /** Where people watch a computer: its answer comes at once, and again whenever it changes. */
-export const watchers: FastifyPluginAsyncZod<ApiDeps> = async (app, { computers, relay, authenticator }) => {
+export const watchers: FastifyPluginAsyncZod<MachineDeps> = async (
+  app,
+  { computers, relay, authenticator },
+) => {
   app.route({
     method: 'GET',
     url: '/computers/:computerId/relay/client',

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Day } from '../day.js';
 import { readSql } from '../store/sql.js';
 import type { Parameters, Row, Store } from '../store/store.js';
@@ -25,13 +26,38 @@ export interface ReportRequest {
   /** Users per page, and the last user of the page before: of users only. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** The only user that is asked for: of users only. */
+  readonly userId?: string | undefined;
+}
+
+/** A row as `data` holds it. */
+export type ReportRow = Record<string, unknown>;
+
+export interface Page {
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
 }
 
 /** The rows of one answer, as `data` holds them. */
 export interface Report {
-  readonly data: Record<string, unknown>[];
-  readonly page?: { has_more: boolean; next_cursor: string | null };
+  readonly data: ReportRow[];
+  readonly page?: Page | undefined;
 }
+
+/** Reads an answer's rows part by part, so that not all of them have to be there at once. */
+export interface Reading {
+  readonly page?: Page | undefined;
+  readonly parts: AsyncIterable<ReportRow[]>;
+}
+
+/** A part of a range, both ends included. */
+export interface Slice {
+  readonly from: Day;
+  readonly to: Day;
+}
+
+/** How many rows are shaped before others get a turn. */
+const ROWS_A_TURN = 500;
 
 const LISTED_CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'];
 
@@ -52,9 +78,21 @@ class Rows {
   }
 }
 
+/** Shapes rows, and lets others have their turn meanwhile: there can be many. */
+async function shaped<T>(rows: readonly Row[], shape: (row: Row) => T): Promise<T[]> {
+  const made: T[] = [];
+  for (const row of rows) {
+    made.push(shape(row));
+    if (made.length % ROWS_A_TURN === 0) await setImmediate();
+  }
+  return made;
+}
+
 /** Picks members of a row in this order, each under its own or another name. */
-function pick(row: Row, members: Record<string, string>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).map(([name, column]) => [name, row[column]]));
+function pick(row: Row, members: Record<string, string>): ReportRow {
+  const picked: ReportRow = {};
+  for (const name in members) picked[name] = row[members[name] ?? name];
+  return picked;
 }
 
 function same(...columns: string[]): Record<string, string> {
@@ -72,41 +110,32 @@ const MODEL = { ...same('model_id', 'model_tier'), ...TOKENS };
 
 type Read = (query: string, more?: Parameters) => Promise<Row[]>;
 
-async function tokens(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+async function tokens(read: Read, groupBy?: string): Promise<ReportRow[]> {
   const models = await read('tokens_by_model');
   if (groupBy !== undefined)
-    return models.map((row) => pick(row, { date: 'day', group_key: 'model_id', ...TOKENS }));
+    return shaped(models, (row) => pick(row, { date: 'day', group_key: 'model_id', ...TOKENS }));
   const days = await read('tokens');
   const byModel = new Rows(models);
-  const byUser = new Rows(await read('tokens_by_user'));
-  return days.map((day) => {
-    const users: Record<string, unknown>[] = [];
-    let models: unknown[] = [];
-    let userId: unknown;
-    for (const row of byUser.on(day.day)) {
-      if (row.user_id !== userId) {
-        userId = row.user_id;
-        models = [];
-        users.push({
-          ...pick(row, {
-            user_id: 'user_id',
-            user_email: 'user_email',
-            billable_tokens: 'user_billable_tokens',
-          }),
-          by_model: models,
-        });
-      }
-      models.push(pick(row, MODEL));
+  const users = new Map<unknown, ReportRow[]>(days.map(({ day }) => [day, []]));
+  let before: Row | undefined;
+  let modelsOfUser: ReportRow[] = [];
+  await shaped(await read('tokens_by_user'), (row) => {
+    if (row.user_id !== before?.user_id || row.day !== before?.day) {
+      modelsOfUser = [];
+      const user = { user_id: 'user_id', user_email: 'user_email', billable_tokens: 'user_billable_tokens' };
+      users.get(row.day)?.push({ ...pick(row, user), by_model: modelsOfUser });
     }
-    return {
-      ...pick(day, { date: 'day', ...TOKENS }),
-      by_model: byModel.on(day.day).map((row) => pick(row, MODEL)),
-      by_user: users,
-    };
+    modelsOfUser.push(pick(row, MODEL));
+    before = row;
   });
+  return days.map((day) => ({
+    ...pick(day, { date: 'day', ...TOKENS }),
+    by_model: byModel.on(day.day).map((row) => pick(row, MODEL)),
+    by_user: users.get(day.day) ?? [],
+  }));
 }
 
-async function tools(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+async function tools(read: Read, groupBy?: string): Promise<ReportRow[]> {
   const byTool = await read('tools_by_tool');
   if (groupBy !== undefined) {
     return byTool.map((row) => pick(row, { date: 'day', group_key: 'tool_key', tool_calls: 'tool_calls' }));
@@ -156,7 +185,7 @@ async function tools(read: Read, groupBy?: string): Promise<Record<string, unkno
   }));
 }
 
-async function activity(read: Read, groupBy?: string): Promise<Record<string, unknown>[]> {
+async function activity(read: Read, groupBy?: string): Promise<ReportRow[]> {
   const clients = await read('activity_by_client');
   if (groupBy !== undefined) {
     return clients.map((row) =>
@@ -178,7 +207,7 @@ async function activity(read: Read, groupBy?: string): Promise<Record<string, un
   }));
 }
 
-async function productivity(read: Read): Promise<Record<string, unknown>[]> {
+async function productivity(read: Read): Promise<ReportRow[]> {
   const extension = new Rows(await read('productivity_by_extension'));
   const language = new Rows(await read('productivity_by_language'));
   return (await read('productivity')).map((day) => ({
@@ -199,26 +228,42 @@ const USER = {
   ...same('autonomy_ratio', 'delegation_level'),
 };
 
-async function users(read: Read, limit: number, cursor: string): Promise<Report> {
-  const found = (await read('users_page', { cursor, limit })).map((row) => String(row.user_id));
-  const page = found.slice(0, limit);
-  const has_more = found.length > limit;
+/** The users of a page, the first and the last; undefined when there is nobody. */
+interface PageOfUsers extends Page {
+  readonly users?: { readonly first_user_id: string; readonly last_user_id: string };
+}
+
+async function pageOf(read: Read, { limit, cursor, userId }: ReportRequest): Promise<PageOfUsers> {
+  const whole = { has_more: false, next_cursor: null };
+  if (userId !== undefined) return { ...whole, users: { first_user_id: userId, last_user_id: userId } };
+  const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
+  const rows = await read('users_page', { cursor: cursor ?? '', limit: size });
+  const found = rows.map((row) => String(row.user_id));
+  const page = found.slice(0, size);
   const [first] = page;
   const last = page.at(-1);
-  if (first === undefined || last === undefined) return { data: [], page: { has_more, next_cursor: null } };
-  const range = { first_user_id: first, last_user_id: last };
+  if (first === undefined || last === undefined) return whole;
+  const has_more = found.length > size;
+  return {
+    users: { first_user_id: first, last_user_id: last },
+    has_more,
+    next_cursor: has_more ? last : null,
+  };
+}
+
+async function users(read: Read, { users: range }: PageOfUsers): Promise<ReportRow[]> {
+  if (range === undefined) return [];
   const languages = new Map<string, string[]>();
-  for (const row of await read('users_by_language', range)) {
+  await shaped(await read('users_by_language', range), (row) => {
     const key = JSON.stringify([row.user_id, row.day]);
     const of = languages.get(key);
     if (of === undefined) languages.set(key, [String(row.language)]);
     else of.push(String(row.language));
-  }
-  const data = (await read('users', range)).map((row) => ({
+  });
+  return shaped(await read('users', range), (row) => ({
     ...pick(row, USER),
     languages: languages.get(JSON.stringify([row.user_id, row.day])) ?? [],
   }));
-  return { data, page: { has_more, next_cursor: has_more ? last : null } };
 }
 
 /** An instant (Unix milliseconds) as answers have it. */
@@ -226,7 +271,7 @@ function instant(at: unknown): string {
   return new Date(Number(at)).toISOString();
 }
 
-async function quality(read: Read): Promise<Record<string, unknown>[]> {
+async function quality(read: Read): Promise<ReportRow[]> {
   const reason = new Rows(await read('quality_by_reason'));
   const digest = new Rows(await read('quality_digests'));
   const restatement = new Rows(await read('quality_restatements'));
@@ -254,27 +299,70 @@ async function quality(read: Read): Promise<Record<string, unknown>[]> {
   }));
 }
 
+/** The rows of an answer for one part of its range. */
+async function readSlice(
+  select: Store['select'],
+  answer: Answer,
+  { orgId, groupBy }: ReportRequest,
+  { from, to }: Slice,
+  page: PageOfUsers | undefined,
+): Promise<ReportRow[]> {
+  const read = readerOf(select, orgId, { from, to });
+  switch (answer) {
+    case 'tokens':
+      return tokens(read, groupBy);
+    case 'tools':
+      return tools(read, groupBy);
+    case 'activity':
+      return activity(read, groupBy);
+    case 'productivity':
+      return productivity(read);
+    case 'quality':
+      return quality(read);
+    case 'users':
+      return page === undefined ? [] : users(read, page);
+  }
+}
+
+function readerOf(select: Store['select'], orgId: string, { from, to }: Slice): Read {
+  const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+  return (query, more = {}) => select(readSql(`report/${query}.sql`), { ...range, ...more });
+}
+
 /**
- * The rows of one answer for the built days of a range, both ends included, ordered as metrics.md says
- * (public-api.md 2.6, 4.6-4.10). Without a limit, users are all of one page. All queries see one state of the store.
+ * Reads the rows of one answer for the built days of a range, both ends included, ordered as metrics.md says
+ * (public-api.md 2.6, 4.6-4.10): a slice of the range at a time, but users, who come by user, at once. Without a limit,
+ * users are all of one page. All SELECTs must see one state of the store.
  */
+export async function readReport(
+  select: Store['select'],
+  answer: Answer,
+  request: ReportRequest,
+  slices: readonly Slice[] = [request],
+): Promise<Reading> {
+  const page =
+    answer === 'users' ? await pageOf(readerOf(select, request.orgId, request), request) : undefined;
+  async function* parts(): AsyncGenerator<ReportRow[]> {
+    for (const slice of answer === 'users' ? [request] : slices)
+      yield await readSlice(select, answer, request, slice, page);
+  }
+  return {
+    page: page === undefined ? undefined : { has_more: page.has_more, next_cursor: page.next_cursor },
+    parts: parts(),
+  };
+}
+
+/** The rows of all parts. */
+export async function rowsIn(parts: AsyncIterable<ReportRow[]>): Promise<ReportRow[]> {
+  const rows: ReportRow[] = [];
+  for await (const part of parts) for (const row of part) rows.push(row);
+  return rows;
+}
+
+/** All rows of one answer, of one state of the store: see readReport. */
 export function report(store: Store, answer: Answer, request: ReportRequest): Promise<Report> {
   return store.snapshot(async (select) => {
-    const range = { org_id: request.orgId, from: { day: request.from }, to: { day: request.to } };
-    const read: Read = (query, more = {}) => select(readSql(`report/${query}.sql`), { ...range, ...more });
-    switch (answer) {
-      case 'tokens':
-        return { data: await tokens(read, request.groupBy) };
-      case 'tools':
-        return { data: await tools(read, request.groupBy) };
-      case 'activity':
-        return { data: await activity(read, request.groupBy) };
-      case 'productivity':
-        return { data: await productivity(read) };
-      case 'quality':
-        return { data: await quality(read) };
-      case 'users':
-        return users(read, request.limit ?? Number.MAX_SAFE_INTEGER - 1, request.cursor ?? '');
-    }
+    const { page, parts } = await readReport(select, answer, request);
+    return { data: await rowsIn(parts), page };
   });
 }

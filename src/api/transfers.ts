@@ -4,27 +4,32 @@ import { z } from 'zod';
 import { LocalObjects, WrongLength } from '../computer/object.js';
 import type { Permission } from '../computer/signature.js';
 import { LIFE_MS, type Transfer } from '../computer/transfer.js';
-import { ApiError, type ErrorStatus, PROBLEMS, sendProblem } from './errors.js';
-import type { ApiDeps } from './family.js';
+import { ApiError } from './errors.js';
+import { TransferId } from './files.js';
+import type { MachineDeps } from './machines.js';
 
-const Params = z.strictObject({ transferId: z.uuid() });
+const Params = z.strictObject({ transferId: TransferId });
 const Signed = z.strictObject({
   expires: z
     .string()
-    .regex(/^\d{1,16}$/)
-    .transform(Number),
-  signature: z.string().min(1).max(100),
+    .regex(/^\d{1,16}$/, 'must be an instant in Unix milliseconds')
+    .meta({ description: 'until when the address can be used', examples: ['1780273804000'] }),
+  signature: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'what permits it', examples: ['k3J9'] }),
 });
 
-const problems = (...statuses: ErrorStatus[]) =>
-  Object.fromEntries([400, 403, 404, 429, 500, ...statuses].sort().map((status) => [status, PROBLEMS.v0]));
+const NOT_SIGNED = 'The address is not signed for this, or has expired: create-upload makes a new one.';
+const GONE = 'The transfer is completed or gone: create-upload makes a new one.';
+const NO_ROOM = 'The service has no room for the file just now: send it again later.';
 
 /** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
-export const transfers: FastifyPluginAsyncZod<ApiDeps> = async (app, { uploads, signer, clock }) => {
+export const transfers: FastifyPluginAsyncZod<MachineDeps> = async (app, { uploads, signer, clock }) => {
   const { objects } = uploads;
   // An object store with addresses of its own has no bytes come through here.
   if (!(objects instanceof LocalObjects)) return;
-  app.setErrorHandler((error, request, reply) => sendProblem('v0', error, request, reply));
   // The body goes to disk as it comes, so no parser has it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_, payload, done) => done(null, payload));
@@ -34,28 +39,35 @@ export const transfers: FastifyPluginAsyncZod<ApiDeps> = async (app, { uploads, 
     transferId: string,
     signed: z.infer<typeof Signed>,
   ): Promise<Transfer> => {
-    if (!signer.isSigned(permission, transferId, signed, clock()))
-      throw new ApiError(
-        403,
-        'The address is not signed for this, or has expired: create-upload makes a new one.',
-      );
+    const { expires, signature } = signed;
+    if (!signer.isSigned(permission, transferId, { expires: Number(expires), signature }, clock()))
+      throw new ApiError(403, NOT_SIGNED);
     const transfer = await uploads.transfers.find(transferId);
-    if (transfer === undefined || transfer.isCompleted)
-      throw new ApiError(404, 'The transfer is completed or gone: create-upload makes a new one.');
+    if (transfer === undefined || transfer.isCompleted) throw new ApiError(404, GONE);
     return transfer;
   };
 
   app.put(
     '/transfers/:transferId',
     {
-      config: { receiveSeconds: LIFE_MS / 1000 },
+      config: {
+        receiveSeconds: LIFE_MS / 1000,
+        bodies: { 'application/octet-stream': z.string().meta({ examples: ['hello'] }) },
+        errors: {
+          400: 'There is no parameter timezone: there are expires, signature.',
+          403: NOT_SIGNED,
+          404: GONE,
+          503: NO_ROOM,
+        },
+      },
       schema: {
+        tags: ['computers'],
+        operationId: 'sendBytes',
         summary: 'Send the bytes of a file',
         description: 'The address is the uploadUrl of create-upload. The body is the file as it is.',
-        security: [],
         params: Params,
         querystring: Signed,
-        response: { 204: z.null(), ...problems(408, 503) },
+        response: { 204: z.null() },
       },
     },
     async (request, reply) => {
@@ -72,9 +84,7 @@ export const transfers: FastifyPluginAsyncZod<ApiDeps> = async (app, { uploads, 
         if (error instanceof WrongLength)
           throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
         if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
-          throw new ApiError(503, 'The service has no room for the file just now: send it again later.', {
-            'retry-after': '60',
-          });
+          throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });
         throw error;
       }
     },

@@ -122,8 +122,8 @@ export const commands = {
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
     return ingest(store, request, clock, (done) => progress(done, total));
   },
-  build: async ({ store, clock }: Context, range: Of<'build'>, progress: Progress) =>
-    runBuild(store, 'command', range, clock, progress),
+  build: async ({ store, config, clock }: Context, range: Of<'build'>, progress: Progress) =>
+    runBuild(store, 'command', range, clock, { retentionDays: config.retentionDays, progress }),
   status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
     organizations: await status(context),
     last_run: (await newestRun(context.store)) ?? null,

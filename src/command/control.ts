@@ -58,6 +58,14 @@ export class Nobody extends Error {
 /** Has the running process run a command. Throws Nobody when there is none, and UsageError as the command does. */
 export function ask(data: string, name: CommandName, args: unknown, progress: Progress): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const goesOn = () => {
+      if (name === 'ingest' || name === 'build')
+        process.stderr.write(
+          `The server goes on with it: "daybook status" shows what became of it, and stopping the server ends it.\n`,
+        );
+      process.exit(130);
+    };
+    process.once('SIGINT', goesOn);
     const asked = request({ socketPath: controlPath(data), path: `/${name}`, method: 'POST' }, (answer) => {
       let rest = '';
       let outcome: (() => void) | undefined;
@@ -88,6 +96,7 @@ export function ask(data: string, name: CommandName, args: unknown, progress: Pr
         reject(new Error('The server stopped before it answered: run the command again.')),
       );
     });
+    asked.on('close', () => process.off('SIGINT', goesOn));
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EACCES' || error.code === 'EPERM')
         reject(new UsageError(`The server on ${data} is another user's: run the command as that user.`));

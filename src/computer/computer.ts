@@ -5,7 +5,7 @@ import { ulid } from '../ulid.js';
 import { Steps, stepsFor } from './step.js';
 
 export const Provider = z.enum(['byom', 'e2b']);
-export const Status = z.enum(['provisioning', 'active', 'error']);
+export const Status = z.enum(['active', 'provisioning', 'error']);
 export const OwnerKind = z.enum(['human', 'service']);
 
 /** A text that is stored and shown: bounded, and of one line. */
@@ -21,17 +21,26 @@ const A_NAME = 'must be 1 to 63 lower-case letters, digits and hyphens, with a l
 export const Name = z
   .string()
   .max(63, A_NAME)
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, A_NAME);
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, A_NAME)
+  .meta({ description: 'unique in the organization', examples: ['box'] });
 
-export const RemoteUser = line(63);
-export const HostId = z.uuid().transform((id) => id.toLowerCase());
+export const RemoteUser = line(63).meta({ description: 'the user on the machine', examples: ['ada'] });
+export const HostId = z
+  .uuid()
+  .toLowerCase()
+  .meta({
+    description: 'what tells the machine from others; unique in the organization',
+    examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
+  });
 
 /** What a computer is made from (decisions.md, Computers). */
-export const Source = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('scratch') }),
-  z.strictObject({ kind: z.literal('template'), templateId: line(2048) }),
-  z.strictObject({ kind: z.literal('computer'), computerId: line(128) }),
-]);
+export const Source = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('scratch') }),
+    z.strictObject({ kind: z.literal('template'), templateId: line(2048) }),
+    z.strictObject({ kind: z.literal('computer'), computerId: line(128) }),
+  ])
+  .meta({ description: 'what it is made from', examples: [{ kind: 'scratch' }] });
 
 const A_REPO =
   'must be an address of a repository that begins with http://, https:// or ssh://, or is user@host:path';
@@ -40,7 +49,8 @@ const A_REPO =
 const Repo = z
   .string()
   .max(2048)
-  .regex(/^(https?|ssh):\/\/[^\s/?#-][^\s]*$|^[\w.-]+@[\w][\w.-]*:[^\s:][^\s]*$/, A_REPO);
+  .regex(/^(https?|ssh):\/\/[^\s/?#-][^\s]*$|^[\w.-]+@[\w][\w.-]*:[^\s:][^\s]*$/, A_REPO)
+  .meta({ examples: ['https://git.acme.example/api.git'] });
 
 /** What creates a computer (public-api.md 2.3; decisions.md, Computers). */
 export const NewComputer = z
@@ -49,9 +59,14 @@ export const NewComputer = z
     provider: Provider.optional(),
     hostId: HostId.optional(),
     remoteUser: RemoteUser.optional(),
-    repos: z.array(Repo).max(20).optional(),
-    autoInstallDeps: z.boolean().optional(),
-    serviceAccountId: line(2048).optional(),
+    repos: z.array(Repo).max(20).meta({ description: 'repositories to clone' }).optional(),
+    autoInstallDeps: z
+      .boolean()
+      .meta({ description: 'whether to install what their lock files name', examples: [true] })
+      .optional(),
+    serviceAccountId: line(2048)
+      .meta({ description: 'the service account that owns it; for managers and owners' })
+      .optional(),
     source: Source.optional(),
   })
   .superRefine(({ remoteUser, source }, context) => {
@@ -61,15 +76,18 @@ export const NewComputer = z
         path: ['remoteUser'],
         message: 'must be the user on the machine, where there is no source',
       });
-  });
+  })
+  .meta({ examples: [{ name: 'box', remoteUser: 'ada', repos: ['https://git.acme.example/api.git'] }] });
 export type NewComputer = z.infer<typeof NewComputer>;
 
 /** What can be changed later. */
-export const Change = z.strictObject({
-  name: Name.optional(),
-  remoteUser: RemoteUser.optional(),
-  hostId: HostId.optional(),
-});
+export const Change = z
+  .strictObject({
+    name: Name.optional(),
+    remoteUser: RemoteUser.optional(),
+    hostId: HostId.optional(),
+  })
+  .meta({ examples: [{ name: 'desk' }] });
 export type Change = z.infer<typeof Change>;
 
 /** Whose a computer is: a person's, or a service account's, which a key without a user is too. */
@@ -135,7 +153,11 @@ function toComputer(row: Row): Computer {
   };
 }
 
-export function hashOf(token: string): string {
+function newToken(): string {
+  return `dba_${randomBytes(32).toString('base64url')}`;
+}
+
+function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
@@ -180,7 +202,7 @@ export class Computers {
         createdAt: now,
       };
       await this.requireUnique(computer);
-      const agentToken = `dba_${randomBytes(32).toString('base64url')}`;
+      const agentToken = newToken();
       await this.store.run([
         {
           sql: `INSERT INTO computers (${COLUMNS}, token_hash)
@@ -232,6 +254,20 @@ export class Computers {
       hash: hashOf(token),
     });
     return row === undefined ? undefined : toComputer(row);
+  }
+
+  /** Gives a computer another agent token, instead of the one it had, and answers it. */
+  async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
+    const token = newToken();
+    await this.exclusive(() =>
+      this.store.run([
+        {
+          sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
+          parameters: { computer_id: id, token_hash: hashOf(token) },
+        },
+      ]),
+    );
+    return token;
   }
 
   /** The computers whose provisioning is under way, of all organizations. */

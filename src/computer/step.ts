@@ -5,16 +5,32 @@ import { ulid } from '../ulid.js';
 export const StepName = z.enum(['create-computer', 'configure-user', 'clone-repos', 'install-dependencies']);
 export type StepName = z.infer<typeof StepName>;
 
-/** A step of a computer's provisioning (public-api.md 2.2). Instants are Unix milliseconds. */
-export const Step = z.strictObject({
-  id: z.string(),
-  name: StepName,
-  status: z.enum(['pending', 'in_progress', 'completed', 'failed']),
-  error: z.string().optional().meta({ description: 'what went wrong, of a step that failed' }),
-  startedAt: z.int().min(0).optional(),
-  completedAt: z.int().min(0).optional(),
-  installSessionId: z.string().optional().meta({ description: 'names the run that installs dependencies' }),
-});
+const instant = z
+  .int()
+  .min(0)
+  .meta({ description: 'in Unix milliseconds', examples: [1_780_272_904_000] });
+
+/** A step of a computer's provisioning (public-api.md 2.2). */
+export const Step = z
+  .strictObject({
+    id: z.string().meta({ examples: ['step_01JWN2ZK4Q8V7T5R3P1M9X6C0B'] }),
+    name: StepName,
+    status: z.enum(['pending', 'in_progress', 'completed', 'failed']),
+    error: z
+      .string()
+      .meta({ description: 'what went wrong, of a step that failed', examples: ['"npm ci" ended with 1.'] })
+      .optional(),
+    startedAt: instant.optional(),
+    completedAt: instant.optional(),
+    installSessionId: z
+      .string()
+      .meta({
+        description: 'names the run that installs dependencies',
+        examples: ['ins_01JWN2ZK4Q8V7T5R3P1M9X6C0B'],
+      })
+      .optional(),
+  })
+  .meta({ id: 'ProvisioningStep' });
 export type Step = z.infer<typeof Step>;
 
 export const Steps = z.array(Step);
@@ -49,11 +65,24 @@ export function withStep(steps: Steps, name: StepName, change: Partial<Step>): S
   return steps.map((step) => (step.name === name ? { ...step, ...change } : step));
 }
 
+/** The steps of a computer whose machine is gone: all of them are to be done again. */
+export function lost(steps: Steps, now: number): Steps {
+  const error = 'The machine is gone: a retry makes another.';
+  return steps.map(({ id, name }) =>
+    name === 'create-computer'
+      ? { id, name, status: 'failed', error, completedAt: now }
+      : { id, name, status: 'pending' },
+  );
+}
+
+/** The steps with one to be done again. */
+export function undone(steps: Steps, name: StepName): Steps {
+  return steps.map((step) => (step.name === name ? { id: step.id, name, status: 'pending' } : step));
+}
+
 /** The steps as they are tried again: what failed or was cut off waits for its turn. */
 export function retried(steps: Steps): Steps {
-  return steps.map((step) =>
-    step.status === 'failed' || step.status === 'in_progress'
-      ? { id: step.id, name: step.name, status: 'pending' }
-      : step,
-  );
+  return steps
+    .filter(({ status }) => status === 'failed' || status === 'in_progress')
+    .reduce((before, { name }) => undone(before, name), steps);
 }

@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { Queue } from '../queue.js';
 import { Session } from '../store/duckdb.js';
 import {
   defineLines,
@@ -40,87 +41,130 @@ export interface Verdict {
 const ERRORS_SHOWN = 100;
 const MEMORY_MB = 256;
 
-/** Looks at lines by the rules of ingest, and keeps nothing: in a database of its own, so that it waits for nobody. */
+/** The text of a query in which variables are columns of the one row of `context`. */
+function inContext(path: string): string {
+  return readSql(path).replaceAll(/getvariable\('(\w+)'\)/g, '(SELECT $1 FROM context)');
+}
+
+/** Counts the lines of each file of a group. Planning it takes longer than looking at a thousand lines. */
+const COUNTS = `WITH
+  lines AS (SELECT source, CAST(NULL AS BIGINT) AS line_no, line FROM sent_lines),
+  typed_lines AS (${inContext('ingest/canonical.sql')}),
+  checked AS (${inContext('ingest/rules.sql')})
+  SELECT
+    source,
+    count(*) AS lines,
+    count(fault) AS faults,
+    count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others
+  FROM checked
+  JOIN senders USING (source)
+  GROUP BY source`;
+
+/**
+ * Looks at lines by the rules of ingest, and keeps nothing: in a database of its own, so that it waits for nobody. It looks
+ * at one group of files at a time.
+ */
 export class Checker {
+  private readonly queue = new Queue();
+
   private constructor(
     private readonly instance: DuckDBInstance,
     private readonly session: Session,
+    private readonly counts: DuckDBPreparedStatement,
     private readonly folder: string,
   ) {}
 
-  /** `folder` is for temporary files. */
+  /** `folder` is for temporary files, of this one alone. */
   static async open(folder: string): Promise<Checker> {
+    mkdirSync(folder, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${MEMORY_MB}MiB`,
+      temp_directory: folder,
       threads: '1',
       autoinstall_known_extensions: 'false',
     });
     const session = new Session(await instance.connect());
-    await session.run("SET TimeZone = 'UTC'");
+    await session.run("SET TimeZone = 'UTC'; SET preserve_insertion_order = false");
     await session.run(readSql('ingest/functions.sql'));
-    return new Checker(instance, session, folder);
+    await session.run(`
+      CREATE TEMP TABLE context (org_id VARCHAR, received_at TIMESTAMP);
+      CREATE TEMP TABLE senders (source BIGINT, only_user VARCHAR);
+      CREATE TEMP TABLE sent_lines (source BIGINT, line JSON)`);
+    // TRICKY: a plan is made once for all groups, so it must not be made for the values that happen to be in the tables.
+    await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
+    const counts = await session.connection.prepare(COUNTS);
+    await session.run("SET disabled_optimizers = ''");
+    return new Checker(instance, session, counts, folder);
   }
 
   /** The verdicts on files, in their order. `receivedAt` is Unix milliseconds. */
-  async check(files: readonly Sent[], receivedAt: number): Promise<Verdict[]> {
-    const verdicts = new Map<Sent, Verdict>();
-    const organizations = new Set(files.map(({ orgId }) => orgId));
-    for (const orgId of organizations) {
-      const own = files.filter((file) => file.orgId === orgId);
-      await this.session.run(
-        `SET VARIABLE org_id = ${quote(orgId)}; SET VARIABLE received_at = make_timestamp_ms(${receivedAt}); SET VARIABLE batch = 0; SET VARIABLE keeps_text = false`,
-      );
-      for (const [index, verdict] of (await this.checkTogether(own)).entries())
-        verdicts.set(own[index] as Sent, verdict);
-    }
-    return files.map((file) => verdicts.get(file) as Verdict);
+  check(files: readonly Sent[], receivedAt: number): Promise<Verdict[]> {
+    return this.queue.run(async () => {
+      const verdicts = new Map<Sent, Verdict>();
+      for (const orgId of new Set(files.map((file) => file.orgId))) {
+        const own = files.filter((file) => file.orgId === orgId);
+        for (const [index, verdict] of (await this.checkTogether(own, orgId, receivedAt)).entries())
+          verdicts.set(own[index] as Sent, verdict);
+      }
+      return files.map((file) => verdicts.get(file) as Verdict);
+    });
   }
 
-  private async checkTogether(files: readonly Sent[]): Promise<Verdict[]> {
+  private async checkTogether(files: readonly Sent[], orgId: string, receivedAt: number): Promise<Verdict[]> {
+    const counts = await this.count(files, orgId, receivedAt);
+    const verdicts: Verdict[] = [];
+    for (const [index, file] of files.entries()) {
+      const { lines = 0, faults = 0, ofOthers = 0 } = counts?.get(index) ?? {};
+      verdicts.push(
+        counts !== undefined && faults === 0
+          ? { accepted: lines, rejected: 0, errors: [], ofOthers }
+          : await this.checkNumbered(file, receivedAt),
+      );
+    }
+    return verdicts;
+  }
+
+  /** Counts the lines of files by their index; undefined when a file can't be read as it is. */
+  private async count(
+    files: readonly Sent[],
+    orgId: string,
+    receivedAt: number,
+  ): Promise<Map<number, { lines: number; faults: number; ofOthers: number }> | undefined> {
+    const { session } = this;
+    const senders = files.map(
+      ({ onlyUser }, index) => `(${index}, ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
+    );
+    const paths = files.map(({ path }) => path);
     try {
-      await defineLines(
-        this.session,
-        'canonical',
-        linesOf(
-          'canonical',
-          files.map(({ path }) => path),
-        ),
+      // Taking it back gives the memory back at once, as deleting the rows would not.
+      const found = await session.trial(async () => {
+        await session.run(`
+          INSERT INTO context VALUES (${quote(orgId)}, make_timestamp_ms(${receivedAt}));
+          INSERT INTO senders VALUES ${senders.join(', ')};
+          INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', paths)})`);
+        return this.counts.runAndReadAll();
+      });
+      return new Map(
+        found
+          .getRowObjects()
+          .map((row) => [
+            Number(row.source),
+            { lines: Number(row.lines), faults: Number(row.faults), ofOthers: Number(row.of_others) },
+          ]),
       );
-      const rows = await this.session.select(
-        `SELECT
-          source,
-          count(*) AS lines,
-          count(fault) AS faults,
-          count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others
-        FROM checked
-        LEFT JOIN (VALUES ${files.map(({ onlyUser }, index) => `(${index}, ${onlyUser === null ? 'CAST(NULL AS VARCHAR)' : quote(onlyUser)})`).join(', ')}) AS sent (source, only_user)
-          USING (source)
-        GROUP BY source`,
-      );
-      const verdicts: Verdict[] = [];
-      for (const [index, file] of files.entries()) {
-        const row = rows.find(({ source }) => Number(source) === index);
-        const rejected = Number(row?.faults ?? 0);
-        const accepted = Number(row?.lines ?? 0) - rejected;
-        verdicts.push(
-          rejected === 0
-            ? { accepted, rejected, errors: [], ofOthers: Number(row?.of_others ?? 0) }
-            : await this.checkNumbered(file),
-        );
-      }
-      return verdicts;
     } catch (error) {
       if (!isReadError(error)) throw error;
-      const verdicts: Verdict[] = [];
-      for (const file of files) verdicts.push(await this.checkNumbered(file));
-      return verdicts;
+      return undefined;
     }
   }
 
   /** The verdict on a file that has faults, or may have: its lines are numbered first. */
-  private async checkNumbered(file: Sent): Promise<Verdict> {
-    const spool = join(this.folder, 'numbered.tmp');
+  private async checkNumbered(file: Sent, receivedAt: number): Promise<Verdict> {
+    const spool = join(this.folder, 'numbered');
     try {
+      await this.session.run(
+        `SET VARIABLE org_id = ${quote(file.orgId)}; SET VARIABLE received_at = make_timestamp_ms(${receivedAt}); SET VARIABLE batch = 0; SET VARIABLE keeps_text = false`,
+      );
       await numberLines([file.path], spool, LINE_LIMIT.canonical);
       await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
       await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
@@ -156,10 +200,12 @@ export class Checker {
   async toLines(array: string, lines: string): Promise<boolean> {
     if (!(await isBracketed(array))) return false;
     try {
-      await this.session.run(
-        `COPY (
-          SELECT json(json) FROM read_json_objects(${quote(array)}, format = 'array', maximum_object_size = ${2 * LINE_LIMIT.canonical})
-        ) TO ${quote(lines)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
+      await this.queue.run(() =>
+        this.session.run(
+          `COPY (
+            SELECT json(json) FROM read_json_objects(${quote(array)}, format = 'array', maximum_object_size = ${2 * LINE_LIMIT.canonical})
+          ) TO ${quote(lines)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
+        ),
       );
       return true;
     } catch (error) {
@@ -168,9 +214,11 @@ export class Checker {
     }
   }
 
-  close(): void {
-    this.session.connection.closeSync();
-    this.instance.closeSync();
+  async close(): Promise<void> {
+    await this.queue.run(async () => {
+      this.session.connection.closeSync();
+      this.instance.closeSync();
+    });
   }
 }
 

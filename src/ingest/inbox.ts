@@ -14,8 +14,16 @@ const BATCH_BYTES = 256 << 20;
 const BATCH_FILES = 5000;
 /** How often it is looked whether something waits. */
 const SETTLE_MS = 1000;
+/** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
+const PATIENCE = 10;
+/** When nothing has come for so many times, what looks at lines is closed until something comes. */
+const REST_AFTER = 10;
 /** How much is checked together. */
 const GROUP_FILES = 64;
+const GROUP_BYTES = 64 << 20;
+/** How many groups are checked at a time, and how much must wait before there is a second one: small groups cost more each. */
+const GROUPS_AT_ONCE = 2;
+const CROWD_BYTES = 1 << 20;
 
 /** Who sends a body, and how it is written. */
 export interface Sender {
@@ -51,15 +59,18 @@ interface Waiting {
  * Events on their way into the store, as files: what was acknowledged is on disk, and is settled as soon as may be.
  *
  *     incoming/<request>           being received; nobody was told that it is there
+ *     checking/<number>            temporary files of those who look at lines
  *     ready/<org>/<request>        acknowledged
  *     settling/<token>/<request>   being settled as one batch; the store knows the token once it has been
  */
 export class Inbox {
   private waiting: Waiting[] = [];
-  private isChecking = false;
   private draining: Promise<void> | undefined;
-  private checker: Promise<Checker> | undefined;
+  private readonly checkers: Promise<Checker>[] = [];
+  private readonly isChecking: boolean[] = Array(GROUPS_AT_ONCE).fill(false);
   private timer: NodeJS.Timeout | undefined;
+  /** Whether something was acknowledged since it was last looked. */
+  private hasCome = false;
   /** Bytes and files that were acknowledged and are not settled yet. */
   private held = { bytes: 0, files: 0 };
 
@@ -72,7 +83,7 @@ export class Inbox {
   /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
   static open(data: string, limitMb: number, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
-    rmSync(join(folder, 'incoming'), { recursive: true, force: true });
+    for (const part of ['incoming', 'checking']) rmSync(join(folder, part), { recursive: true, force: true });
     for (const part of ['incoming', 'ready', 'settling']) mkdirSync(join(folder, part), { recursive: true });
     const inbox = new Inbox(folder, limitMb * 2 ** 20, clock);
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -100,7 +111,7 @@ export class Inbox {
     try {
       let bytes = await writeBody(body, path, sender.encoding);
       if (sender.isArray) {
-        if (!(await (await this.opened()).toLines(path, `${path}.lines`))) throw new NotAnArray();
+        if (!(await (await this.checker(0)).toLines(path, `${path}.lines`))) throw new NotAnArray();
         bytes = await sync(`${path}.lines`);
         await rename(`${path}.lines`, path);
       }
@@ -116,21 +127,23 @@ export class Inbox {
     }
   }
 
-  /** The checker, opened when it is first needed. */
-  private opened(): Promise<Checker> {
-    this.checker ??= Checker.open(join(this.folder, 'incoming'));
-    return this.checker;
+  /** One of the checkers, opened when it is first needed. */
+  private checker(index: number): Promise<Checker> {
+    this.checkers[index] ??= Checker.open(join(this.folder, 'checking', String(index)));
+    return this.checkers[index];
   }
 
-  /** Checks what waits, many bodies at once while there are many, and acknowledges it. */
+  /** Has a checker that is free look at what waits, many bodies at once while there are many, and acknowledges them. */
   private async checkWaiting(): Promise<void> {
-    if (this.isChecking) return;
-    this.isChecking = true;
+    const free = this.isChecking.indexOf(false);
+    const bytes = this.waiting.reduce((sum, one) => sum + one.bytes, 0);
+    if (free < 0 || (this.isChecking.includes(true) && bytes < CROWD_BYTES)) return;
+    this.isChecking[free] = true;
     try {
       while (this.waiting.length > 0) {
-        const group = this.waiting.splice(0, GROUP_FILES);
+        const group = this.nextGroup();
         try {
-          const checker = await this.opened();
+          const checker = await this.checker(free);
           const verdicts = await checker.check(
             group.map(({ file }) => file),
             this.clock(),
@@ -146,8 +159,18 @@ export class Inbox {
         }
       }
     } finally {
-      this.isChecking = false;
+      this.isChecking[free] = false;
     }
+  }
+
+  /** Takes the bodies that are checked next from those that wait: one at least. */
+  private nextGroup(): Waiting[] {
+    let bytes = 0;
+    const over = this.waiting.findIndex((one) => {
+      bytes += one.bytes;
+      return bytes > GROUP_BYTES;
+    });
+    return this.waiting.splice(0, Math.min(GROUP_FILES, over < 0 ? GROUP_FILES : Math.max(1, over)));
   }
 
   /** Moves files to where they are acknowledged, and has the disk keep that. */
@@ -161,14 +184,28 @@ export class Inbox {
       this.held.bytes += bytes;
       this.held.files += 1;
     }
+    this.hasCome = true;
     for (const folder of [...folders, ...(folders.size > 0 ? [join(this.folder, 'ready')] : [])])
       await sync(folder);
   }
 
-  /** Settles from now on what comes, soon after it has come. Failures go to `report`, and are tried again. */
+  /**
+   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds.
+   * Failures go to `report`, and are tried again.
+   */
   start(store: Store, report: (error: unknown) => void): void {
+    let looks = 0;
+    let quiet = 0;
     this.timer = setInterval(() => {
-      if (this.held.files > 0 && this.draining === undefined) this.drain(store).catch(report);
+      const { hasCome } = this;
+      this.hasCome = false;
+      quiet = hasCome || this.held.files > 0 ? 0 : quiet + 1;
+      if (quiet === REST_AFTER) this.closeCheckers().catch(report);
+      if (this.held.files === 0 || this.draining !== undefined) return;
+      looks += 1;
+      if (hasCome && looks < PATIENCE && this.held.bytes < BATCH_BYTES) return;
+      looks = 0;
+      this.drain(store).catch(report);
     }, SETTLE_MS);
   }
 
@@ -188,16 +225,16 @@ export class Inbox {
     for (const token of await readdir(join(this.folder, 'settling'))) await this.settle(store, token);
     for (const orgId of (await readdir(join(this.folder, 'ready'))).sort()) {
       const ready = join(this.folder, 'ready', orgId);
-      for (;;) {
-        const names = (await readdir(ready)).sort().slice(0, BATCH_FILES);
-        if (names.length === 0) break;
+      const names = (await readdir(ready)).sort();
+      for (let next = 0; next < names.length; ) {
         const token = `${ulid(this.clock())}.${orgId}`;
         const folder = join(this.folder, 'settling', token);
         await mkdir(folder);
         let bytes = 0;
-        for (const name of names) {
+        for (const name of names.slice(next, next + BATCH_FILES)) {
           bytes += (await stat(join(ready, name))).size;
           await rename(join(ready, name), join(folder, name));
+          next += 1;
           if (bytes > BATCH_BYTES) break;
         }
         await this.settle(store, token);
@@ -225,10 +262,15 @@ export class Inbox {
     this.held.files -= paths.length;
   }
 
+  /** They take memory that nobody needs while nothing comes. */
+  private async closeCheckers(): Promise<void> {
+    for (const checker of this.checkers.splice(0)) await (await checker)?.close();
+  }
+
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
-    (await this.checker)?.close();
+    await this.closeCheckers();
   }
 }

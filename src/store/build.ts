@@ -1,7 +1,7 @@
 import { ChecksFailed, findBreaches } from './check.js';
 import { digestSql } from './digest.js';
 import type { Session } from './duckdb.js';
-import { quote, readSql } from './sql.js';
+import { quote, readSql, valuesOf } from './sql.js';
 import type { OrgDay } from './store.js';
 
 /** The tables of a day, each after those that its query reads. user_sessions is written before them. */
@@ -70,11 +70,22 @@ export class Builder {
     });
   }
 
+  /**
+   * Computes the days that are due as a build would, lets `read` see them, and takes all of it back: nobody else ever sees
+   * anything. Days that no build writes meanwhile, as open ones, can't be in its way.
+   */
+  async preview<T>(due: readonly OrgDay[], read: () => Promise<T>): Promise<T> {
+    return this.session.trial(async () => {
+      await this.setDue(due);
+      for (const table of BUILT_TABLES) await this.replace(table);
+      return read();
+    });
+  }
+
   private async setDue(days: readonly OrgDay[]): Promise<void> {
     this.written = [];
     await this.session.run('DELETE FROM due; DELETE FROM fresh_digests; DELETE FROM written_rows');
-    const rows = days.map(({ orgId, day }) => `(${quote(orgId)}, DATE '${day}')`);
-    await this.session.run(`INSERT INTO due VALUES ${rows.join(', ')}`);
+    await this.session.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
   }
 
   private async replace(table: BuiltTable): Promise<void> {

@@ -6,6 +6,7 @@ import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
 import type { Session } from './duckdb.js';
 import { quote, readSql, readSqlFolder, sha256 } from './sql.js';
+import type { Row } from './store.js';
 
 /** A rate has at most six decimals: credits are computed in millionths. */
 const Rate = z
@@ -164,9 +165,49 @@ export function readDefinitions(functions: string): Definitions {
   };
 }
 
+/** A column of a table, and what a row that was there before the column has in it, as SQL. */
+export interface Column {
+  readonly name: string;
+  readonly empty: string;
+}
+
+/** The columns of a table, by the text that makes it. */
+export function columnsOf(text: string): Column[] {
+  return [...text.matchAll(/^ {2}(\w+) +([A-Z]+)/gm)].map(([, name, type]) => ({
+    name: String(name),
+    empty: type === 'VARCHAR' ? "''" : '0',
+  }));
+}
+
+/** What to select from a table as it was for one with these columns. `old` has the names of the columns that it had. */
+export function carriedOver(columns: readonly Column[], old: readonly Row[]): string {
+  const isThere = new Set(old.map(({ name }) => name));
+  return columns.map(({ name, empty }) => (isThere.has(name) ? name : `${empty} AS ${name}`)).join(', ');
+}
+
+/** Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. */
+async function renew(session: Session, { name, text }: Definition): Promise<void> {
+  const columns = columnsOf(text);
+  const isOfDays = ['org_id', 'day'].every((key) => columns.some((column) => column.name === key));
+  const old = await session.select(
+    'SELECT column_name AS name FROM duckdb_columns() WHERE table_name = $table AND NOT internal',
+    { table: name },
+  );
+  const isKept = isOfDays && old.length > 0;
+  if (isKept) {
+    await session.run(
+      `CREATE OR REPLACE TEMP TABLE kept_rows AS SELECT ${carriedOver(columns, old)} FROM ${name}
+      WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)`,
+    );
+  }
+  await session.run(`DROP TABLE IF EXISTS ${name} CASCADE; ${text}`);
+  if (isKept) await session.run(`INSERT INTO ${name} BY NAME FROM kept_rows; DROP TABLE kept_rows`);
+}
+
 /**
  * Makes the functions, day tables and views. Day tables can be computed again, so when one's definition has changed all are
- * made anew, and no day counts as built; when only queries have changed, the days stay as they are until the next build.
+ * made anew, and no day counts as built but those whose events are gone; when only queries have changed, the days stay as
+ * they are until the next build.
  */
 async function define(
   session: Session,
@@ -175,9 +216,10 @@ async function define(
 ): Promise<void> {
   await session.run(functions);
   if (areTablesNew) {
-    for (const { name, text } of tables) await session.run(`DROP TABLE IF EXISTS ${name} CASCADE; ${text}`);
+    for (const table of tables) await renew(session, table);
     await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
-    await session.run("DELETE FROM days; DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
+    await session.run('DELETE FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)');
+    await session.run("DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
   }
   for (const { text } of inOrder(views)) await session.run(text);
   await session.run('UPDATE days SET batch = -1');

@@ -20,8 +20,7 @@ export class ChecksFailed extends Error {
 
 /** What to tell of a breach. */
 export function sentenceOf({ check, orgId, day, difference }: Breach): string {
-  const found = difference.replace(/; $/, '');
-  return `The day ${day} of ${orgId} stays as it was, since the check ${check} found ${found}: update Daybook or restore its folder sql/, run "daybook build" again, and report it with the name of the check if it stays.`;
+  return `The day ${day} of ${orgId} stays as it was, since the check ${check} found ${difference}: update Daybook or restore its folder sql/, run "daybook build" again, and report it with the name of the check if it stays.`;
 }
 
 /** Every due day that breaks a claim: the first breach of each, a claim and a day. */
@@ -33,7 +32,7 @@ export async function findBreaches(select: Store['select']): Promise<Breach[]> {
       check: name,
       orgId: String(row.org_id),
       day: row.day as Day,
-      difference: String(row.difference),
+      difference: String(row.difference).replace(/; $/, ''),
     }));
     breaches.push(
       ...found.filter(

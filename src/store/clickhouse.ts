@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { DuckDBInstance } from '@duckdb/node-api';
 import type { ClickHouseAddress } from '../config.js';
 import { UsageError } from '../exit.js';
+import { Queue } from '../queue.js';
 import { type DailySql, dailySql } from './build.js';
 import { applyChanges as applyDuckDbChanges } from './change.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
@@ -9,6 +10,8 @@ import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
 import { connect, openInstance, type Session } from './duckdb.js';
+import { removableOf } from './removal.js';
+import { valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
@@ -56,9 +59,11 @@ export class ClickHouseStore implements Store {
   /** A build takes a second however small it is. */
   readonly daysAtOnce = 186;
   /** Whoever writes waits for the one before. */
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
   /** Rises before and after every step that changes what readers see. */
   private commits = 0;
+  /** How often this process wrote. */
+  private writes = 0;
 
   private constructor(
     private readonly session: ClickHouseSession,
@@ -100,11 +105,7 @@ export class ClickHouseStore implements Store {
       const session = new ClickHouseSession(client);
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
-      const builder = new ClickHouseBuilder(
-        session,
-        new ClickHouseSession(client, true),
-        settings.daily ?? dailySql,
-      );
+      const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
       return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard);
     } catch (error) {
       await client?.close();
@@ -125,18 +126,30 @@ export class ClickHouseStore implements Store {
       const result = await work();
       if (before === this.commits && before % 2 === 0) return result;
     }
-    return this.exclusive(work);
+    return this.queue.run(work);
+  }
+
+  /** Asked of the database, since another process may have built. */
+  async revision(): Promise<string> {
+    const [state] = await this.session.select(
+      'SELECT (SELECT max(version) FROM days_rows WHERE version >= 0) AS build, (SELECT max(batch) FROM batches_rows) AS batch',
+    );
+    return `${state?.build} ${state?.batch} ${this.writes}`;
+  }
+
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    return this.queue.run(() => this.builder.preview(due, read));
   }
 
   /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
-    return this.exclusive(async () => {
+    return this.writing(async () => {
       for (const { sql, parameters } of statements) await this.session.run(sql, parameters);
     });
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.exclusive(async () => {
+    return this.writing(async () => {
       const settled = await this.settler.settle(batch, progress, this.commit);
       await this.settler.tidy();
       return settled;
@@ -144,15 +157,37 @@ export class ClickHouseStore implements Store {
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.exclusive(() => this.builder.build(due, batch, builtAt, this.commit));
+    return this.writing(() => this.builder.build(due, batch, builtAt, this.commit));
+  }
+
+  /** The days are noted in one insert, and from then on count as removed; their rows can go at any time after that. */
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
+    return this.queue.run(async () => {
+      const { session } = this;
+      const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
+      if (removed.length > 0)
+        await this.commit(() =>
+          session.run(
+            `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM VALUES('org_id String, day Date', ${valuesOf(removed)})`,
+            { removed_at: removedAt },
+          ),
+        );
+      // Also what was cut off before it got here.
+      const isRemoved = '(org_id, day) IN (SELECT org_id, day FROM removed_days)';
+      const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
+      if (Number(left?.events) > 0)
+        // Rows that are only marked as deleted would stay on disk until parts happen to be merged.
+        await session.run(`ALTER TABLE events_rows DELETE WHERE ${isRemoved} SETTINGS mutations_sync = 2`);
+      return removed;
+    });
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
+    return this.writing(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
   }
 
   async close(): Promise<void> {
-    await this.exclusive(async () => {
+    await this.queue.run(async () => {
       await this.session.client.close();
       this.staging.connection.closeSync();
       this.instance.closeSync();
@@ -168,9 +203,9 @@ export class ClickHouseStore implements Store {
     }
   };
 
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
+  private writing<T>(work: () => Promise<T>): Promise<T> {
+    return this.queue.run(work).finally(() => {
+      this.writes += 1;
+    });
   }
 }

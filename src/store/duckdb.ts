@@ -14,9 +14,12 @@ import {
 import { DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
+import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
+import { valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, Row, Settled, Store, Value } from './store.js';
 
 const MS_PER_DAY = 86_400_000;
@@ -73,8 +76,11 @@ export class Session {
   constructor(readonly connection: DuckDBConnection) {}
 
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    const reader = await this.connection.runAndReadAll(sql, ...bind(parameters));
-    return reader.convertRowObjects(toValue);
+    const result = await this.connection.run(sql, ...bind(parameters));
+    // Part by part: of many rows at once nobody else would get a turn meanwhile.
+    const rows: Row[] = [];
+    for await (const part of result.yieldConvertedRowObjects(toValue)) for (const row of part) rows.push(row);
+    return rows;
   }
 
   async run(sql: string, parameters: Parameters = {}): Promise<number> {
@@ -92,6 +98,16 @@ export class Session {
     } catch (error) {
       await this.run('ROLLBACK');
       throw error;
+    }
+  }
+
+  /** Runs the work in a transaction that is taken back in any case: what it wrote, nobody else ever sees. */
+  async trial<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN');
+    try {
+      return await work();
+    } finally {
+      await this.run('ROLLBACK');
     }
   }
 }
@@ -120,7 +136,7 @@ async function makeDatabase(folder: string, file: string): Promise<void> {
 
 /** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
 function isLeftover(file: string): boolean {
-  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$/.test(file);
+  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$/.test(file);
 }
 
 /**
@@ -162,7 +178,9 @@ export async function connect(instance: DuckDBInstance): Promise<Session> {
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
+  /** How often something was written: by this process, since no other one has the file. */
+  private writes = 0;
   private readonly idle: Session[] = [];
 
   private constructor(
@@ -170,6 +188,7 @@ export class DuckDbStore implements Store {
     private readonly writer: Session,
     private readonly settler: Settler,
     private readonly builder: Builder,
+    private readonly daily: DailySql,
     private readonly rateCard: string,
   ) {}
 
@@ -184,8 +203,9 @@ export class DuckDbStore implements Store {
     const instance = await openInstance(folder, DATABASE, settings.memoryMb);
     const writer = await connect(instance);
     await applyChanges(writer, settings);
-    const builder = new Builder(writer, settings.daily ?? dailySql);
-    return new DuckDbStore(instance, writer, new Settler(writer, folder), builder, settings.rateCard);
+    const daily = settings.daily ?? dailySql;
+    const settler = new Settler(writer, folder);
+    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings.rateCard);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -195,6 +215,18 @@ export class DuckDbStore implements Store {
   snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T> {
     return this.reading((session) =>
       session.transaction(() => read((sql, parameters) => session.select(sql, parameters))),
+    );
+  }
+
+  async revision(): Promise<string> {
+    return String(this.writes);
+  }
+
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+    return this.reading((session) =>
+      new Builder(session, this.daily).preview(due, () =>
+        read((sql, parameters) => session.select(sql, parameters)),
+      ),
     );
   }
 
@@ -223,6 +255,23 @@ export class DuckDbStore implements Store {
     return this.exclusive(() => this.builder.build(due, batch, builtAt));
   }
 
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
+    return this.exclusive(() =>
+      this.writer.transaction(async () => {
+        const removed = await removableOf((sql, parameters) => this.writer.select(sql, parameters), days);
+        if (removed.length === 0) return removed;
+        await this.writer.run(
+          `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM (VALUES ${valuesOf(removed)}) AS removed (org_id, day)`,
+          { removed_at: removedAt },
+        );
+        await this.writer.run(
+          'DELETE FROM events WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)',
+        );
+        return removed;
+      }),
+    );
+  }
+
   refresh(now: number): Promise<void> {
     return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
   }
@@ -236,8 +285,10 @@ export class DuckDbStore implements Store {
   }
 
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
+    return this.queue.run(() =>
+      work().finally(() => {
+        this.writes += 1;
+      }),
+    );
   }
 }

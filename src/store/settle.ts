@@ -238,8 +238,11 @@ export class Settler {
   private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await this.recall(batch, number);
+    await session.run(`CREATE OR REPLACE TEMP TABLE too_late AS ${readSql('ingest/too_late.sql')}`);
+    await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM too_late)');
     await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
     await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
+    await session.run('INSERT INTO losers FROM too_late');
     if (batch.format === 'claude-code') {
       await session.run(`CREATE OR REPLACE TEMP TABLE replays AS ${readSql('ingest/replays.sql')}`);
       await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM replays)');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../config.js';
+import type { OrgDay } from './store.js';
 
 const ROOT = join(PACKAGE_ROOT, 'sql');
 
@@ -25,4 +26,9 @@ export function quote(text: string): string {
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Days as the rows of a VALUES list. */
+export function valuesOf(days: readonly OrgDay[]): string {
+  return days.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`).join(', ');
 }

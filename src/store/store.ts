@@ -52,6 +52,16 @@ export interface OrgDay {
   readonly day: Day;
 }
 
+/** The day that a row is of. */
+export function orgDayOf(row: Row): OrgDay {
+  return { orgId: String(row.org_id), day: row.day as Day };
+}
+
+/** Names a day of an organization. Names go in the order of days. */
+export function keyOf({ orgId, day }: OrgDay): string {
+  return `${day} ${orgId}`;
+}
+
 /**
  * Where events and day tables are. Everything it acknowledges is on disk; everything it replaces is replaced whole.
  */
@@ -62,6 +72,13 @@ export interface Store {
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
   snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T>;
+  /** Names the state that readers see: as long as it stays the same, so does every answer. Cheap to ask for. */
+  revision(): Promise<string>;
+  /**
+   * Computes all tables of days that aren't over as a build would, and lets `read` see them beside the built ones, all of
+   * one state of the store. Nothing of it stays, and nobody else sees it.
+   */
+  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /** Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. */
@@ -72,6 +89,11 @@ export interface Store {
    * breaks a claim of `sql/check`.
    */
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void>;
+  /**
+   * Removes the raw events of some days, and notes that they are gone: the days are never built again, and what comes for
+   * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
+   */
+  removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
   /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */

@@ -55,6 +55,13 @@ function withFiles(connection: Connection, folder: string): Connection {
   });
 }
 
+/** On small data it takes longer to compile a query than to run it. */
+const UNCOMPILED = {
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
+} as const;
+
 /** Databases that no test uses any more: their tables are made, and empty but for what does not hang on events. */
 const free: string[] = [];
 
@@ -107,11 +114,7 @@ export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouse
   return async () => {
     const client = createClient({
       connection: withFiles(chdb().createChdbConnection({ path }), path),
-      clickhouse_settings: {
-        compile_expressions: 0,
-        compile_aggregate_expressions: 0,
-        compile_sort_description: 0,
-      },
+      clickhouse_settings: UNCOMPILED,
     });
     await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
     await client.command({ query: `USE ${database}` });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
+import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { type Config, readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
 import { DAY_TABLES } from '../../src/store/build.js';
@@ -154,10 +155,14 @@ const SETTLE_ENDS: [statement: string, isDone: boolean][] = [
   ['INSERT INTO batches_rows', false],
 ];
 
+/** The statement that makes a build count; the one before it only tells the build which rows are its own. */
+const COMMIT = 'INSERT INTO days_rows\n';
+
 const BUILD_ENDS: [statement: string, isDone: boolean][] = [
+  ['INSERT INTO days_rows SELECT', true],
   ['INSERT INTO user_sessions_rows', true],
   ['INSERT INTO users_rows', true],
-  ['INSERT INTO days_rows', false],
+  [COMMIT, false],
 ];
 
 const endOf = (statement: string, isDone: boolean): End => ({ at: new RegExp(`^${statement}\\s`), isDone });
@@ -217,7 +222,7 @@ describe('a build that is killed', () => {
     await database.send(store, FIRST);
     await built(store);
     await database.send(store, SECOND);
-    store = await database.kill(store, endOf('INSERT INTO days_rows', true), () => built(store));
+    store = await database.kill(store, endOf(COMMIT, true), () => built(store));
     expect(await seen(store, BUILT)).toEqual(days.after);
     await built(store);
     expect(await seen(store, BUILT)).toEqual(days.after);
@@ -248,5 +253,33 @@ test('with every thousandth batch the rows go that no view shows any more', asyn
   expect(await rows('removals')).toBe(0);
   expect(await rows('user_emails_rows')).toBe(kept.user_emails?.length);
   expect(await rows('days_rows')).toBe(kept.days?.length);
+  await store.close();
+});
+
+const REMOVAL_ENDS: End[] = [
+  { at: /INSERT INTO removed_days/, isDone: false },
+  { at: /INSERT INTO removed_days/, isDone: true },
+  { at: /ALTER TABLE events_rows DELETE/, isDone: false },
+  { at: /ALTER TABLE events_rows DELETE/, isDone: true },
+];
+
+test('a removal of events that is killed, wherever that is, is finished by the next', async () => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  await built(store);
+  const before = await seen(store, BUILT);
+  const later = NOW + 20 * 86_400_000;
+  const remove = () => removeOldEvents(store, 14, later);
+  await build(store, {}, () => later);
+  for (const end of REMOVAL_ENDS) store = await database.kill(store, end, remove);
+  await remove();
+  expect(await store.select('SELECT * FROM events')).toEqual([]);
+  expect(await store.select('SELECT count(*) AS rows FROM events_rows')).toEqual([{ rows: 0 }]);
+  const after = await seen(store, BUILT);
+  for (const table of BUILT) expect(after[table]).toEqual(expect.arrayContaining(before[table] as Row[]));
+  expect(await store.select('SELECT day FROM removed_days ORDER BY day')).toContainEqual({
+    day: '2026-07-08',
+  });
   await store.close();
 });

@@ -1,5 +1,7 @@
 import {
+  carriedOver,
   changesAfter,
+  columnsOf,
   inOrder,
   insertLanguages,
   insertRates,
@@ -28,21 +30,21 @@ export function rowsOf(table: string): string {
   return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
 }
 
-/** The columns that both engines have of a table, by the text that makes it. */
-export function columnsOf(text: string): string[] {
-  return [...text.matchAll(/^ {2}(\w+) +[A-Z]/gm)].map(([, name]) => String(name));
+/** The names of the columns that both engines have of a table, by the text that makes it. */
+export function namesOf(text: string): string[] {
+  return columnsOf(text).map(({ name }) => name);
 }
 
 /** The columns of a day table that both engines have. */
 export function dayColumns(table: string): string[] {
-  return columnsOf(readSql(`schema/${table}.sql`));
+  return namesOf(readSql(`schema/${table}.sql`));
 }
 
 /** The columns that both engines have of a table that a numbered change makes. */
 export function changeColumns(table: string): string[] {
   const change = readSqlFolder('change').find(({ text }) => text.includes(`CREATE TABLE ${table} (`));
   if (change === undefined) throw new Error(`no change makes ${table}`);
-  return columnsOf(change.text);
+  return namesOf(change.text);
 }
 
 /** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
@@ -105,11 +107,10 @@ export async function applyChanges(
         "INSERT INTO days_rows SELECT '', toDate(0), -1, instant(0), instant(0), $version, $version",
         { version },
       );
-      await session.run("DELETE FROM days_rows WHERE org_id <> ''");
-      for (const { name, text } of definitions.tables) {
-        await session.run(`DROP TABLE IF EXISTS ${rowsOf(name)} SYNC`);
-        await session.define(forClickHouse(text));
-      }
+      await session.run(
+        "DELETE FROM days_rows WHERE org_id <> '' AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)",
+      );
+      for (const table of definitions.tables) await renew(session, table);
       await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
     }
     const views = [
@@ -135,6 +136,39 @@ export async function applyChanges(
     await session.run(insertLanguages(languages));
     await note('language_table', sha256(languages));
   }
+}
+
+/**
+ * Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. The
+ * new table takes the old one's place when it is whole.
+ */
+async function renew(
+  session: ClickHouseSession,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<void> {
+  const table = rowsOf(name);
+  const old = await session.select(
+    'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table',
+    { table },
+  );
+  if (!DAILY.includes(name) || old.length === 0) {
+    await session.run(`DROP TABLE IF EXISTS ${table} SYNC`);
+    await session.define(forClickHouse(text));
+    return;
+  }
+  const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
+  await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
+  await session.define(
+    forClickHouse(text).replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${table}_new (`),
+  );
+  await session.run(
+    `INSERT INTO ${table}_new (${columns.map((column) => column.name).join(', ')})
+    SELECT ${carriedOver(columns, old)} FROM ${table}
+    WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)
+      AND (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`,
+  );
+  await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
+  await session.run(`DROP TABLE ${table}_new SYNC`);
 }
 
 /** Makes all built days stale, in one insert: each gets a row that goes before the one it has. */

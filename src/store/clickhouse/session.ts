@@ -5,9 +5,6 @@ import { type ClickHouseClient, type ClickHouseSettings, drainStream } from '@cl
 import { readSql } from '../sql.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 
-/** What views show to the running build alone its rows by: see sql/clickhouse/visible_builds.sql. */
-const BUILD_MARK = 'daybook build';
-
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */
 const SETTINGS: ClickHouseSettings = Object.fromEntries(
   [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';]+)'?;$/gm)].map(([, name, value]) => [
@@ -54,15 +51,18 @@ function toValue(value: unknown, type: string): Value {
 export class ClickHouseSession {
   private readonly settings: ClickHouseSettings;
 
-  /** A session of the running build sees what that has written so far; all others see what counts. */
+  /**
+   * The session of a running build, by its number, sees what that has written so far (sql/clickhouse/visible_builds.sql);
+   * all others see what counts.
+   */
   constructor(
     readonly client: ClickHouseClient,
-    isBuilding = false,
+    build?: number,
   ) {
     this.settings = {
       ...SETTINGS,
       output_format_json_quote_64bit_integers: 1,
-      log_comment: isBuilding ? BUILD_MARK : '',
+      log_comment: build === undefined ? '' : `daybook build ${build}`,
     };
   }
 

@@ -5,14 +5,14 @@ import { Settler } from '../settle.js';
 import { quote, readSql } from '../sql.js';
 import type { Batch, Format, Settled } from '../store.js';
 import type { Commit } from './build.js';
-import { beginAttempt, columnsOf } from './schema.js';
+import { beginAttempt, namesOf } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
-const EVENTS = columnsOf(readSql('change/0001-events.sql'));
-const BATCHES = [...columnsOf(readSql('change/0002-batches.sql')), 'token'];
-const ARRIVALS = columnsOf(readSql('change/0003-arrivals.sql'));
-const REJECTS = columnsOf(readSql('change/0004-rejects.sql'));
-const USER_EMAILS = [...columnsOf(readSql('change/0007-user_emails.sql')), 'batch'];
+const EVENTS = namesOf(readSql('change/0001-events.sql'));
+const BATCHES = [...namesOf(readSql('change/0002-batches.sql')), 'token'];
+const ARRIVALS = namesOf(readSql('change/0003-arrivals.sql'));
+const REJECTS = namesOf(readSql('change/0004-rejects.sql'));
+const USER_EMAILS = [...namesOf(readSql('change/0007-user_emails.sql')), 'batch'];
 
 /** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
 const REMOVALS_AT_MOST = 10_000;
@@ -39,7 +39,15 @@ class Reader extends Settler {
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
   async clear(newest: number): Promise<void> {
     await this.session.transaction(async () => {
-      for (const table of ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'day_inputs'])
+      for (const table of [
+        'events',
+        'rejects',
+        'arrivals',
+        'user_emails',
+        'batches',
+        'day_inputs',
+        'removed_days',
+      ])
         await this.session.run(`DELETE FROM ${table}`);
       await this.session.run("INSERT INTO batches VALUES ($newest, '', '', instant(0), 0, 0, 0, NULL)", {
         newest,
@@ -81,6 +89,12 @@ class Reader extends Settler {
 
   protected override async recall({ orgId, format }: Batch, number: number): Promise<void> {
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
+    // Of an organization whose first events these are, nothing is there.
+    const known = await this.stored.select(
+      'SELECT 1 AS known FROM arrivals_rows WHERE org_id = $org_id LIMIT 1',
+      { org_id: orgId },
+    );
+    if (known.length === 0) return;
     await this.stored.run('TRUNCATE TABLE incoming');
     await this.send(
       `SELECT DISTINCT
@@ -96,6 +110,11 @@ class Reader extends Settler {
       'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
       orgId,
       'user_emails',
+    );
+    await this.fetch(
+      'SELECT * FROM removed_days WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
+      orgId,
+      'removed_days',
     );
     const [stored] = await this.stored.select(
       'SELECT count(*) AS events FROM events_rows WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',

@@ -1,0 +1,191 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { build } from '../src/aggregate/build.js';
+import { createKey } from '../src/api/keys.js';
+import { readConfig } from '../src/config.js';
+import { inputFiles } from '../src/ingest/files.js';
+import { ingest } from '../src/ingest/ingest.js';
+import { DuckDbStore } from '../src/store/duckdb.js';
+import type { Store } from '../src/store/store.js';
+import { median, runProcess } from './run-process.js';
+import { startServer } from './service.js';
+
+// Many short ones, one after the other: what else the machine does then slows both.
+const ROUNDS = 15;
+const SECONDS = 2;
+const CONNECTIONS = 20;
+const PEOPLE = 10_000;
+/** The days of a year, and when they are over. */
+const FIRST_DAY = '2025-07-01';
+const DAYS = 365;
+const NOW = Date.parse('2026-07-01T00:15:00.000Z');
+const MS_PER_DAY = 86_400_000;
+
+function dayAt(index: number): string {
+  return new Date(Date.parse(FIRST_DAY) + index * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+/** Writes events of some days: of each person a user turn, a call of a tool, a changed file, and usage of some models. */
+async function writeEvents(
+  path: string,
+  {
+    people,
+    models,
+    usages,
+    days,
+  }: { people: number; models: number; usages: number; days: [number, number] },
+): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const of = (type: string, value: string) => `CASE WHEN type = '${type}' THEN ${value} END`;
+  await connection.run(`COPY (
+    SELECT regexp_replace(CAST(to_json(event) AS VARCHAR), ',"[a-z_]+":null', '', 'g') AS line
+    FROM (
+      SELECT
+        concat('e', day, '_', person, '_', kind) AS event_id,
+        type,
+        strftime(DATE '${FIRST_DAY}' + CAST(day AS INTEGER) + to_milliseconds(CAST(hash(person, day, kind) % 86400000 AS BIGINT)), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
+        'user_' || lpad(CAST(person AS VARCHAR), 5, '0') AS user_id,
+        'user_' || person || '@acme.example' AS user_email,
+        'ses_' || day AS session_id,
+        'terminal-ui' AS client,
+        'auto-low' AS autonomy_mode,
+        ${of('model_usage', `'model-' || (person * ${usages} + kind) % ${models}`)} AS model,
+        ${of('model_usage', 'CAST(hash(person, day, kind, 1) % 100000 AS BIGINT)')} AS input_tokens,
+        ${of('model_usage', 'CAST(hash(person, day, kind, 2) % 100000 AS BIGINT)')} AS output_tokens,
+        ${of('model_usage', 'CAST(hash(person, day, kind, 3) % 1000000 AS BIGINT)')} AS cache_read_tokens,
+        ${of('tool_call', "'Edit'")} AS tool_name,
+        ${of('file_change', "'/src/module' || day || ['.ts', '.py', '.go', '.md'][1 + person % 4]")} AS path,
+        ${of('file_change', "'edit'")} AS operation
+      FROM (
+        SELECT
+          day,
+          person,
+          kind,
+          CASE kind WHEN 0 THEN 'user_message' WHEN 1 THEN 'tool_call' WHEN 2 THEN 'file_change' ELSE 'model_usage' END AS type
+        FROM range(${days[0]}, ${days[1]}) AS days(day), range(${people}) AS people(person), range(${3 + usages}) AS kinds(kind)
+      )
+    ) AS event
+  ) TO '${path}' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false)`);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+/** Ingests a year of a large organization and a month of a small one, and builds it all. */
+async function fill(store: Store, folder: string): Promise<void> {
+  const path = join(folder, 'events.ndjson');
+  const send = (orgId: string) =>
+    ingest(store, { orgId, format: 'canonical', files: inputFiles([path], 'canonical') }, () => NOW);
+  await writeEvents(path, { people: 50, models: 20, usages: 2, days: [DAYS - 30, DAYS] });
+  await send('small');
+  for (let day = 0; day < DAYS; day += 30) {
+    await writeEvents(path, {
+      people: PEOPLE,
+      models: 4,
+      usages: 1,
+      days: [day, Math.min(DAYS, day + 30)],
+    });
+    await send('large');
+    console.log(`events of ${Math.min(DAYS, day + 30)} of ${DAYS} days are stored`);
+  }
+  rmSync(path);
+}
+
+/** The time in milliseconds that a share of some requests doesn't exceed. */
+function percentile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
+}
+
+/** The times in milliseconds of first pages of users that nobody has asked for before: 30 days each, another range each. */
+async function firstPages(url: string, key: string): Promise<number[]> {
+  const times: number[] = [];
+  for (let day = 0; day + 30 <= DAYS; day += 1) {
+    const started = performance.now();
+    const answer = await fetch(
+      `${url}/api/v1/analytics/users?startDate=${dayAt(day)}&endDate=${dayAt(day + 29)}`,
+      { headers: { authorization: `Bearer ${key}` } },
+    );
+    const { data, meta } = (await answer.json()) as { data: unknown[]; meta: { has_more: boolean } };
+    times.push(performance.now() - started);
+    if (data.length !== 20 * 30 || !meta.has_more) throw new Error(`a page has ${data.length} rows`);
+  }
+  return times;
+}
+
+/** Answers from memory against a bare route with the same bytes; and pages of users that must be read. */
+export async function serve(root: string): Promise<void> {
+  const folder = join(root, 'bench', 'out', 'data', 'serve');
+  const isFilled = existsSync(join(folder, 'filled'));
+  if (!isFilled) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const config = readConfig({ DAYBOOK_DATA: folder });
+  const store = await DuckDbStore.open(folder, { memoryMb: 1024, rateCard: config.rateCard, now: NOW });
+  if (!isFilled) await fill(store, folder);
+  await build(
+    store,
+    {},
+    () => NOW,
+    (done, total) => process.stdout.write(`\rbuilt ${done} of ${total} days`),
+  );
+  process.stdout.write('\n');
+  writeFileSync(join(folder, 'filled'), '');
+  const small = await createKey(store, { orgId: 'small', role: 'manager' }, NOW);
+  const large = await createKey(store, { orgId: 'large', role: 'manager' }, NOW);
+  await store.close();
+
+  const ours = await startServer(
+    [join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'],
+    {
+      DAYBOOK_BUILD_AT: 'off',
+      DAYBOOK_HISTORY_START: FIRST_DAY,
+      // The limit is counted, and not reached.
+      DAYBOOK_RATE_LIMIT: '1000000000',
+    },
+    // Each request is logged, as it would be.
+    'ignore',
+  );
+  const stops = [ours.stop];
+  try {
+    const times = await firstPages(ours.url, large.key);
+    for (const share of [0.5, 0.99, 1])
+      console.log(
+        `uncached page of users, ${share === 1 ? 'slowest' : `p${share * 100}`} of ${times.length}: ${percentile(times, share).toFixed(0)} ms${share === 0.99 ? ' (bar: at most 100)' : ''}`,
+      );
+    const path = `/api/v1/analytics/tokens?startDate=${dayAt(DAYS - 30)}&endDate=${dayAt(DAYS - 1)}`;
+    const answer = await fetch(ours.url + path, { headers: { authorization: `Bearer ${small.key}` } });
+    const body = Buffer.from(await answer.arrayBuffer());
+    writeFileSync(join(folder, 'body.json'), body);
+    const bare = await startServer([
+      join(root, 'bench', 'out', 'bench', 'bare-server.js'),
+      join(folder, 'body.json'),
+    ]);
+    stops.push(bare.stop);
+    const rateOf = async (url: string, seconds: number) => {
+      const { output } = await runProcess('node', [
+        join(root, 'bench', 'out', 'bench', 'load.js'),
+        url + path,
+        small.key,
+        String(CONNECTIONS),
+        String(seconds),
+      ]);
+      const { rate, bytes } = JSON.parse(output) as { rate: number; bytes: number };
+      if (bytes !== body.length) throw new Error(`an answer has ${bytes} bytes, not ${body.length}`);
+      return rate;
+    };
+    for (const { url } of [bare, ours]) await rateOf(url, 2);
+    const ratios: number[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const most = await rateOf(bare.url, SECONDS);
+      const rate = await rateOf(ours.url, SECONDS);
+      ratios.push(rate / most);
+      console.log(
+        `round ${round}: ${body.length} bytes, bare ${most.toFixed(0)}, ours ${rate.toFixed(0)} answers/s`,
+      );
+    }
+    console.log(`answers/s of ours / of a bare route: ${median(ratios).toFixed(2)} (bar: at least 0.6)`);
+  } finally {
+    for (const stop of stops) await stop();
+  }
+}

@@ -1,0 +1,7 @@
+-- One row is what the e-mails of an organization's users can be told by. They come with events, not with builds, and no day
+-- table has them.
+-- Grain: ().
+SELECT
+  CAST(checksum(concat(text_field(user_id), ',', text_field(user_email))) AS VARCHAR) AS checksum
+FROM user_emails
+WHERE org_id = $org_id

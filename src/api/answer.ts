@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { type Config, VERSION } from '../config.js';
+import { type Day, dayOf } from '../day.js';
+import { readSql, readSqlFolder, sha256 } from '../store/sql.js';
+import type { Store } from '../store/store.js';
+import { type Body, discard, objectText, rowsText, writeText } from './body.js';
+import { Answered, Cache } from './cache.js';
+import { type Answer, FAMILIES, type ReportRequest, readReport, rowsIn, type Slice } from './report.js';
+
+/** What is larger goes to a file and is not kept. */
+const BYTES_IN_MEMORY = 8 << 20;
+
+/** How many rows are read at once, or days of answers whose rows are few. */
+const ROWS_AT_ONCE = 100_000;
+const DAYS_AT_ONCE = 31;
+
+/** How long the numbers of the open day are good enough: this long, and this many times as long as they took. */
+const TODAY_MS = 10_000;
+const TODAY_TIMES = 10;
+
+/** How long a file stays after it was replaced, for those who are about to open it. */
+const GRACE_MS = 10_000;
+
+/** What makes of the same rows another answer. */
+const MAKER = `${VERSION} ${sha256(
+  readSqlFolder('report')
+    .map(({ text }) => text)
+    .join(),
+)}`;
+
+/** A request for an answer: with the range that it was asked with, besides the one that is read. */
+export interface Question extends ReportRequest {
+  readonly answer: Answer;
+  readonly startDate: Day;
+  readonly endDate: Day;
+}
+
+/** What an answer for built days depends on. */
+interface State {
+  readonly tag: string;
+  /** When the newest of the days was built: Unix milliseconds. */
+  readonly refreshedAt: number | null;
+  readonly slices: Slice[];
+}
+
+/** Whether a tag is one of those that the client has an answer for. */
+export type IsKnown = (tag: string) => boolean;
+
+/** Says that an answer is the one with this tag, which the client has. */
+export interface Unchanged {
+  readonly tag: string;
+  readonly body?: undefined;
+}
+
+/** Answers questions, from memory as long as the days in it stay as they are. */
+export class Answerer {
+  readonly cache: Cache;
+  private readonly bytesInMemory: number;
+  /** The answers that are being made: who asks the same meanwhile waits for it. */
+  private readonly pending = new Map<string, Promise<Answered>>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly config: Config,
+    private readonly clock: () => number,
+  ) {
+    const limit = config.cacheMb * 2 ** 20;
+    this.bytesInMemory = Math.min(BYTES_IN_MEMORY, limit / 4);
+    this.cache = new Cache(limit, ({ body }) => {
+      setTimeout(() => void discard(body), GRACE_MS).unref();
+    });
+  }
+
+  /** Answers a question about built days. Where the client has the answer already, it isn't read. */
+  async answer(question: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
+    const key = JSON.stringify(question);
+    const revision = await this.store.revision();
+    const kept = this.cache.get(key);
+    if (kept?.revision === revision) return kept;
+    if (isKnown !== undefined && question.answer !== 'quality') {
+      const { tag } = await this.store.snapshot((select) => stateOf(select, question, key));
+      if (isKnown(tag)) return { tag };
+    }
+    return this.once(`${revision} ${key}`, () => this.read(question, key, revision, kept));
+  }
+
+  /** Reads an answer, unless the one that is kept turns out to be the same. */
+  private async read(
+    question: Question,
+    key: string,
+    revision: string,
+    kept: Answered | undefined,
+  ): Promise<Answered> {
+    const answered = await this.written((write) =>
+      this.store.snapshot(async (select) => {
+        const { tag, refreshedAt, slices } = await stateOf(select, question, key);
+        const state = `${tag} ${refreshedAt}`;
+        // What came in changes the answer about quality at any time, so it is told by its bytes.
+        const isOfDays = question.answer !== 'quality';
+        if (isOfDays && kept?.state === state) return kept;
+        const { page, parts } = await readReport(select, question.answer, question, slices);
+        const meta = {
+          org_id: question.orgId,
+          start_date: question.startDate,
+          end_date: question.endDate,
+          data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
+          ...(question.userId === undefined ? page : {}),
+        };
+        const { body, digest } = await write(rowsText(parts, meta));
+        return new Answered(isOfDays ? tag : digest, body, state, revision);
+      }),
+    );
+    answered.revision = revision;
+    if (Buffer.isBuffer(answered.body)) this.cache.keep(key, answered);
+    return answered;
+  }
+
+  /**
+   * Counts the open day so far: its settled events, as a build would, beside the days that are built. It is counted again
+   * once events were settled since, at most every ten seconds, and so that counting takes a tenth of the time at most.
+   */
+  async today(orgId: string): Promise<Answered> {
+    const day = dayOf(this.clock());
+    const key = JSON.stringify(['today', orgId, day]);
+    const revision = await this.store.revision();
+    const kept = this.cache.get(key);
+    if (kept !== undefined && (kept.revision === revision || this.clock() < kept.until)) return kept;
+    return this.once(key, async () => {
+      const started = this.clock();
+      const { body, digest } = await this.written((write) =>
+        this.store.preview([{ orgId, day }], async (select) => {
+          const data: Record<string, unknown> = {};
+          for (const family of FAMILIES) {
+            const { parts } = await readReport(select, family, { orgId, from: day, to: day });
+            const rows = await rowsIn(parts);
+            data[family] = family === 'users' ? rows : rows[0];
+          }
+          const counted_at = new Date(started).toISOString();
+          const meta = { org_id: orgId, start_date: day, end_date: day, final: false, counted_at };
+          return write(objectText({ data, meta }));
+        }),
+      );
+      const ended = this.clock();
+      const until = ended + Math.max(TODAY_MS, TODAY_TIMES * (ended - started));
+      const answered = new Answered(digest, body, digest, revision, until);
+      this.cache.keep(key, answered);
+      return answered;
+    });
+  }
+
+  /** Runs work that writes an answer down. What it wrote before it was done over, or failed, goes. */
+  private async written<T>(
+    work: (write: (texts: AsyncIterable<string>) => Promise<{ body: Body; digest: string }>) => Promise<T>,
+  ): Promise<T> {
+    let last: Body | undefined;
+    const forget = async () => {
+      if (last !== undefined) await discard(last);
+      last = undefined;
+    };
+    try {
+      return await work(async (texts) => {
+        await forget();
+        const made = await writeText(texts, this.config.data, this.bytesInMemory);
+        last = made.body;
+        return made;
+      });
+    } catch (error) {
+      await forget();
+      throw error;
+    }
+  }
+
+  /** Does a thing once for all who ask for it meanwhile. A large body that isn't kept is for one of them alone. */
+  private async once(name: string, work: () => Promise<Answered>): Promise<Answered> {
+    for (let other = this.pending.get(name); other !== undefined; other = this.pending.get(name)) {
+      const answered = await other;
+      if (Buffer.isBuffer(answered.body) || answered.until > 0) return answered;
+    }
+    const made = work().finally(() => this.pending.delete(name));
+    this.pending.set(name, made);
+    return made;
+  }
+}
+
+/** What an answer depends on now: the rows of its days by their digests, the e-mails, and what was asked. */
+async function stateOf(select: Store['select'], question: Question, key: string): Promise<State> {
+  const { orgId, from, to, answer, groupBy } = question;
+  const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+  const days = await select(readSql('state/days.sql'), range);
+  const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
+  const emails = hasEmails ? await select(readSql('state/emails.sql'), { org_id: orgId }) : [];
+  const hash = createHash('sha256').update(
+    JSON.stringify([MAKER, key, emails, days.map(({ day, digest }) => [day, digest])]),
+  );
+  let refreshedAt: number | null = null;
+  for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
+  const rowsOf = (modelRows: number) =>
+    answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
+  const slices: { from: Day; to: Day }[] = [];
+  let rows = 0;
+  for (const found of days) {
+    const day = found.day as Day;
+    rows += rowsOf(Number(found.model_rows));
+    const slice = slices.at(-1);
+    if (slice !== undefined && rows <= ROWS_AT_ONCE) {
+      slice.to = day;
+    } else {
+      slices.push({ from: day, to: day });
+      rows = rowsOf(Number(found.model_rows));
+    }
+  }
+  return { tag: hash.digest('base64url'), refreshedAt, slices };
+}

@@ -1,0 +1,115 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { ReportRow } from './report.js';
+
+/** How many characters are made before others get a turn. */
+const TEXT_A_TURN = 1 << 18;
+/** A list of more elements is written element by element. */
+const LONG_LIST = 50;
+
+/** The body of an answer: in memory, or in a file when it is large. */
+export type Body = Buffer | LargeBody;
+
+export interface LargeBody {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The JSON of a value in pieces, so that what is long needn't be one string. Objects are parted to a depth. */
+function* piecesOf(value: unknown, depth: number): Generator<string> {
+  if (Array.isArray(value) && value.length > LONG_LIST) {
+    for (const [index, element] of value.entries())
+      yield `${index === 0 ? '[' : ','}${JSON.stringify(element)}`;
+    yield ']';
+  } else if (depth > 0 && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    let before = '{';
+    for (const [name, member] of Object.entries(value)) {
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* piecesOf(member, depth - 1);
+      before = ',';
+    }
+    yield before === '{' ? '{}' : '}';
+  } else {
+    yield JSON.stringify(value);
+  }
+}
+
+/** Puts pieces together to texts of some length, and lets others have a turn after each. */
+async function* textsOf(pieces: AsyncIterable<Iterable<string>>): AsyncGenerator<string> {
+  let text = '';
+  for await (const some of pieces) {
+    for (const piece of some) {
+      text += piece;
+      if (text.length < TEXT_A_TURN) continue;
+      yield text;
+      text = '';
+      await setImmediate();
+    }
+  }
+  yield text;
+}
+
+/** The JSON of an answer whose `data` are the rows of some parts. */
+export function rowsText(parts: AsyncIterable<ReportRow[]>, meta: object): AsyncGenerator<string> {
+  async function* pieces(): AsyncGenerator<Iterable<string>> {
+    let before = '{"data":[';
+    for await (const rows of parts) {
+      for (const row of rows) {
+        yield [before];
+        yield piecesOf(row, 1);
+        before = ',';
+      }
+    }
+    yield [before === ',' ? '' : before, `],"meta":${JSON.stringify(meta)}}`];
+  }
+  return textsOf(pieces());
+}
+
+/** The JSON of an answer that is one object, with members of members that can be long. */
+export function objectText(answer: object): AsyncGenerator<string> {
+  async function* pieces(): AsyncGenerator<Iterable<string>> {
+    yield piecesOf(answer, 3);
+  }
+  return textsOf(pieces());
+}
+
+/**
+ * Writes a text down, and answers it with its SHA-256: in memory as long as it has at most so many bytes, else in a new file
+ * of a folder. Whoever reads that one last removes it.
+ */
+export async function writeText(
+  texts: AsyncIterable<string>,
+  folder: string,
+  bytesInMemory: number,
+): Promise<{ body: Body; digest: string }> {
+  const hash = createHash('sha256');
+  const chunks: Buffer[] = [];
+  const path = join(folder, `answer-${randomUUID()}.tmp`);
+  let bytes = 0;
+  let file: FileHandle | undefined;
+  try {
+    for await (const text of texts) {
+      const chunk = Buffer.from(text);
+      hash.update(chunk);
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= bytesInMemory) continue;
+      file ??= await open(path, 'wx', 0o600);
+      for (const waiting of chunks.splice(0)) await file.writeFile(waiting);
+    }
+    const digest = hash.digest('base64url');
+    return { body: file === undefined ? Buffer.concat(chunks) : { path, bytes }, digest };
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Removes what a body has on disk. */
+export async function discard(body: Body): Promise<void> {
+  if (!Buffer.isBuffer(body)) await rm(body.path, { force: true });
+}

@@ -1,0 +1,98 @@
+import { STATUS_CODES } from 'node:http';
+
+/** A schema as JSON Schema has it, as far as it is looked at here. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  const?: unknown;
+  enum?: unknown[];
+  examples?: unknown[];
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly content?: Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>;
+}
+/** A document of OpenAPI, as far as it is looked at here. */
+export interface Described {
+  readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
+  readonly paths?: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
+}
+
+/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each answer. */
+export function finish(whole: Described): Described {
+  const schemas = whole.components?.schemas ?? {};
+  for (;;) {
+    const text = JSON.stringify(whole);
+    const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`));
+    if (unused.length === 0) break;
+    for (const name of unused) delete schemas[name];
+  }
+  // A schema that only requests have needs no name that says so.
+  let text = JSON.stringify(whole);
+  for (const name of Object.keys(schemas)) {
+    const short = name.replace(/Input$/, '');
+    if (short !== name && !Object.hasOwn(schemas, short))
+      text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
+  }
+  const named: Described = JSON.parse(text);
+  for (const path of Object.values(named.paths ?? {}))
+    for (const { responses } of Object.values(path))
+      for (const { content } of Object.values(responses))
+        for (const media of Object.values(content ?? {}))
+          if (media.example === undefined) Object.assign(media, examplesOf(media.schema, named));
+  shareResponses(named);
+  return named;
+}
+
+/** Has what several routes answer alike once, under the title of its status. */
+function shareResponses({ components = {}, paths = {} }: Described): void {
+  const shared: Record<string, Response> = {};
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  for (const { responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      const title = (STATUS_CODES[status] ?? status).replaceAll(' ', '');
+      const isSame = (one: Response | undefined) => JSON.stringify(one) === JSON.stringify(response);
+      const users = operations.filter((operation) => isSame(operation.responses[status]));
+      if (users.length < 2 || Object.hasOwn(shared, title)) continue;
+      shared[title] = response;
+      for (const user of users) user.responses[status] = { $ref: `#/components/responses/${title}` };
+    }
+  }
+  components.responses = shared;
+}
+
+/** An example of a schema, or one of each of its alternatives under its name, made of the examples of its members. */
+function examplesOf(schema: JsonSchema, { components }: Described): object {
+  const names: string[] = [];
+  const exampleOf = (schema: JsonSchema, choice: number): unknown => {
+    if (schema.$ref !== undefined) {
+      const name = schema.$ref.slice('#/components/schemas/'.length);
+      return exampleOf(components?.schemas?.[name] ?? {}, choice);
+    }
+    if (schema.examples !== undefined) return schema.examples[0];
+    if (schema.anyOf !== undefined) {
+      for (const [index, one] of schema.anyOf.entries())
+        names[index] ??= (one.items ?? one).$ref?.split('/').at(-1) ?? String(index);
+      return exampleOf(schema.anyOf[choice] ?? {}, choice);
+    }
+    if (schema.items !== undefined) return [exampleOf(schema.items, choice)];
+    if (schema.properties !== undefined)
+      return Object.fromEntries(
+        Object.entries(schema.properties).map(([name, member]) => [name, exampleOf(member, choice)]),
+      );
+    return schema.const ?? schema.enum?.[0];
+  };
+  const example = exampleOf(schema, 0);
+  return names.length === 0
+    ? { example }
+    : {
+        examples: Object.fromEntries(
+          names.map((name, choice) => [name, { value: exampleOf(schema, choice) }]),
+        ),
+      };
+}

@@ -1,0 +1,201 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { staleDays } from '../aggregate/stale.js';
+import type { Config } from '../config.js';
+import { lastClosedDay } from '../day.js';
+import type { Inbox } from '../ingest/inbox.js';
+import type { Store } from '../store/store.js';
+import { ApiError } from './errors.js';
+
+/** How long what is read from the store holds: a scrape must not be work. */
+const HOLDS_MS = 15_000;
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What one asks the store for: a row a gauge. */
+interface Reading {
+  readonly staleDays: number;
+  readonly runs: readonly { cause: string; outcome: string; runs: number; seconds: number }[];
+  readonly lastRun: { endedAt: number; seconds: number; isWell: boolean } | undefined;
+}
+
+/** What Prometheus is told. Labels are names of routes, reasons and the like, never ids: there are few of them for ever. */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = new Histogram({
+    name: 'daybook_http_request_duration_seconds',
+    help: 'Requests by route, method and status, from their head to the end of the answer',
+    labelNames: ['route', 'method', 'status'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  private readonly events = new Counter({
+    name: 'daybook_ingest_events_total',
+    help: 'Events that were settled since the start, by the way they came: accepted ones, and copies of what was there',
+    labelNames: ['way', 'format', 'outcome'],
+    registers: [this.registry],
+  });
+  private readonly rejects = new Counter({
+    name: 'daybook_ingest_rejects_total',
+    help: 'Lines that broke a rule since the start, by reason',
+    labelNames: ['way', 'format', 'reason'],
+    registers: [this.registry],
+  });
+  private reading: { at: number; read: Promise<Reading> } | undefined;
+
+  constructor(private readonly clock: () => number) {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** The store, with what it settles counted. */
+  counting(store: Store): Store {
+    const settle: Store['settle'] = async (batch, progress) => {
+      const settled = await store.settle(batch, progress);
+      const labels = { way: batch.token === undefined ? 'command' : 'http', format: batch.format };
+      this.events.inc({ ...labels, outcome: 'accepted' }, settled.accepted);
+      this.events.inc({ ...labels, outcome: 'duplicate' }, settled.duplicates);
+      for (const [reason, lines] of Object.entries(settled.byReason))
+        this.rejects.inc({ ...labels, reason }, lines);
+      return settled;
+    };
+    // What the others do is done by the store itself: they keep what they know there.
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'settle') return settle;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  /** Measures the requests of a service, and its store and inbox when somebody asks. */
+  watch(app: FastifyInstance, { store, inbox }: { store: Store; inbox: Inbox }): void {
+    this.measure(store, inbox);
+    app.addHook('onResponse', async (request, reply) => {
+      const { url = 'none' } = request.routeOptions;
+      const labels = { route: url, method: request.method, status: reply.statusCode };
+      this.requests.observe(labels, reply.elapsedTime / 1000);
+    });
+  }
+
+  /** Tells what was measured, at /metrics. */
+  serve(app: FastifyInstance, config: Config): void {
+    if (config.metrics === 'off') return;
+    app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+      if (config.metrics === 'local' && !isLocal(request))
+        throw new ApiError(403, 'Metrics are shown on this machine only: DAYBOOK_METRICS can say otherwise.');
+      reply.type(this.registry.contentType);
+      return reply.send(await this.registry.metrics());
+    });
+  }
+
+  /** Sets up what is looked up when somebody asks. */
+  private measure(store: Store, inbox: Inbox): void {
+    const gauge = (
+      name: string,
+      help: string,
+      set: (gauge: Gauge) => void | Promise<void>,
+      labelNames: string[] = [],
+    ) =>
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [this.registry],
+        async collect() {
+          this.reset();
+          await set(this);
+        },
+      });
+    const read = () => this.read(store);
+    gauge('daybook_inbox_files', 'Bodies that are acknowledged and wait to be settled', (own) =>
+      own.set(inbox.depth.files),
+    );
+    gauge('daybook_inbox_bytes', 'Their bytes', (own) => own.set(inbox.depth.bytes));
+    gauge('daybook_stale_days', 'Closed days that wait for a build', async (own) =>
+      own.set((await read()).staleDays),
+    );
+    gauge(
+      'daybook_build_runs',
+      'Runs of the build that are on record, by cause and outcome (ok, failed)',
+      async (own) => {
+        for (const { cause, outcome, runs } of (await read()).runs) own.set({ cause, outcome }, runs);
+      },
+      ['cause', 'outcome'],
+    );
+    gauge(
+      'daybook_build_seconds',
+      'The seconds that these took',
+      async (own) => {
+        for (const { cause, outcome, seconds } of (await read()).runs) own.set({ cause, outcome }, seconds);
+      },
+      ['cause', 'outcome'],
+    );
+    gauge(
+      'daybook_build_last_end_timestamp_seconds',
+      'When the last run ended, Unix seconds',
+      async (own) => {
+        const { lastRun } = await read();
+        if (lastRun !== undefined) own.set(lastRun.endedAt / 1000);
+      },
+    );
+    gauge('daybook_build_last_duration_seconds', 'How long it took', async (own) => {
+      const { lastRun } = await read();
+      if (lastRun !== undefined) own.set(lastRun.seconds);
+    });
+    gauge('daybook_build_last_ok', 'Whether it built every day that was due (1) or not (0)', async (own) => {
+      const { lastRun } = await read();
+      if (lastRun !== undefined) own.set(lastRun.isWell ? 1 : 0);
+    });
+  }
+
+  private read(store: Store): Promise<Reading> {
+    const now = this.clock();
+    if (this.reading === undefined || Math.abs(now - this.reading.at) > HOLDS_MS) {
+      const read = readStore(store, now);
+      this.reading = { at: now, read };
+      // What failed is tried again by the next one who asks.
+      read.catch(() => {
+        this.reading = undefined;
+      });
+    }
+    return this.reading.read;
+  }
+}
+
+async function readStore(store: Store, now: number): Promise<Reading> {
+  const stale = await staleDays(store, lastClosedDay(now));
+  const rows = await store.select(
+    'SELECT cause, started_at, ended_at, error FROM runs ORDER BY started_at, run_id',
+  );
+  const runs = new Map<string, { cause: string; outcome: string; runs: number; seconds: number }>();
+  for (const row of rows) {
+    const [cause, outcome] = [String(row.cause), row.error === null ? 'ok' : 'failed'];
+    const { runs: before = 0, seconds = 0 } = runs.get(`${cause} ${outcome}`) ?? {};
+    const taken = (Number(row.ended_at) - Number(row.started_at)) / 1000;
+    runs.set(`${cause} ${outcome}`, { cause, outcome, runs: before + 1, seconds: seconds + taken });
+  }
+  const last = rows.at(-1);
+  return {
+    staleDays: stale.length,
+    runs: [...runs.values()],
+    lastRun:
+      last === undefined
+        ? undefined
+        : {
+            endedAt: Number(last.ended_at),
+            seconds: (Number(last.ended_at) - Number(last.started_at)) / 1000,
+            isWell: last.error === null,
+          },
+  };
+}
+
+/** Whether a request comes from this machine itself, and not through a proxy on it. */
+function isLocal({ socket, headers }: FastifyRequest): boolean {
+  const { remoteAddress = '' } = socket;
+  return (
+    /^(::ffff:)?127\.|^::1$/.test(remoteAddress) &&
+    headers['x-forwarded-for'] === undefined &&
+    headers.forwarded === undefined
+  );
+}

@@ -1,0 +1,158 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { VERSION } from '../config.js';
+import { forbiddenTo } from './auth.js';
+import { type Described, finish, type JsonSchema } from './document.js';
+import { ERRORS, type ErrorStatus, type Family, headersOf, PROBLEMS, problemOf } from './errors.js';
+import { type Action, may, Role } from './roles.js';
+
+/** What any route can fail with, and what one that needs a credential can fail with beyond that. */
+const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
+const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
+
+const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
+
+const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, no-cache' };
+
+const zodToJsonConfig: z.core.ToJSONSchemaParams = {
+  override: ({ jsonSchema }) => {
+    // What an integer can be at all says nothing about this one.
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  },
+};
+const toJson = createJsonSchemaTransform({ zodToJsonConfig });
+const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
+
+/** Describes a route: the answers and bodies that its schemas have, and every error. */
+const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
+  const { schema, url, route } = document;
+  if (schema?.hide === true) return { schema, url };
+  const { family, action, errors = {}, bodies, isTagged, allow = 'GET, HEAD' } = route.config ?? {};
+  const shape: Family = family ?? 'v1';
+  const own = Object.keys(errors).map(Number) as ErrorStatus[];
+  const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
+  const answers = schema.response as Record<string, z.ZodType>;
+  const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
+  const response = { ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])), ...answers };
+  const described = toJson({ ...document, schema: { ...schema, response } }).schema;
+  const jsonOf = described.response as Record<string, JsonSchema>;
+  const other = allow.includes('DELETE') ? 'PUT' : 'DELETE';
+  const sentences = { 403: forbidden(action), 405: `There is no ${other} here: use ${allow}.`, ...errors };
+  const responses = Object.fromEntries(
+    Object.keys(answers).map((status) => [
+      status,
+      status === '204'
+        ? { description: 'It is done.', type: 'null', headers: headersAs({}) }
+        : responseOf(
+            jsonOf[status] ?? {},
+            ERRORS[Number(status) as ErrorStatus]?.when,
+            isTagged ? TAGGED : {},
+          ),
+    ]),
+  );
+  if (isTagged === true)
+    responses[304] = {
+      description: 'The answer is the one whose tag If-None-Match has.',
+      // No body.
+      type: 'null',
+      headers: headersAs(TAGGED),
+    };
+  for (const status of problems) {
+    const { when, detail } = ERRORS[status];
+    const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
+    const headers = { ...headersOf(status), ...(status === 405 ? { allow } : {}) };
+    responses[status] = responseOf({ ...jsonOf[status] }, when, headers, example);
+  }
+  const content = Object.entries(bodies ?? {}).map(([type, body]) => [
+    type,
+    { schema: toJson({ ...document, schema: { body } }).schema.body },
+  ]);
+  return {
+    url,
+    schema: {
+      operationId: operationIdOf(String(route.method), url),
+      ...described,
+      response: responses,
+      ...(family === undefined ? {} : { security: [{ bearer: [] }] }),
+      ...(bodies === undefined ? {} : { body: { content: Object.fromEntries(content) } }),
+    },
+  };
+};
+
+/** An answer with its headers; without an example it gets one made of those of its members. */
+function responseOf(
+  schema: JsonSchema,
+  description = 'What was asked for.',
+  headers: Readonly<Record<string, string>> = {},
+  example?: object,
+): object {
+  return {
+    description,
+    headers: headersAs(headers),
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}
+
+function headersAs(headers: Readonly<Record<string, string>>): object {
+  const named = Object.entries({ 'x-request-id': REQUEST_ID, ...headers });
+  return Object.fromEntries(named.map(([name, value]) => [name, { type: 'string', examples: [value] }]));
+}
+
+/** What the first role that may not do something is told. */
+function forbidden(action: Action | undefined): string | undefined {
+  const role = Role.options.find((role) => action !== undefined && !may(role, action));
+  return action === undefined || role === undefined ? undefined : forbiddenTo(role, action);
+}
+
+/** `getAnalyticsTokens` of `GET /api/v1/analytics/tokens`. */
+function operationIdOf(method: string, url: string): string {
+  const words = url.replace(/^\/api\/v\d\//, '').match(/[a-z]+/gi) ?? [];
+  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
+    '',
+  );
+}
+
+/** The document of OpenAPI 3.1 that describes the service, made from what checks requests and answers. */
+export const OPENAPI: FastifyDynamicSwaggerOptions = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Daybook',
+      version: VERSION,
+      description: 'Analytics for the coding agents of an organization. Dates are UTC days.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    tags: [
+      { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
+      { name: 'events', description: 'What agents did, on its way in.' },
+      { name: 'computers', description: 'Machines that agents work on, and files for them.' },
+      { name: 'operations', description: 'For those who run the service; no credential is needed.' },
+    ],
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, or a JWT where the service takes them.',
+        },
+      },
+    },
+  },
+  transform: describeRoute,
+  transformObject: (document) => {
+    const whole = withComponents(document);
+    return { ...whole, ...finish(whole as Described) } as typeof whole;
+  },
+};
+
+/** The page that shows it. It has all it needs here, and looks nothing up elsewhere. */
+export const PAGE: FastifySwaggerUiOptions = {
+  theme: { title: 'Daybook' },
+  // Without the bar for the addresses of other documents.
+  uiConfig: { layout: 'BaseLayout', validatorUrl: null },
+  staticCSP:
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+};

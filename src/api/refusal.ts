@@ -1,0 +1,176 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ulid } from '../ulid.js';
+import { ApiError, ERRORS, type ErrorStatus, type Family, headersOf, problemOf } from './errors.js';
+
+/** What a framework's refusal is, where its own text says nothing to the sender. */
+const REFUSALS: Record<string, [ErrorStatus, string]> = {
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The Content-Length is not the length of the body.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: [400, 'The body must be a JSON document.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'The body must be a JSON document, and is empty.'],
+  FST_ERR_BAD_URL: [400, 'The path is not one: a % in it must be followed by two hexadecimal digits.'],
+};
+
+/** The refusal of a body of a type that the route doesn't take. */
+export function wrongMediaType(request: FastifyRequest): ApiError {
+  const taken = request.routeOptions.schema?.consumes ?? ['application/json'];
+  return new ApiError(415, `The Content-Type is not one that this route takes: send ${taken.join(' or ')}.`);
+}
+
+/** Refuses a body that is not JSON as it is. A hook before the body is read. */
+export async function requireJson(request: FastifyRequest): Promise<void> {
+  if (request.mediaType !== 'application/json') throw wrongMediaType(request);
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new ApiError(415, 'The Content-Encoding is not one that this route takes: send the body as it is.');
+}
+
+/** The status and sentence of whatever was thrown. */
+function refusalOf(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return new ApiError(400, sentenceOf(error, request));
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return wrongMediaType(request);
+  const [status, detail] = REFUSALS[code] ?? [];
+  if (status !== undefined && detail !== undefined) return new ApiError(status, detail);
+  if (statusCode === 413) {
+    return new ApiError(413, `The body must have at most ${request.routeOptions.bodyLimit} bytes.`);
+  }
+  if (statusCode === 400) return new ApiError(400, 'The body must be a JSON document.');
+  // What serves the files of the page refuses paths that lead out of them, and headers.
+  if (statusCode === 403 || statusCode === 404) return nothingAt(request.url);
+  if (statusCode === 414) return new ApiError(414, ERRORS[414].detail);
+  if (statusCode < 500) return new ApiError(400, 'A header of the request asks for what there is not.');
+  return new ApiError(500, ERRORS[500].detail);
+}
+
+const WHAT: Record<string, string> = {
+  querystring: 'parameter',
+  body: 'member',
+  params: 'part of the path',
+  headers: 'header',
+};
+
+/** The sentence for a request that its schema refuses: the first member that is wrong, and what would be accepted. */
+function sentenceOf(
+  error: {
+    validationContext?: string;
+    validation: { keyword: string; instancePath: string; message?: string; params: unknown }[];
+  },
+  request: FastifyRequest,
+): string {
+  const context = error.validationContext ?? 'body';
+  const noun = WHAT[context] ?? 'member';
+  const schema = (request.routeOptions.schema as Record<string, unknown> | undefined)?.[context];
+  const accepted = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  for (const { keyword, params, instancePath } of error.validation) {
+    if (keyword !== 'unrecognized_keys') continue;
+    const [unknown] = (params as { keys: string[] }).keys;
+    const where = instancePath.slice(1).replaceAll('/', '.');
+    const known =
+      where !== ''
+        ? ''
+        : accepted.length > 0
+          ? `: there are ${accepted.join(', ')}`
+          : context === 'querystring'
+            ? ': this route takes none'
+            : '';
+    return `There is no ${noun} ${where === '' ? '' : `${where}.`}${unknown?.slice(0, 100)}${known}.`;
+  }
+  const [first] = error.validation;
+  const name = (first?.instancePath ?? '').slice(1).replaceAll('/', '.').slice(0, 100);
+  if (name === '')
+    return `The ${context === 'body' ? 'body' : 'request'} ${first?.message ?? 'is not valid'}.`;
+  const given = request[context as 'query' | 'body' | 'params'] ?? request.query;
+  const isAbsent =
+    !name.includes('.') && typeof given === 'object' && given !== null && !Object.hasOwn(given, name);
+  return isAbsent
+    ? `The ${noun} ${name} is required: it ${first?.message}.`
+    : `The ${noun} ${name} ${first?.message}.`;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Sends an error in its family's shape. A 5xx never shows its cause: the log does. */
+export function sendProblem(
+  family: Family,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { status, detail, headers } = refusalOf(error, request);
+  if (status === 500) request.log.error({ err: error }, 'the request failed');
+  for (const [name, value] of Object.entries(headersOf(status)))
+    if (!reply.hasHeader(name)) reply.header(name, value);
+  reply.headers({ 'x-request-id': request.id, ...headers });
+  return reply
+    .status(status)
+    .type(JSON_TYPE)
+    .send(JSON.stringify(problemOf(family, status, detail, request.id)));
+}
+
+/** Answers what is no HTTP request, or has too large a head: before any route, so in the shape of most. */
+export function refuseClient(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) return;
+  const [status, detail] = CONNECTION_ERRORS[error.code ?? ''] ?? [
+    400,
+    'This is not a request of HTTP/1.1 that the service can read.',
+  ];
+  const requestId = `req_${ulid(Date.now())}`;
+  const body = JSON.stringify(problemOf('v1', status, detail, requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-type: ${JSON_TYPE}`,
+    `x-request-id: ${requestId}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const CONNECTION_ERRORS: Record<string, [ErrorStatus, string]> = {
+  HPE_HEADER_OVERFLOW: [431, ERRORS[431].detail],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, ERRORS[408].detail],
+};
+
+/**
+ * Makes the scope of a plugin answer all errors in a family's shape, those of unknown paths too. Called before its
+ * routes; hooks that were added before, as the one that asks for a credential, come first.
+ */
+export function answerErrors(app: FastifyInstance, shapeOf: (path: string) => Family): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(shapeOf(request.url), error, request, reply));
+  app.setNotFoundHandler((request) => {
+    throw nothingAt(request.url);
+  });
+}
+
+function nothingAt(url: string): ApiError {
+  return new ApiError(
+    404,
+    `There is nothing at ${url.split('?')[0]?.slice(0, 200)}: /docs shows what there is.`,
+  );
+}
+
+/** Adds routes to a scope, and answers 405 for all other methods of their paths. */
+export async function refuseOtherMethods(app: FastifyInstance, addRoutes: () => unknown): Promise<void> {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  await addRoutes();
+  for (const url of new Set(routes.map(({ url }) => url))) {
+    const there = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
+    const allow = there.sort().join(', ');
+    for (const route of routes) if (route.url === url) route.config = { ...route.config, allow };
+    app.route({
+      method: app.supportedMethods.filter((method) => !there.includes(method)),
+      url: url.slice(app.prefix.length),
+      schema: { hide: true },
+      config: { isRefusal: true },
+      onRequest: async (request) => {
+        throw new ApiError(405, `There is no ${request.method} here: use ${allow}.`, { allow });
+      },
+      handler: () => undefined,
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import { open } from 'node:fs/promises';
+import negotiate from '@fastify/accept-negotiator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IsKnown, Unchanged } from './answer.js';
+import { discard } from './body.js';
+import { type Answered, ENCODINGS, type Encoding } from './cache.js';
+
+/** Shorter bodies go as they are: compressing those saves no packet. */
+const COMPRESSED_FROM_BYTES = 1024;
+
+/** A build can change any day at any time, so whoever keeps an answer asks whether it still holds. */
+const CACHE_CONTROL = 'private, no-cache';
+
+/**
+ * What an If-None-Match header says, by weak comparison; undefined without one. `*` stands for any answer, and there always
+ * is one.
+ */
+export function isKnownOf({ headers }: FastifyRequest): IsKnown | undefined {
+  const header = headers['if-none-match'];
+  if (header === undefined) return undefined;
+  if (header.trim() === '*') return () => true;
+  const known = new Set([...header.matchAll(/(?:W\/)?"([^"]*)"/g)].map(([, tag]) => tag));
+  return (tag) => known.has(tag);
+}
+
+/** Sends an answer, or 304 to a client that has it. */
+export async function sendAnswer(
+  answer: Answered | Unchanged,
+  isKnown: IsKnown | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  // Weak: what is compressed has other bytes, and when a day was built is no part of what its numbers say.
+  reply.headers({
+    etag: `W/"${answer.tag}"`,
+    'cache-control': CACHE_CONTROL,
+    vary: [reply.getHeader('vary'), 'accept-encoding'].flat().filter(Boolean).join(', '),
+  });
+  const { body } = answer;
+  if (body === undefined || isKnown?.(answer.tag) === true) {
+    if (body !== undefined && !Buffer.isBuffer(body) && answer.until === 0) await discard(body);
+    return reply.status(304).send();
+  }
+  reply.type('application/json; charset=utf-8');
+  if (!Buffer.isBuffer(body)) {
+    const file = await open(body.path);
+    // The file stays until this has read it to its end, under no name.
+    if (answer.until === 0) await discard(body);
+    return reply.header('content-length', body.bytes).send(file.createReadStream());
+  }
+  const encoding = body.length < COMPRESSED_FROM_BYTES ? null : encodingOf(request);
+  if (encoding === null) return reply.send(body);
+  return reply.header('content-encoding', encoding).send(await answer.as(encoding, body));
+}
+
+function encodingOf({ headers }: FastifyRequest): Encoding | null {
+  const header = headers['accept-encoding'];
+  return typeof header === 'string' ? negotiate(header.toLowerCase(), [...ENCODINGS]) : null;
+}

@@ -1,0 +1,574 @@
+import { rmSync } from 'node:fs';
+import { METHODS, STATUS_CODES } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import fastify from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { buildApp } from '../src/api/app.js';
+import { Authenticator } from '../src/api/auth.js';
+import { ApiError, ERRORS, type ErrorStatus, PROBLEMS } from '../src/api/errors.js';
+import { family } from '../src/api/family.js';
+import { createKey, revokeKey } from '../src/api/keys.js';
+import { may, Role } from '../src/api/roles.js';
+import { type Asked, ask, type Given } from './ask.js';
+import { expectNoLeak, type Operation } from './reference.js';
+import { Service } from './service.js';
+import { World } from './world.js';
+
+/** The sentences that were seen, by operation and status. */
+const seen = new Map<string, Set<string>>();
+
+/** Fails unless an answer is this error, in every way that the contract and the document say. */
+function expectError(service: Service, operation: Operation, given: Given, status: ErrorStatus): string {
+  const context = `${operation.method} ${operation.path}: ${given.text.slice(0, 200)}`;
+  expect(given.status, context).toBe(status);
+  service.reference.expectKept(operation, given);
+  expectHeaders(given);
+  const { detail } = JSON.parse(given.text);
+  const key = `${operation.operationId} ${status}`;
+  seen.set(key, (seen.get(key) ?? new Set()).add(detail));
+  return detail;
+}
+
+/** Fails unless an answer is this error in the shape of analytics. Of paths and methods that the document doesn't have. */
+function expectProblem(given: Given, status: ErrorStatus): void {
+  expect(given.status, given.text).toBe(status);
+  expect(given.headers['content-type']).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(given.text);
+  expect(body).toEqual({
+    title: STATUS_CODES[status],
+    detail: expect.stringMatching(/^[A-Z].*\.$/),
+    status,
+    requestId: given.headers['x-request-id'],
+  });
+  expect(body.requestId).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
+  expectHeaders(given);
+  expectNoLeak(given.text, JSON.stringify(given.headers));
+}
+
+/** What an error of some statuses always has. */
+function expectHeaders({ status, headers }: Given): void {
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
+  if (status === 405) expect(headers.allow).toMatch(/^[A-Z]+(, [A-Z]+)*$/);
+  if (status === 429 || status === 503) expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+}
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start({}, afterAll);
+});
+
+/** Plays something with each operation for which it makes sense, and fails when there is none. */
+async function each(
+  play: (operation: Operation) => Promise<void>,
+  applies: (operation: Operation) => boolean = () => true,
+  of = service,
+): Promise<void> {
+  const chosen = of.operations.filter(applies);
+  expect(chosen.length).toBeGreaterThan(0);
+  for (const operation of chosen) await play(operation);
+}
+
+const isSecured = ({ isOpen }: Operation) => !isOpen;
+const hasBody = ({ bodies }: Operation) => Object.keys(bodies).length > 0;
+
+describe('every route', () => {
+  test('answers the request of its examples as the document says', () =>
+    each(async (operation) => {
+      const given = await service.send(operation);
+      expect(given.status, given.text).toBe(200);
+      service.reference.expectKept(operation, given);
+    }));
+
+  test('is a 401 without a valid credential, whatever else is wrong', async () => {
+    const { world } = service;
+    const expired = await service.keyOf('owner', world.now);
+    const { key: revoked, key_id } = await createKey(
+      world.store,
+      { orgId: 'acme', role: 'owner' },
+      world.now,
+    );
+    await revokeKey(world.store, key_id, world.now);
+    await each(async (operation) => {
+      for (const authorization of [
+        '',
+        'Bearer',
+        'Bearer ',
+        `Basic ${service.key}`,
+        service.key,
+        'Bearer dbk_none',
+        `Bearer dbk_${'a'.repeat(43)}`,
+        'Bearer a.b.c',
+        `Bearer ${expired}`,
+        `Bearer ${revoked}`,
+        `Bearer ${'x'.repeat(8000)}`,
+      ]) {
+        const wrong = { query: { timezone: 'utc' }, headers: { authorization, 'content-type': 'text/csv' } };
+        expectError(service, operation, await service.send(operation, wrong), 401);
+      }
+    }, isSecured);
+  });
+
+  test('is a 403 for a role that may not, before the request is looked at', async () => {
+    let refused = 0;
+    for (const role of Role.options) {
+      const authorization = `Bearer ${await service.keyOf(role)}`;
+      await each(async (operation) => {
+        const action = service.actions.get(`${operation.method} ${operation.path}`);
+        if (action === undefined || may(role, action)) {
+          expect((await service.send(operation, { headers: { authorization } })).status).toBe(200);
+        } else {
+          const wrong = {
+            query: { timezone: 'utc' },
+            headers: { authorization, 'content-type': 'text/csv' },
+          };
+          expectError(service, operation, await service.send(operation, wrong), 403);
+          refused += 1;
+        }
+      }, isSecured);
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  test('is a 405 with what is allowed for every other method of HTTP, after the credential', () =>
+    each(async ({ path, method, isOpen }) => {
+      const allow = method === 'GET' ? ['GET', 'HEAD'] : [method];
+      for (const other of METHODS.filter((one) => !allow.includes(one) && one !== 'CONNECT')) {
+        const send = (headers: Asked['headers']) =>
+          ask(service.url, path, { method: other, headers: { 'content-type': 'x', ...headers } });
+        const given = await send({ authorization: `Bearer ${service.key}` });
+        expect(given.headers.allow, `${other} ${path} ${given.text}`).toBe(allow.join(', '));
+        if (other === 'HEAD') expect(given.status).toBe(405);
+        else expectProblem(given, 405);
+        if (!isOpen) expect((await send({})).status).toBe(401);
+      }
+    }));
+
+  test('is a 400 for a parameter that there is not', () =>
+    each(async (operation) => {
+      for (const name of ['timezone', '__proto__', 'constructor', 'toString', '', 'a.b', 'ünïcode', '[]']) {
+        const given = await service.send(operation, { query: { [name]: 'x' } });
+        expect(expectError(service, operation, given, 400)).toContain(`There is no parameter ${name}`);
+      }
+      expectError(
+        service,
+        operation,
+        await service.send(operation, { query: { timezone: ['a', 'b'] } }),
+        400,
+      );
+    }));
+
+  test('is a 400 for a parameter that is missing, empty, wrong or there twice', () =>
+    each(
+      async (operation) => {
+        for (const { name, required, example } of operation.parameters) {
+          const wrong: (string | string[])[] = [
+            '',
+            ' ',
+            '\u0000'.repeat(200),
+            [String(example), String(example)],
+          ];
+          for (const value of wrong) {
+            const given = await service.send(operation, { query: { [name]: value } });
+            // Of a text of any kind white space is a value too.
+            if (given.status !== 200) expect(expectError(service, operation, given, 400)).toContain(name);
+            else expect(value).toBe(' ');
+          }
+          if (required !== true) continue;
+          const given = await service.send(operation, { query: { [name]: undefined } });
+          expect(expectError(service, operation, given, 400)).toContain(`${name} is required`);
+        }
+      },
+      ({ parameters }) => parameters.length > 0,
+    ));
+
+  test('that takes a body is a 400 for JSON that is none', () =>
+    each(
+      async (operation) => {
+        for (const body of ['{', '', '[1,', '{"a":1}', '"text"', '\u0000', '[1] 2'])
+          expectError(
+            service,
+            operation,
+            await service.send(operation, { body, headers: { 'content-type': 'application/json' } }),
+            400,
+          );
+      },
+      ({ bodies }) => Object.hasOwn(bodies, 'application/json'),
+    ));
+
+  test('that takes a body is a 415 for other types of it, for none, and for a packing that it doesn’t know', () =>
+    each(async (operation) => {
+      for (const type of [
+        'text/csv',
+        'application/xml',
+        'application/jsonx',
+        'garbage',
+        '',
+        '/',
+        '\u00e9/x',
+      ]) {
+        const given = await service.send(operation, { headers: { 'content-type': type } });
+        expectError(service, operation, given, 415);
+      }
+      for (const packing of ['br', 'x', '', 'gzip, gzip', '__proto__'])
+        expectError(
+          service,
+          operation,
+          await service.send(operation, { headers: { 'content-encoding': packing } }),
+          415,
+        );
+      for (const more of [{}, { 'content-length': '0' }, { 'transfer-encoding': 'chunked' }]) {
+        const headers = { authorization: `Bearer ${service.key}`, ...more };
+        const given = await ask(service.url, operation.path, { method: operation.method, headers });
+        expectError(service, operation, given, 415);
+      }
+    }, hasBody));
+
+  test('that takes a body is a 413 for one that is too large, as sent or unpacked', () =>
+    each(async (operation) => {
+      expectError(
+        service,
+        operation,
+        await service.send(operation, { body: Buffer.alloc(40 << 20, ' ') }),
+        413,
+      );
+      const bomb = gzipSync(Buffer.alloc((64 << 20) + 1, ' '));
+      const headers = { 'content-encoding': 'gzip' };
+      expectError(service, operation, await service.send(operation, { body: bomb, headers }), 413);
+      const broken = await service.send(operation, { body: 'not packed', headers });
+      expectError(service, operation, broken, 400);
+    }, hasBody));
+
+  test('is a 400 where the path is written wrong, and a 404 below it, after the credential', () =>
+    each(async ({ path, isOpen }) => {
+      const headers = { authorization: `Bearer ${service.key}` };
+      for (const wrong of ['/%zz', '/%', '/%c3%28'])
+        expectProblem(await ask(service.url, `${path}${wrong}`, { headers }), 400);
+      for (const nothing of [
+        '/',
+        '/nothing',
+        `/${'x'.repeat(5000)}`,
+        '//',
+        '/%00',
+        '/..%2f..%2fetc/passwd',
+      ]) {
+        expectProblem(await ask(service.url, `${path}${nothing}`, { headers }), 404);
+        expectProblem(await ask(service.url, `${path}${nothing}`), isOpen ? 404 : 401);
+      }
+    }));
+
+  test('is a 431 for headers or a path that are too large', () =>
+    each(async (operation) => {
+      const large = { headers: { 'x-large': 'x'.repeat(20_000) } };
+      expectError(service, operation, await service.send(operation, large), 431);
+      const long = await ask(service.url, `${operation.path}?${'x'.repeat(20_000)}`, {
+        method: operation.method,
+      });
+      expectError(service, operation, long, 431);
+    }));
+
+  test('is a 429 with Retry-After for a credential that has sent too much, also where there is nothing', async () => {
+    const limited = await Service.start({ DAYBOOK_RATE_LIMIT: '1' });
+    await each(
+      async (operation) => {
+        const key = await limited.keyOf('owner');
+        const headers = { authorization: `Bearer ${key}` };
+        expect((await limited.send(operation, { headers })).status).toBe(200);
+        const given = await limited.send(operation, { headers });
+        expectError(limited, operation, given, 429);
+        expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
+        expectProblem(await ask(limited.url, `${operation.path}/nothing`, { headers }), 429);
+        expectProblem(await ask(limited.url, operation.path, { method: 'PROPFIND', headers }), 429);
+      },
+      isSecured,
+      limited,
+    );
+    for (const operation of limited.operations.filter(({ isOpen }) => isOpen)) {
+      const given = await limited.send(operation, { headers: { authorization: operation.path } });
+      expect(given.status).toBe(200);
+      expectError(
+        limited,
+        operation,
+        await limited.send(operation, { headers: { authorization: operation.path } }),
+        429,
+      );
+    }
+    for (let guess = 0; guess < 2; guess += 1) await ask(limited.url, '/api/v1/analytics/tokens');
+    expectProblem(await ask(limited.url, '/api/v1/analytics/tokens'), 429);
+  });
+
+  test('is a 500 that says nothing of its cause when the store or the disk fails', async () => {
+    const failing = await Service.start();
+    const unknown = await failing.keyOf('owner');
+    // The service has looked this key up before its store is gone.
+    await failing.send(failing.operations.find(isSecured) as Operation);
+    rmSync(join(failing.world.config.data, 'inbox'), { recursive: true });
+    await failing.world.store.close();
+    await each(
+      async (operation) => {
+        expectError(failing, operation, await failing.send(operation), 500);
+        const headers = { authorization: `Bearer ${unknown}` };
+        expectError(failing, operation, await failing.send(operation, { headers }), 500);
+        expectProblem(await ask(failing.url, `${operation.path}/nothing`, { headers }), 500);
+      },
+      isSecured,
+      failing,
+    );
+    for (const operation of failing.operations.filter(({ isOpen }) => isOpen)) {
+      const given = await failing.send(operation);
+      expect(given.status).toBe(operation.path === '/readyz' ? 503 : 200);
+      failing.reference.expectKept(operation, given);
+    }
+  });
+
+  test('is a 503 with Retry-After while JWTs can not be checked', async () => {
+    const alone = await Service.start({
+      DAYBOOK_JWT_JWKS: 'http://127.0.0.1:9/keys',
+      DAYBOOK_JWT_ISSUER: 'https://login.acme.test',
+      DAYBOOK_JWT_AUDIENCE: 'daybook',
+    });
+    const token = await new SignJWT({ sub: 'ada', org_id: 'acme', role: 'owner' })
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer('https://login.acme.test')
+      .setAudience('daybook')
+      .setExpirationTime(alone.world.now / 1000 + 60)
+      .sign((await crypto.subtle.generateKey(RSA, false, ['sign', 'verify'])).privateKey);
+    await each(
+      async (operation) => {
+        const given = await alone.send(operation, { headers: { authorization: `Bearer ${token}` } });
+        expectError(alone, operation, given, 503);
+        expect(given.headers['retry-after']).toBe('5');
+      },
+      isSecured,
+      alone,
+    );
+  });
+});
+
+const RSA = {
+  name: 'RSASSA-PKCS1-v1_5',
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  hash: 'SHA-256',
+};
+
+test('events are a 503 with Retry-After while too many wait', async () => {
+  const full = await Service.start({ DAYBOOK_INBOX_MB: '1' });
+  const operation = full.operations.find(({ path }) => path === '/api/v1/events') as Operation;
+  const line = String(operation.bodies['application/x-ndjson']?.example);
+  expect((await full.send(operation, { body: line.repeat(10_000) })).status).toBe(200);
+  expectError(full, operation, await full.send(operation), 503);
+});
+
+test('an answer that has not changed is told of by its tag alone, where the document says so', async () => {
+  const tagged = service.operations.filter(({ responses }) => responses[304] !== undefined);
+  expect(tagged.length).toBeGreaterThan(6);
+  for (const operation of tagged) {
+    const given = await service.send(operation, { headers: { 'if-none-match': '*' } });
+    expect(given.status, operation.path).toBe(304);
+    service.reference.expectKept(operation, given);
+  }
+});
+
+test('the errors that the document shows are those that come', () => {
+  // The others depend on the moment: how long to wait, what is full.
+  for (const operation of service.operations) {
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      if (!['400', '401', '403', '413', '415', '431'].includes(status)) continue;
+      const { detail } = Object(content?.['application/json']?.example);
+      expect([...(seen.get(`${operation.operationId} ${status}`) ?? [])], operation.operationId).toContain(
+        detail,
+      );
+    }
+  }
+});
+
+describe('what is no request', () => {
+  /** Sends bytes and answers what comes back until the service hangs up. */
+  async function sendBytes(bytes: string): Promise<Given> {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.end(bytes);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    const [first = '', ...lines] = head.split('\r\n');
+    const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
+    return { status: Number(first.split(' ')[1]), headers, text: body };
+  }
+
+  test.each([
+    'NONSENSE\r\n\r\n',
+    'GET\r\n\r\n',
+    'FETCH /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
+    'GET /healthz HTTP/9.9\r\nhost: x\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\na: \u0000\r\n\r\n',
+    'POST /api/v1/events HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /api/v1/events HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n',
+  ])('is a 400 in the shape of all errors: %j', async (bytes) => {
+    expectProblem(await sendBytes(bytes), 400);
+  });
+
+  test('is a 408 when it takes too long to arrive', async () => {
+    // The server looks for such requests twice a minute; here it finds one at once.
+    const app = buildApp(await World.create());
+    onTestFinished(() => app.close());
+    const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    app.server.on('connection', (socket) => {
+      const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      app.server.emit('clientError', late, socket);
+    });
+    const socket = connect(Number(url.port), '127.0.0.1');
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    const requestId = /x-request-id: (\S+)/.exec(answer)?.[1];
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({
+      title: 'Request Timeout',
+      detail: ERRORS[408].detail,
+      status: 408,
+      requestId,
+    });
+  });
+
+  test('a body that ends in the middle leaves nothing, and the service goes on', async () => {
+    const head = `POST /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.key}\r\ncontent-type: application/x-ndjson\r\n`;
+    for (const rest of [
+      'content-length: 100\r\n\r\n{"event',
+      'transfer-encoding: chunked\r\n\r\n5\r\n{"eve\r\n',
+    ]) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      await new Promise<void>((resolve) => socket.write(`${head}${rest}`, () => resolve()));
+      socket.destroy();
+      expectProblem(await sendBytes(`${head}${rest}`), 400);
+    }
+    const operation = service.operations.find(hasBody) as Operation;
+    expect((await service.send(operation)).status).toBe(200);
+  });
+});
+
+describe('the family of v0', () => {
+  /** A service of the smallest route that fails in every way, in a family. */
+  async function tiny() {
+    const world = await World.create();
+    const { store, config, inbox, clock } = world;
+    const app = fastify({ genReqId: () => 'req_1' });
+    app.setValidatorCompiler(validatorCompiler);
+    const routes: Parameters<typeof family>[1] = async (scope) => {
+      const Body = z.strictObject({ status: z.int() });
+      scope.post(
+        '/things',
+        { config: { action: 'create computers' }, schema: { body: Body } },
+        ({ body }) => {
+          if (body.status === 500) throw new Error('the secret cause');
+          throw new ApiError(body.status as ErrorStatus, 'This is what happened.');
+        },
+      );
+    };
+    const authenticator = new Authenticator(store, config.jwt, clock);
+    app.register(family('v0', routes), {
+      ...{ store, config, inbox, clock, authenticator },
+      prefix: '/api/v0',
+    });
+    const { key } = await createKey(store, { orgId: 'acme', role: 'member', userId: 'ada' }, world.now);
+    const send = async (
+      path: string,
+      options: { method?: 'GET' | 'POST'; payload?: unknown; key?: string },
+    ) => {
+      const answer = await app.inject({
+        method: options.method ?? 'POST',
+        url: `/api/v0${path}`,
+        headers: options.key === '' ? {} : { authorization: `Bearer ${options.key ?? key}` },
+        ...(options.payload === undefined ? {} : { payload: options.payload as object }),
+      });
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(answer.headers['x-request-id']).toBe('req_1');
+      expect(answer.statusCode).toBe(answer.json().status);
+      expect(Object.keys(answer.json())).toEqual(['title', 'detail', 'status']);
+      expect(PROBLEMS.v0.strict().safeParse(answer.json()).error).toBeUndefined();
+      expect(answer.json().title).toBe(STATUS_CODES[answer.statusCode]);
+      expectNoLeak(answer.body);
+      return answer;
+    };
+    return { world, send };
+  }
+
+  test('has one body for every status, without a request id', async () => {
+    const { send } = await tiny();
+    for (const status of Object.keys(ERRORS).map(Number)) {
+      const { statusCode, headers, body } = await send('/things', { payload: { status } });
+      expect(statusCode).toBe(status);
+      expect(body).not.toContain('secret');
+      if (status !== 500) expect(body).toContain('This is what happened.');
+      if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
+      if (status === 429 || status === 503) expect(headers['retry-after']).toBeDefined();
+    }
+  });
+
+  test('answers what comes before a route does anything the same way', async () => {
+    const { world, send } = await tiny();
+    const guest = await createKey(world.store, { orgId: 'acme', role: 'guest' }, world.now);
+    expect((await send('/things', { key: '' })).statusCode).toBe(401);
+    expect((await send('/nothing', { key: '' })).statusCode).toBe(401);
+    expect((await send('/things', { key: guest.key })).statusCode).toBe(403);
+    expect((await send('/nothing', {})).statusCode).toBe(404);
+    const get = await send('/things', { method: 'GET' });
+    expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST']);
+    expect((await send('/things', { payload: { status: 'x' } })).json().detail).toBe(
+      'The member status must be a number.',
+    );
+    expect((await send('/things', { payload: { status: 400, colour: 'red' } })).json().detail).toBe(
+      'There is no member colour: there are status.',
+    );
+    expect((await send('/things', { payload: '{' })).statusCode).toBe(415);
+  });
+});
+
+test('what is no path of anything is a 404, of v0 in its own shape', async () => {
+  for (const path of [
+    '/',
+    '/nothing',
+    '/api',
+    '/api/v2/x',
+    '/docs/nothing',
+    '/docs/static/..',
+    '/docs/static/../../x',
+  ])
+    expectProblem(await ask(service.url, path), 404);
+  for (const [path, status] of [
+    ['/api/v0/nothing', 404],
+    ['/api/v0', 404],
+    ['/api/v0/%zz', 400],
+  ] as const) {
+    const given = await ask(service.url, path);
+    expect(given.status).toBe(status);
+    expect(Object.keys(JSON.parse(given.text))).toEqual(['title', 'detail', 'status']);
+    expect(given.headers['x-request-id']).toMatch(/^req_/);
+  }
+});
+
+test('a browser’s preflight is answered before the credential, for pages of the origins that are set and no others', async () => {
+  const open = await Service.start({ DAYBOOK_CORS_ORIGINS: 'https://acme.example' });
+  const operation = open.operations.find(({ isOpen }) => !isOpen) as Operation;
+  const preflight = (url: string, origin: string) =>
+    ask(url, operation.path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      },
+    });
+  const allowed = await preflight(open.url, 'https://acme.example');
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers['access-control-allow-origin']).toBe('https://acme.example');
+  const other = await preflight(open.url, 'https://evil.example');
+  expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  expect((await ask(open.url, operation.path, { method: 'OPTIONS' })).status).toBe(204);
+  const given = await open.send(operation, { headers: { origin: 'https://acme.example' } });
+  expect(given.status).toBe(200);
+  expect(given.headers['access-control-allow-origin']).toBe('https://acme.example');
+  expectProblem(await preflight(service.url, 'https://acme.example'), 401);
+});

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { runBuild } from '../src/aggregate/run.js';
+import { buildApp } from '../src/api/app.js';
+import { createKey } from '../src/api/keys.js';
+import { Metrics } from '../src/api/metrics.js';
+import { World } from './world.js';
+
+const event = (event_id: string, more: object = {}) => ({
+  event_id,
+  type: 'user_message',
+  timestamp: '2026-07-09T10:00:00Z',
+  user_id: 'ada',
+  session_id: 's-1',
+  ...more,
+});
+
+async function service(environment: Record<string, string> = {}) {
+  const world = await World.create(environment);
+  const metrics = new Metrics(world.clock);
+  const store = metrics.counting(world.store);
+  const app = buildApp({ store, config: world.config, clock: world.clock, inbox: world.inbox }, { metrics });
+  const scrape = async (headers: Record<string, string> = {}, remoteAddress = '127.0.0.1') => {
+    const answer = await app.inject({ url: '/metrics', headers, remoteAddress });
+    return { status: answer.statusCode, type: answer.headers['content-type'], text: answer.body };
+  };
+  const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' };
+  return { world, store, app, scrape, headers };
+}
+
+test('counts events by the way they came, rejects by reason, and what waits', async () => {
+  const { world, store, app, scrape, headers } = await service();
+  const payload = [event('1'), event('1'), event('2', { user_id: 7 })]
+    .map((one) => JSON.stringify(one))
+    .join('\n');
+  await app.inject({ method: 'POST', url: '/api/v1/events', headers, payload });
+  const waiting = (await scrape()).text;
+  expect(waiting).toContain('daybook_inbox_files 1\n');
+  expect(waiting).toContain(`daybook_inbox_bytes ${Buffer.byteLength(payload)}\n`);
+  await world.inbox.drain(store);
+  const { text } = await scrape();
+  expect(text).toContain('daybook_inbox_files 0\n');
+  expect(text).toContain('daybook_ingest_events_total{way="http",format="canonical",outcome="accepted"} 1\n');
+  expect(text).toContain(
+    'daybook_ingest_events_total{way="http",format="canonical",outcome="duplicate"} 1\n',
+  );
+  expect(text).toContain(
+    'daybook_ingest_rejects_total{way="http",format="canonical",reason="wrong_type"} 1\n',
+  );
+  expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+});
+
+test('names requests by their route, never by what stands in it', async () => {
+  const { app, scrape, headers } = await service();
+  for (let id = 0; id < 20; id += 1) {
+    await app.inject({ url: `/api/v1/nothing/${id}?secret=${id}`, headers });
+    await app.inject({ url: `/nothing-${id}` });
+  }
+  await app.inject({ url: '/healthz' });
+  const { text, type } = await scrape();
+  expect(type).toContain('text/plain; version=0.0.4');
+  expect(text).toContain(
+    'daybook_http_request_duration_seconds_count{route="/healthz",method="GET",status="200"} 1\n',
+  );
+  const routes = new Set([...text.matchAll(/_count\{route="([^"]*)"/g)].map(([, route]) => route));
+  expect(routes.size).toBeLessThan(5);
+  expect(text).not.toContain('secret');
+});
+
+test('says how many days wait for a build, and how builds went', async () => {
+  const { world, store, scrape } = await service();
+  await world.send([event('1')]);
+  expect((await scrape()).text).toContain('daybook_stale_days 1\n');
+  await runBuild(store, 'nightly', {}, world.clock);
+  world.now += 60_000;
+  const { text } = await scrape();
+  expect(text).toContain('daybook_stale_days 0\n');
+  expect(text).toContain('daybook_build_runs{cause="nightly",outcome="ok"} 1\n');
+  expect(text).toContain('daybook_build_last_ok 1\n');
+  expect(text).toContain(`daybook_build_last_end_timestamp_seconds ${(world.now - 60_000) / 1000}\n`);
+});
+
+test('is shown to this machine only, unless the setting says otherwise', async () => {
+  const { scrape } = await service();
+  expect((await scrape()).status).toBe(200);
+  expect((await scrape({}, '::1')).status).toBe(200);
+  expect((await scrape({}, '10.0.0.7')).status).toBe(403);
+  // A proxy on this machine speaks for others.
+  expect((await scrape({ 'x-forwarded-for': '10.0.0.7' })).status).toBe(403);
+  expect((await (await service({ DAYBOOK_METRICS: 'on' })).scrape({}, '10.0.0.7')).status).toBe(200);
+  expect((await (await service({ DAYBOOK_METRICS: 'off' })).scrape()).status).toBe(404);
+});

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { Reference } from './reference.js';
+import { World } from './world.js';
+
+let app: FastifyInstance;
+let reference: Reference;
+/** Every route, as the framework knows it. */
+const routes: { method: string; url: string; isRefusal: boolean }[] = [];
+
+beforeAll(async () => {
+  app = buildApp(await World.create({}, afterAll));
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const one of [method].flat())
+      routes.push({ method: one, url, isRefusal: config?.isRefusal === true });
+  });
+  reference = await Reference.of(app);
+});
+
+describe('the document of the API', () => {
+  test('has every route but those of its page, of Prometheus, of agents and who watches them, and those that refuse a method', () => {
+    const described = reference.operations.map(({ method, path }) => `${method} ${path}`);
+    const there = routes
+      .filter(
+        ({ method, url, isRefusal }) =>
+          method !== 'HEAD' &&
+          !isRefusal &&
+          !/^\/(docs|metrics)(\/|$)/.test(url) &&
+          // WebSockets, and what agents fetch by signed addresses: docs/computers.md describes their protocol.
+          !/\/relay\//.test(url) &&
+          !(method === 'GET' && url === '/api/v0/transfers/:transferId'),
+      )
+      .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+    expect(described.sort()).toEqual(there.sort());
+    expect(described.length).toBeGreaterThanOrEqual(20);
+  });
+
+  test('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate({ ...reference.document });
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(reference.document).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  test('uses every schema that it has, and has none twice', () => {
+    const { components } = reference.document as { components?: { schemas?: Record<string, object> } };
+    const text = JSON.stringify(reference.document);
+    const schemas = Object.entries(components?.schemas ?? {});
+    expect(schemas.length).toBeGreaterThan(5);
+    for (const [name] of schemas) expect(text, name).toContain(`"#/components/schemas/${name}"`);
+    const bodies = schemas.map(([, schema]) => JSON.stringify(schema));
+    expect(new Set(bodies).size).toBe(bodies.length);
+  });
+
+  test('says of every parameter, body and answer what it is, with an example that is one', () => {
+    const names = new Set<string>();
+    for (const operation of reference.operations) {
+      const where = `${operation.method} ${operation.path}`;
+      expect(operation.summary, where).toMatch(/^[A-Z]/);
+      names.add(operation.operationId);
+      for (const { name, schema, example, description } of operation.parameters) {
+        expect(description, `${where} ${name}`).toBeTruthy();
+        expect(example, `${where} ${name}`).toBeDefined();
+        expect(reference.faultsOf(schema, example), `${where} ${name}`).toEqual([]);
+      }
+      const media = [
+        ...Object.entries(operation.bodies),
+        ...Object.entries(operation.responses).flatMap(([status, { description, content }]) => {
+          expect(description, `${where} ${status}`).toMatch(/^[A-Z].*\.$/);
+          return Object.entries(content ?? {}).map(([type, one]) => [`${status} ${type}`, one] as const);
+        }),
+      ];
+      expect(media.length, where).toBeGreaterThan(1);
+      for (const [type, { schema, example, examples }] of media) {
+        const all = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
+        for (const one of all) {
+          expect(one, `${where} ${type}`).toBeDefined();
+          expect(reference.faultsOf(schema, one), `${where} ${type}`).toEqual([]);
+        }
+      }
+    }
+    expect(names.size).toBe(reference.operations.length);
+  });
+
+  test('is kept in docs/openapi.json', () => {
+    const path = join(PACKAGE_ROOT, 'docs', 'openapi.json');
+    const text = `${JSON.stringify(reference.document, null, 2)}\n`;
+    // Written anew here, compared in CI.
+    if (process.env.CI === undefined) writeFileSync(path, text);
+    expect(readFileSync(path, 'utf8'), 'run "npx vitest run test/openapi.test.ts" and commit the file').toBe(
+      text,
+    );
+  });
+});
+
+test('the page at /docs needs nothing from elsewhere', async () => {
+  const page = await app.inject({ url: '/docs' });
+  expect(page.statusCode).toBe(200);
+  expect(page.body).toContain('<title>Daybook</title>');
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toMatch(/^default-src 'self'/);
+  expect(policy).not.toMatch(/https?:|\*/);
+  const links = [...page.body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => String(link));
+  expect(links.length).toBeGreaterThan(4);
+  for (const link of links) {
+    expect(link).toMatch(/^\/docs\/static\//);
+    const asset = await app.inject({ url: link });
+    expect(asset.statusCode, link).toBe(200);
+    if (link.endsWith('.css')) expect(asset.body).not.toMatch(/@import|url\((?!"?data:)/);
+  }
+  const start = await app.inject({ url: '/docs/static/swagger-initializer.js' });
+  expect(start.body).toContain('"validatorUrl":null');
+  expect(start.body).toContain("resolveUrl('./json')");
+  const shown = await app.inject({ url: '/docs/json' });
+  expect(shown.json()).toEqual(reference.document);
+});
