@@ -86,8 +86,9 @@ export class Service {
     const [type] = Object.keys(operation.bodies);
     const example = Object.values(operation.bodies)[0]?.example;
     const content = body ?? (typeof example === 'object' ? JSON.stringify(example) : example);
-    const given = this.isWhole ? await this.make(operation) : {};
-    return ask(this.url, this.reference.url(operation, { ...wanted, query: { ...given, ...query } }), {
+    if (this.isWhole) await this.make(operation);
+    const signed = this.signed(operation);
+    return ask(this.url, this.reference.url(operation, { ...wanted, query: { ...signed, ...query } }), {
       method: operation.method,
       headers: {
         authorization: `Bearer ${this.key}`,
@@ -98,11 +99,11 @@ export class Service {
     });
   }
 
-  /** Makes what the examples of an operation name, as it was never asked before, and answers what signs its address. */
-  private async make({ method, path, parameters }: Operation): Promise<Record<string, string>> {
-    const { store, config, now } = this.world;
+  /** Makes what the examples of an operation name, as if it was never asked before. */
+  private async make({ method, path, parameters }: Operation): Promise<void> {
+    const { store, now } = this.world;
     const of = (name: string) => String(parameters.find((one) => one.name === name)?.example ?? '');
-    if (!/^\/api\/v0\/(computers|transfers)/.test(path)) return {};
+    if (!/^\/api\/v0\/(computers|transfers)/.test(path)) return;
     const id = '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10';
     const isDone = path.endsWith('/complete-upload');
     const computer = {
@@ -133,8 +134,14 @@ export class Service {
         },
       },
     ]);
+  }
+
+  /** What signs the address of an operation that has no credential. */
+  private signed({ path, parameters }: Operation): Record<string, string> {
     if (!path.startsWith('/api/v0/transfers')) return {};
-    const signed = Signer.open(config.data).query('PUT', of('transferId'), now + LIFE_MS);
+    const { config, now } = this.world;
+    const id = String(parameters.find(({ name }) => name === 'transferId')?.example);
+    const signed = Signer.open(config.data).query('PUT', id, now + LIFE_MS);
     return Object.fromEntries(new URLSearchParams(signed));
   }
 

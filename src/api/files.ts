@@ -40,7 +40,7 @@ const Upload = z
     uploadUrl: z.string().meta({
       description: 'takes the bytes by PUT, without a credential',
       examples: [
-        'https://daybook.acme.example/api/v0/transfers/0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10?expires=1780273804000&signature=k3J9',
+        'https://daybook.acme.example/api/v0/transfers/0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10?expires=1780273804000&signature=Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy',
       ],
     }),
     expiresAt: z

@@ -16,9 +16,8 @@ const Signed = z.strictObject({
     .meta({ description: 'until when the address can be used', examples: ['1780273804000'] }),
   signature: z
     .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'what permits it', examples: ['k3J9'] }),
+    .regex(/^[\w-]{43}$/, 'must be that of the address')
+    .meta({ description: 'what permits it', examples: ['Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy'] }),
 });
 
 const NOT_SIGNED = 'The address is not signed for this, or has expired: create-upload makes a new one.';
