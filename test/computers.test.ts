@@ -1,40 +1,22 @@
-import type { FastifyInstance, InjectOptions } from 'fastify';
-import { describe, expect, test } from 'vitest';
-import { buildApp } from '../src/api/app.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ComputerBody } from '../src/api/computers.js';
-import { createKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
-import { World } from './world.js';
+import { Service } from './service.js';
 
-/** The service, and what asks it with a credential of an organization, a role and perhaps a user. */
-async function service() {
-  const world = await World.create();
-  const app: FastifyInstance = buildApp(world);
-  const keys = new Map<string, Promise<{ key: string }>>();
-  const as = (role: Role, userId?: string, orgId = 'acme') => {
-    const name = `${orgId} ${role} ${userId}`;
-    const made = keys.get(name) ?? createKey(world.store, { orgId, role, userId }, world.now);
-    keys.set(name, made);
-    return async (method: NonNullable<InjectOptions['method']>, path: string, payload?: unknown) => {
-      const answer = await app.inject({
-        method,
-        url: `/api/v0${path}`,
-        headers: {
-          authorization: `Bearer ${(await made).key}`,
-          ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(payload === undefined
-          ? {}
-          : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
-      });
-      return {
-        status: answer.statusCode,
-        headers: answer.headers,
-        body: answer.body === '' ? undefined : answer.json(),
-      };
-    };
+let shared: Service;
+beforeAll(async () => {
+  shared = await Service.start({}, afterAll);
+});
+let organizations = 0;
+
+/** The service, and what asks it with a credential of an organization that only this test has. */
+function service() {
+  organizations += 1;
+  const own = `org-${organizations}`;
+  return {
+    world: shared.world,
+    as: (role: Role, userId?: string, orgId = 'acme') => shared.as(role, userId, `${own}-${orgId}`),
   };
-  return { world, app, as };
 }
 
 const MADE = { name: 'box', remoteUser: 'ada' };
@@ -42,7 +24,7 @@ const HOST = '6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11';
 
 describe('creating a computer', () => {
   test('registers a machine that exists: active at once, with a token for its agent that no other answer has', async () => {
-    const { world, as } = await service();
+    const { world, as } = service();
     const { status, body } = await as('member', 'ada')('POST', '/computers', { ...MADE, hostId: HOST });
     expect(status).toBe(201);
     const { agentToken, ...computer } = body;
@@ -58,9 +40,9 @@ describe('creating a computer', () => {
       ownerPrincipalKind: 'human',
       ownerId: 'ada',
       relayClientUrl: expect.stringMatching(
-        /^ws:\/\/localhost(:80)?\/api\/v0\/computers\/cmp_\w+\/relay\/client$/,
+        /^ws:\/\/127\.0\.0\.1:\d+\/api\/v0\/computers\/cmp_\w+\/relay\/client$/,
       ),
-      relayAgentUrl: expect.stringMatching(/^ws:\/\/localhost(:80)?\/api\/v0\/relay\/agent$/),
+      relayAgentUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+\/api\/v0\/relay\/agent$/),
       connectedAt: null,
       provisioningSteps: [
         {
@@ -86,7 +68,7 @@ describe('creating a computer', () => {
   });
 
   test('asks for what has to be done: repositories to clone, dependencies to install', async () => {
-    const { as } = await service();
+    const { as } = service();
     const { body } = await as('owner', 'ada')('POST', '/computers', {
       ...MADE,
       repos: ['https://git.acme.test/a.git', 'ssh://git@git.acme.test/b', 'git@git.acme.test:c/d.git'],
@@ -121,7 +103,7 @@ describe('creating a computer', () => {
   ];
   for (const [what, members] of taken)
     test(`takes ${what}`, async () => {
-      const { as } = await service();
+      const { as } = service();
       expect((await as('owner', 'ada')('POST', '/computers', { ...MADE, ...members })).status).toBe(201);
     });
 
@@ -134,7 +116,7 @@ describe('creating a computer', () => {
     ['a name that ends with a hyphen', { ...MADE, name: 'a-' }, /name must be/],
     ['a name with a line break at its end', { ...MADE, name: 'a\n' }, /name must be/],
     ['another provider', { ...MADE, provider: 'cloud' }, /provider must be byom or e2b/],
-    ['the provider e2b, which is not there', { ...MADE, provider: 'e2b' }, /no provider e2b/],
+    ['the provider e2b, without a key for it', { ...MADE, provider: 'e2b' }, /no provider e2b.*E2B_API_KEY/],
     ['a hostId that is no uuid', { ...MADE, hostId: 'host' }, /hostId must be a UUID/],
     ['no remoteUser and no source', { name: 'box' }, /remoteUser/],
     ['an empty remoteUser', { ...MADE, remoteUser: '' }, /remoteUser must have at least 1 character/],
@@ -189,7 +171,7 @@ describe('creating a computer', () => {
   ];
   for (const [what, members, why] of refused)
     test(`refuses ${what}`, async () => {
-      const { as } = await service();
+      const { as } = service();
       const { status, body } = await as('owner', 'ada')('POST', '/computers', members);
       expect(body).toEqual({ title: 'Bad Request', detail: expect.stringMatching(why), status: 400 });
       expect(status).toBe(400);
@@ -197,7 +179,7 @@ describe('creating a computer', () => {
     });
 
   test('refuses a name and a hostId that the organization has, and not those of another', async () => {
-    const { as } = await service();
+    const { as } = service();
     const ada = as('owner', 'ada');
     expect((await ada('POST', '/computers', { ...MADE, hostId: HOST })).status).toBe(201);
     const name = await ada('POST', '/computers', MADE);
@@ -214,7 +196,7 @@ describe('creating a computer', () => {
   });
 
   test('twenty times the same name at once makes one computer', async () => {
-    const { as } = await service();
+    const { as } = service();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => as('owner')('POST', '/computers', MADE)),
     );
@@ -223,7 +205,7 @@ describe('creating a computer', () => {
   });
 
   test('is for owners, managers and members; service accounts are named by owners and managers', async () => {
-    const { as } = await service();
+    const { as } = service();
     const expected: [Role, number, number][] = [
       ['owner', 201, 201],
       ['manager', 201, 201],
@@ -243,7 +225,7 @@ describe('creating a computer', () => {
   });
 
   test('with a key that stands for no user makes a computer of that key', async () => {
-    const { as } = await service();
+    const { as } = service();
     const { body } = await as('owner')('POST', '/computers', MADE);
     expect(body).toMatchObject({
       ownerPrincipalKind: 'service',
@@ -254,7 +236,7 @@ describe('creating a computer', () => {
 
 describe('reading computers', () => {
   test('lists all of the organization, newest first, with steps where they are asked for', async () => {
-    const { world, as } = await service();
+    const { world, as } = service();
     const ada = as('owner', 'ada');
     for (const name of ['first', 'second', 'third']) {
       await ada('POST', '/computers', { ...MADE, name, ...(name === 'second' ? { hostId: HOST } : {}) });
@@ -280,7 +262,7 @@ describe('reading computers', () => {
   });
 
   test('gets one by its id and by its name, with its steps unless they are not wanted', async () => {
-    const { as } = await service();
+    const { as } = service();
     const { body: made } = await as('member', 'ada')('POST', '/computers', MADE);
     const { agentToken: _, ...computer } = made;
     for (const path of [`/computers/${computer.id}`, '/computers/name/box']) {
@@ -299,14 +281,14 @@ describe('reading computers', () => {
     '?hostId=x',
   ])
     test(`refuses ${query}`, async () => {
-      const { as } = await service();
+      const { as } = service();
       const { status, body } = await as('owner')('GET', `/computers${query}`);
       expect(body).toEqual({ title: 'Bad Request', detail: expect.stringMatching(/parameter/), status: 400 });
       expect(status).toBe(400);
     });
 
   test('is for every role but ingest', async () => {
-    const { as } = await service();
+    const { as } = service();
     const { body } = await as('owner')('POST', '/computers', MADE);
     for (const role of Role.options)
       for (const path of ['/computers', `/computers/${body.id}`, '/computers/name/box'])
@@ -314,18 +296,17 @@ describe('reading computers', () => {
   });
 
   test('without a credential is a 401, whatever the path', async () => {
-    const { app } = await service();
-    for (const url of ['/api/v0/computers', '/api/v0/computers/x', '/api/v0/nothing']) {
-      const answer = await app.inject({ url });
-      expect(answer.statusCode).toBe(401);
-      expect(answer.json()).toEqual({ title: 'Unauthorized', detail: expect.any(String), status: 401 });
+    for (const path of ['/api/v0/computers', '/api/v0/computers/x', '/api/v0/nothing']) {
+      const answer = await fetch(`${shared.url}${path}`);
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toEqual({ title: 'Unauthorized', detail: expect.any(String), status: 401 });
     }
   });
 });
 
 describe('changing a computer', () => {
   test('renames it, and gives it a remoteUser and, once, a hostId', async () => {
-    const { as } = await service();
+    const { as } = service();
     const ada = as('member', 'ada');
     const { body: made } = await ada('POST', '/computers', MADE);
     const path = `/computers/${made.id}`;
@@ -346,7 +327,7 @@ describe('changing a computer', () => {
   });
 
   test('deletes it: it is gone, and its name is free', async () => {
-    const { as } = await service();
+    const { as } = service();
     const ada = as('member', 'ada');
     const { body } = await ada('POST', '/computers', MADE);
     const deleted = await ada('DELETE', `/computers/${body.id}`);
@@ -363,7 +344,7 @@ describe('changing a computer', () => {
   });
 
   test('retries a failed provisioning, and no other', async () => {
-    const { world, as } = await service();
+    const { world, as } = service();
     const ada = as('member', 'ada');
     const { body } = await ada('POST', '/computers', { ...MADE, repos: ['https://git.acme.test/a'] });
     const path = `/computers/${body.id}/retry`;
@@ -398,7 +379,7 @@ describe('changing a computer', () => {
   });
 
   test('is for its owner, and for managers and owners of the organization', async () => {
-    const { as } = await service();
+    const { as } = service();
     const { body } = await as('member', 'ada')('POST', '/computers', MADE);
     const path = `/computers/${body.id}`;
     for (const [role, userId, status] of [
@@ -417,7 +398,7 @@ describe('changing a computer', () => {
 });
 
 test("another organization's computer is one that there is not", async () => {
-  const { as } = await service();
+  const { as } = service();
   const { body } = await as('owner', 'ada')('POST', '/computers', MADE);
   const eve = as('owner', 'ada', 'rival');
   for (const [method, path, payload] of [
@@ -435,7 +416,7 @@ test("another organization's computer is one that there is not", async () => {
 });
 
 test('other methods are a 405 that lists those that there are', async () => {
-  const { as } = await service();
+  const { as } = service();
   const { status, headers } = await as('owner')('PUT', '/computers/x', {});
   expect(status).toBe(405);
   expect(headers.allow).toMatch(/DELETE.*GET.*PATCH/);

@@ -21,7 +21,7 @@ let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
   service = await Service.start({}, afterAll);
-  computer = await service.computer('box');
+  computer = await service.computer();
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');
 });
@@ -278,7 +278,7 @@ describe('an upload that fails', () => {
   });
 
   test('while the computer is not connected is a 503, and goes on when it is', async () => {
-    const other = await service.computer('asleep');
+    const other = await service.computer();
     const { complete } = await service.sent(other.id, 'late', 'late');
     const { status, headers, body } = await complete();
     expect(body).toEqual({
@@ -295,7 +295,7 @@ describe('an upload that fails', () => {
 
   test('while the computer does not answer in time is a 503, and can be repeated', async () => {
     const slow = await Service.start({ DAYBOOK_AGENT_TIMEOUT_S: '1' }, onTestFinished);
-    const other = await slow.computer('mute');
+    const other = await slow.computer();
     const mute = new WebSocket(`${slow.url.replace('http', 'ws')}/api/v0/relay/agent`, PROTOCOL, {
       headers: { authorization: `Bearer ${other.agentToken}` },
     });
@@ -325,7 +325,7 @@ describe('an upload that fails', () => {
 
   test('is a 404 once it has expired, and its address a 403', async () => {
     const late = await Service.start();
-    const other = await late.computer('box');
+    const other = await late.computer();
     const { body } = await late.as('member', 'ada')('POST', `/computers/${other.id}/files/a/create-upload`, {
       sizeBytes: 1,
     });
@@ -412,7 +412,7 @@ describe('who may send a file', () => {
     const theirs = await eve('POST', '/computers', { name: 'box', remoteUser: 'ada' });
     const { transferId } = await service.sent(computer.id, 'ours', 'ours');
     const completion = { transferId, sessionId: 's' };
-    const mine = await service.computer('second');
+    const mine = await service.computer();
     for (const [ask, path] of [
       [eve, `/computers/${computer.id}/files/ours`],
       [eve, `/computers/${theirs.body.id}/files/ours`],
@@ -478,7 +478,7 @@ describe('a request that takes its time', () => {
 
   test('is a 408 after DAYBOOK_TIMEOUT_S, but for the bytes of a file', async () => {
     const quick = await Service.start({ DAYBOOK_TIMEOUT_S: '1' }, onTestFinished);
-    const box = await quick.computer('box');
+    const box = await quick.computer();
     const { key } = await createKey(quick.world.store, { orgId: 'acme', role: 'owner' }, quick.world.now);
     const never = new Promise(() => {});
     const post = `POST /api/v0/computers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 2`;
@@ -517,7 +517,7 @@ test('the log has no signature of an address', async () => {
 
 test('what is over is swept away: objects an hour after their end, transfers a week after', async () => {
   const other = await Service.start();
-  const box = await other.computer('box');
+  const box = await other.computer();
   await other.agent(box);
   const done = await other.sent(box.id, 'done', 'done');
   expect((await done.complete()).status).toBe(200);

@@ -153,7 +153,7 @@ let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
   service = await Service.start({}, afterAll);
-  computer = await service.computer('box');
+  computer = await service.computer();
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');
 });

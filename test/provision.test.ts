@@ -12,11 +12,16 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import type { Step } from '../src/computer/step.js';
 import { type Agent, Service, until } from './service.js';
 import { temporaryFolder } from './world.js';
+
+let shared: Service;
+beforeAll(async () => {
+  shared = await Service.start({}, afterAll);
+});
 
 /** A server of git repositories, as files: git itself can read them so. */
 async function gitServer(repositories: Record<string, Record<string, string>>) {
@@ -78,8 +83,8 @@ describe('the repositories of a computer', () => {
       },
       docs: { 'README.md': '# Docs' },
     });
-    const service = await Service.start();
-    const computer = await service.computer('box', {
+    const service = shared;
+    const computer = await service.computer({
       repos: [git.url('api'), git.url('docs')],
       autoInstallDeps: true,
     });
@@ -110,9 +115,9 @@ describe('the repositories of a computer', () => {
 
   test('that are not to be had make the computer an error, with what git said; a retry goes on from there', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start();
+    const service = shared;
     const ada = service.as('member', 'ada');
-    const computer = await service.computer('box', { repos: [git.url('api'), git.url('late')] });
+    const computer = await service.computer({ repos: [git.url('api'), git.url('late')] });
     const agent = await service.agent(computer);
     const failed = await settled(service, computer.id);
     expect(failed.status).toBe('error');
@@ -138,8 +143,8 @@ describe('the repositories of a computer', () => {
 
   test('whose folder is taken by something else are an error that says so', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start();
-    const computer = await service.computer('box', { repos: [git.url('api'), `${git.url('api')}/`] });
+    const service = shared;
+    const computer = await service.computer({ repos: [git.url('api'), `${git.url('api')}/`] });
     const agent = await service.agent(computer);
     const { provisioningSteps } = await settled(service, computer.id);
     expect(provisioningSteps[2]?.error).toMatch(/There is something called api in the workspace already/);
@@ -150,8 +155,8 @@ describe('the repositories of a computer', () => {
     const git = await gitServer({
       api: { 'package.json': '{"name": "other", "dependencies": {"x": "1"}}', 'package-lock.json': LOCK },
     });
-    const service = await Service.start();
-    const computer = await service.computer('box', { repos: [git.url('api')], autoInstallDeps: true });
+    const service = shared;
+    const computer = await service.computer({ repos: [git.url('api')], autoInstallDeps: true });
     await service.agent(computer);
     const { status, provisioningSteps } = await settled(service, computer.id);
     expect(status).toBe('error');
@@ -167,7 +172,7 @@ describe('the repositories of a computer', () => {
   test('are cloned after the service was stopped in the middle', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
     const service = await Service.start();
-    const computer = await service.computer('box', { repos: [git.url('api')] });
+    const computer = await service.computer({ repos: [git.url('api')] });
     // As a service leaves it that falls while the agent is at work.
     const { provisioningSteps } = await stepsOf(service, computer.id);
     const cut = provisioningSteps.map((step) =>
@@ -190,8 +195,8 @@ describe('the repositories of a computer', () => {
 
   test('are not looked for in the files of the machine', async () => {
     const git = await gitServer({ api: { 'README.md': '# API' } });
-    const service = await Service.start();
-    const computer = await service.computer('box', { repos: [git.url('api')] });
+    const service = shared;
+    const computer = await service.computer({ repos: [git.url('api')] });
     // What got into the store some other way is git's to refuse.
     const path = temporaryFolder();
     await service.world.store.run([

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { runAgent } from '../src/agent/agent.js';
 import { CLOSE, PROTOCOL } from '../src/agent/message.js';
@@ -10,8 +10,10 @@ import { NoAnswer, NotConnected, Relay } from '../src/computer/relay.js';
 import { UsageError } from '../src/exit.js';
 import { Service, until } from './service.js';
 
-const start = (environment = {}) => Service.start(environment, onTestFinished);
-
+let shared: Service;
+beforeAll(async () => {
+  shared = await Service.start({}, afterAll);
+});
 /** Opens a connection by hand: what it got, and how it ended. */
 function connect(url: string, token: string, protocol: string | undefined = undefined) {
   const socket = new WebSocket(url, protocol ?? [], { headers: { authorization: `Bearer ${token}` } });
@@ -33,9 +35,9 @@ const HELLO = JSON.stringify({ type: 'hello', hostname: 'box', version: '1' });
 
 describe('an agent', () => {
   test('shows its computer connected and since when, and not connected once it has stopped', async () => {
-    const service = await start();
+    const service = shared;
     const ada = service.as('member', 'ada');
-    const computer = await service.computer('box');
+    const computer = await service.computer();
     const shown = async () => (await ada('GET', `/computers/${computer.id}`)).body;
     expect((await shown()).connectedAt).toBeNull();
     const agent = await service.agent(computer);
@@ -47,8 +49,8 @@ describe('an agent', () => {
   });
 
   test('with a token that is none, of another kind, or of a deleted computer is refused, and ends with a sentence', async () => {
-    const service = await start();
-    const computer = await service.computer('box');
+    const service = shared;
+    const computer = await service.computer();
     const agent = await service.agent(computer);
     expect((await service.as('member', 'ada')('DELETE', `/computers/${computer.id}`)).status).toBe(204);
     expect(await agent.ended).toEqual(new UsageError('The computer is deleted: the agent ends.'));
@@ -71,8 +73,8 @@ describe('an agent', () => {
   });
 
   test('gives way to another with the same token, and ends with a sentence', async () => {
-    const service = await start();
-    const computer = await service.computer('box');
+    const service = shared;
+    const computer = await service.computer();
     const first = await service.agent(computer);
     const second = await service.agent(computer);
     expect(await first.ended).toBeInstanceOf(UsageError);
@@ -90,8 +92,8 @@ describe('an agent', () => {
     ['sends bytes', [Buffer.from(HELLO)]],
   ] as const)
     test(`that ${what} is hung up on`, async () => {
-      const service = await start();
-      const { agentToken } = await service.computer('box');
+      const service = shared;
+      const { agentToken } = await service.computer();
       const agent = connect(`${service.url.replace('http', 'ws')}/api/v0/relay/agent`, agentToken, PROTOCOL);
       await agent.opened();
       for (const message of messages) agent.socket.send(message);
@@ -99,8 +101,8 @@ describe('an agent', () => {
     });
 
   test('that sends more than a message may have is hung up on', async () => {
-    const service = await start();
-    const { agentToken } = await service.computer('box');
+    const service = shared;
+    const { agentToken } = await service.computer();
     const agent = connect(`${service.url.replace('http', 'ws')}/api/v0/relay/agent`, agentToken, PROTOCOL);
     await agent.opened();
     agent.socket.send('x'.repeat(70_000));
@@ -160,14 +162,14 @@ describe('the relay', () => {
 
 describe('those who watch a computer', () => {
   test('see it at once and whenever it changes, until it is deleted', async () => {
-    const service = await start();
+    const service = shared;
     const ada = service.as('member', 'ada');
-    const computer = await service.computer('box');
+    const computer = await service.computer();
     const { key } = await createKey(service.world.store, { orgId: 'acme', role: 'guest' }, service.world.now);
     const { relayClientUrl } = (await ada('GET', `/computers/${computer.id}`)).body;
     const watcher = connect(relayClientUrl, key);
     await until(() => watcher.messages.length === 1);
-    expect(ComputerBody.parse(watcher.messages[0])).toMatchObject({ name: 'box', connectedAt: null });
+    expect(ComputerBody.parse(watcher.messages[0])).toMatchObject({ id: computer.id, connectedAt: null });
     await service.agent(computer);
     await until(() => watcher.messages.some(({ connectedAt }) => connectedAt === service.world.now));
     await ada('PATCH', `/computers/${computer.id}`, { name: 'desk' });
@@ -178,9 +180,9 @@ describe('those who watch a computer', () => {
   });
 
   test('need a credential of the organization that may read computers, for as long as they watch', async () => {
-    const service = await start();
+    const service = shared;
     const { store, now } = service.world;
-    const computer = await service.computer('box');
+    const computer = await service.computer();
     const url = `${service.url.replace('http', 'ws')}/api/v0/computers/${computer.id}/relay/client`;
     const keyOf = async (orgId: string, role: 'owner' | 'ingest') => createKey(store, { orgId, role }, now);
     expect(await connect(url, 'x').refused).toBe(401);
@@ -197,8 +199,8 @@ describe('those who watch a computer', () => {
   });
 
   test('are told by a plain request what the address is for', async () => {
-    const service = await start();
-    const computer = await service.computer('box');
+    const service = shared;
+    const computer = await service.computer();
     const { status, body } = await service.as('owner')('GET', `/computers/${computer.id}/relay/client`);
     expect(status).toBe(400);
     expect(body.detail).toMatch(/WebSocket/);

@@ -47,7 +47,7 @@ test('files go by way of a bucket: sent there and fetched there, checked, and re
   const { objects, files } = await s3Server();
   const service = await Service.start({ DAYBOOK_OBJECTS: objects }, onTestFinished);
   const ada = service.as('member', 'ada');
-  const computer = await service.computer('box');
+  const computer = await service.computer();
   const agent = await service.agent(computer);
   const bytes = Buffer.alloc(3_000_000, 'daybook');
   const path = `/computers/${computer.id}/files/a.bin`;
@@ -75,7 +75,7 @@ test('with a bucket the service itself takes no bytes', async () => {
   const { objects } = await s3Server();
   const service = await Service.start({ DAYBOOK_OBJECTS: objects }, onTestFinished);
   const ada = service.as('member', 'ada');
-  const computer = await service.computer('box');
+  const computer = await service.computer();
   const { body: one } = await ada('POST', `/computers/${computer.id}/files/one/create-upload`, {
     sizeBytes: 1,
   });

@@ -43,6 +43,7 @@ export class Service {
   /** Whether its store answers. A test can take it away. */
   isWhole = true;
   private agents = 0;
+  private computers = 0;
   private readonly keys = new Map<string, Promise<{ key: string }>>();
 
   private constructor(
@@ -181,10 +182,11 @@ export class Service {
     };
   }
 
-  /** Makes a computer of ada's, and answers its id and token. */
-  async computer(name: string, more: object = {}): Promise<{ id: string; agentToken: string }> {
+  /** Makes a computer of ada's, `box-1` and so on, and answers its id and token. */
+  async computer(more: object = {}): Promise<{ id: string; agentToken: string }> {
+    this.computers += 1;
     const { status, body } = await this.as('member', 'ada')('POST', '/computers', {
-      name,
+      name: `box-${this.computers}`,
       remoteUser: 'ada',
       ...more,
     });
