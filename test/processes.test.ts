@@ -11,12 +11,12 @@ import {
   writeSync,
 } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { freePort } from './service.js';
 import { temporaryFolder } from './world.js';
 
 const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
@@ -83,14 +83,6 @@ class Process {
     await this.kill();
     await this.start();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 interface Answer {

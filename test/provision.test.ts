@@ -11,11 +11,13 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import type { Step } from '../src/computer/step.js';
-import { type Agent, Service, until } from './service.js';
+import { E2bServer } from './e2b.js';
+import { type Agent, freePort, Service, until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 let shared: Service;
@@ -57,7 +59,13 @@ async function gitServer(repositories: Record<string, Record<string, string>>) {
 
 const LOCK = JSON.stringify({ name: 'p', lockfileVersion: 3, packages: { '': { name: 'p' } } });
 
-async function stepsOf(service: Service, id: string): Promise<{ status: string; provisioningSteps: Step[] }> {
+interface Shown {
+  readonly status: string;
+  readonly provisioningSteps: Step[];
+  readonly connectedAt: number | null;
+}
+
+async function stepsOf(service: Service, id: string): Promise<Shown> {
   return (await service.as('member', 'ada')('GET', `/computers/${id}`)).body;
 }
 
@@ -210,5 +218,128 @@ describe('the repositories of a computer', () => {
     expect(provisioningSteps[2]?.error).toMatch(/transport 'file' not allowed/);
     expect(clones(agent)).toEqual([]);
     rmSync(path, { recursive: true });
+  });
+});
+
+describe('a computer of the provider e2b', () => {
+  let e2b: E2bServer;
+  let service: Service;
+  beforeAll(async () => {
+    e2b = await E2bServer.start(afterAll);
+    const port = await freePort();
+    service = await Service.start(
+      { ...e2b.environment, DAYBOOK_URL: `http://127.0.0.1:${port}` },
+      afterAll,
+      port,
+    );
+  });
+  const made = { provider: 'e2b', remoteUser: userInfo().username };
+  const of = (id: string) =>
+    [...e2b.sandboxes.values()].find(({ metadata }) => metadata.daybookComputer === id);
+
+  test('is a sandbox with its agent in it: repositories and files go there as to any machine', async () => {
+    const git = await gitServer({ api: { 'README.md': '# API' } });
+    const computer = await service.computer({ ...made, repos: [git.url('api')] });
+    expect(computer).toMatchObject({ providerType: 'e2b', status: 'provisioning', connectedAt: null });
+    expect(computer).not.toHaveProperty('agentToken');
+    const { status, provisioningSteps } = await settled(service, computer.id);
+    expect(provisioningSteps.map(({ status, error }) => error ?? status)).toEqual(Array(3).fill('completed'));
+    expect(status).toBe('active');
+    const workspace = join(of(computer.id)?.home ?? '', 'workspace');
+    expect(readFileSync(join(workspace, 'api', 'README.md'), 'utf8')).toBe('# API');
+    expect(e2b.asked).toContain('command of root:');
+    expect(e2b.asked).toContain(`command of ${made.remoteUser}:`);
+
+    const { complete } = await service.sent(computer.id, 'hello.txt', 'hello');
+    expect((await complete({ destPath: 'docs' })).status).toBe(200);
+    expect(readFileSync(join(workspace, 'docs', 'hello.txt'), 'utf8')).toBe('hello');
+
+    // Asleep, it is woken by the next file for it.
+    e2b.pause(of(computer.id)?.id ?? '');
+    await until(async () => (await stepsOf(service, computer.id)).connectedAt === null);
+    const next = await service.sent(computer.id, 'next.txt', 'next');
+    expect((await next.complete()).status).toBe(503);
+    await until(async () => (await next.complete()).status === 200);
+    expect(readFileSync(join(workspace, 'next.txt'), 'utf8')).toBe('next');
+    await until(async () => (await stepsOf(service, computer.id)).status === 'active');
+
+    // Gone, it is an error that says so, and a retry makes another.
+    e2b.kill(of(computer.id)?.id ?? '');
+    await until(async () => (await stepsOf(service, computer.id)).connectedAt === null);
+    const last = await service.sent(computer.id, 'last.txt', 'last');
+    expect((await last.complete()).status).toBe(503);
+    await until(async () => (await stepsOf(service, computer.id)).status === 'error');
+    expect((await stepsOf(service, computer.id)).provisioningSteps[0]?.error).toMatch(/machine is gone/);
+    const ada = service.as('member', 'ada');
+    expect((await ada('POST', `/computers/${computer.id}/retry`)).status).toBe(200);
+    await until(async () => (await stepsOf(service, computer.id)).status === 'active');
+    expect((await last.complete()).status).toBe(200);
+
+    expect((await ada('DELETE', `/computers/${computer.id}`)).status).toBe(204);
+    expect(of(computer.id)).toBeUndefined();
+  });
+
+  test('that can not be made is an error with what the provider said, and a retry goes on from there', async () => {
+    const ada = service.as('member', 'ada');
+    const source = { kind: 'template', templateId: 'missing' };
+    const missing = await service.computer({ ...made, source });
+    expect((await settled(service, missing.id)).provisioningSteps[0]?.error).toMatch(
+      /^E2B: .*template 'missing'/,
+    );
+    e2b.failure = { status: 500, message: 'the data centre burns' };
+    const unlucky = await service.computer(made);
+    expect((await settled(service, unlucky.id)).provisioningSteps[0]?.error).toMatch(/the data centre burns/);
+    e2b.failure = undefined;
+    expect((await ada('POST', `/computers/${unlucky.id}/retry`)).body.status).toBe('provisioning');
+    await until(async () => (await stepsOf(service, unlucky.id)).status === 'active');
+    // What the provider doesn't remove is not forgotten.
+    e2b.failure = { status: 500, message: 'the data centre burns' };
+    expect((await ada('DELETE', `/computers/${unlucky.id}`)).body).toMatchObject({ status: 503 });
+    e2b.failure = undefined;
+    expect((await ada('DELETE', `/computers/${unlucky.id}`)).status).toBe(204);
+    expect(of(unlucky.id)).toBeUndefined();
+  });
+
+  test('without the program in its template is an error that says so', async () => {
+    e2b.beforeCreated = () => {
+      for (const { home } of e2b.sandboxes.values()) rmSync(join(home, 'bin'), { recursive: true });
+    };
+    const bare = await service.computer(made);
+    expect((await settled(service, bare.id)).provisioningSteps[1]?.error).toMatch(/no program "daybook"/);
+    e2b.beforeCreated = () => {};
+  });
+
+  test('is not made from another computer: its memory has the token of that one', async () => {
+    const other = await service.computer();
+    const source = { kind: 'computer', computerId: other.id };
+    const refused = await service.as('member', 'ada')('POST', '/computers', {
+      name: 'copy',
+      ...made,
+      source,
+    });
+    expect(refused.body).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('scratch or template'),
+    });
+  });
+
+  test('that was being made when the service stopped is made once, and gone on with after the start', async () => {
+    let reached = () => {};
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    e2b.beforeCreated = () => new Promise(reached);
+    const computer = await service.computer(made);
+    await isReached;
+    await service.app.close();
+    e2b.beforeCreated = () => {};
+    const next = buildApp(service.world);
+    await next.listen({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
+    onTestFinished(() => next.close());
+    await until(async () => (await stepsOf(service, computer.id)).status === 'active');
+    const ours = [...e2b.sandboxes.values()].filter(
+      ({ metadata }) => metadata.daybookComputer === computer.id,
+    );
+    expect(ours).toHaveLength(1);
   });
 });

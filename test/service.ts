@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
@@ -38,6 +39,15 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 /** A service that listens, with what it says of itself, what asks it, and agents. */
 export class Service {
   /** Whether its store answers. A test can take it away. */
@@ -58,7 +68,7 @@ export class Service {
     private readonly atEnd: AtEnd,
   ) {}
 
-  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished) {
+  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished, port = 0) {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...environment }, atEnd);
     const app = buildApp(world);
     const actions = new Map<string, Action | undefined>();
@@ -67,7 +77,7 @@ export class Service {
       ({ method, url, config }) =>
         void actions.set(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, config?.action),
     );
-    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const url = await app.listen({ host: '127.0.0.1', port });
     atEnd(() => app.close());
     const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, world.now);
     return new Service(world, app, url, await Reference.of(app), key, actions, atEnd);
