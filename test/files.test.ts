@@ -1,6 +1,17 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { PROTOCOL } from '../src/agent/message.js';
@@ -12,15 +23,19 @@ import { Relay } from '../src/computer/relay.js';
 import { Signer } from '../src/computer/signature.js';
 import { Transfers } from '../src/computer/transfer.js';
 import { Uploads } from '../src/computer/upload.js';
+import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { type Agent, type Ask, Service, until } from './service.js';
-import { World } from './world.js';
+import { temporaryFolder, World } from './world.js';
 
 let service: Service;
+/** One that waits a second, for requests and for agents. */
+let hasty: Service;
 let computer: { id: string; agentToken: string };
 let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
   service = await Service.start({}, afterAll);
+  hasty = await Service.start({ DAYBOOK_TIMEOUT_S: '1', DAYBOOK_AGENT_TIMEOUT_S: '1' }, afterAll);
   computer = await service.computer();
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');
@@ -294,7 +309,7 @@ describe('an upload that fails', () => {
   });
 
   test('while the computer does not answer in time is a 503, and can be repeated', async () => {
-    const slow = await Service.start({ DAYBOOK_AGENT_TIMEOUT_S: '1' }, onTestFinished);
+    const slow = hasty;
     const other = await slow.computer();
     const mute = new WebSocket(`${slow.url.replace('http', 'ws')}/api/v0/relay/agent`, PROTOCOL, {
       headers: { authorization: `Bearer ${other.agentToken}` },
@@ -477,7 +492,7 @@ describe('a request that takes its time', () => {
     });
 
   test('is a 408 after DAYBOOK_TIMEOUT_S, but for the bytes of a file', async () => {
-    const quick = await Service.start({ DAYBOOK_TIMEOUT_S: '1' }, onTestFinished);
+    const quick = hasty;
     const box = await quick.computer();
     const { key } = await createKey(quick.world.store, { orgId: 'acme', role: 'owner' }, quick.world.now);
     const never = new Promise(() => {});
@@ -540,3 +555,115 @@ test('what is over is swept away: objects an hour after their end, transfers a w
   await uploads.sweep();
   expect(await left()).toEqual({ objects: 0, transfers: 0 });
 });
+
+interface Bucket {
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+
+/** A server that speaks S3, with a bucket; and the credentials that it takes. */
+async function s3Server(): Promise<{ objects: string; files: () => string[] }> {
+  const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => Bucket;
+  const directory = temporaryFolder();
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: 'files' }],
+  });
+  const { port } = await server.run();
+  onTestFinished(() => server.close());
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
+    const before = process.env[name];
+    process.env[name] = 'S3RVER';
+    onTestFinished(() => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    });
+  }
+  return {
+    objects: `s3://files/daybook?region=eu-central-1&endpoint=http://127.0.0.1:${port}`,
+    files: () =>
+      readdirSync(join(directory, 'files'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+        name.endsWith('object'),
+      ),
+  };
+}
+
+test('files go by way of a bucket: sent there and fetched there, checked, and removed when they have arrived', async () => {
+  const { objects, files } = await s3Server();
+  const service = await Service.start({ DAYBOOK_OBJECTS: objects }, onTestFinished);
+  const ada = service.as('member', 'ada');
+  const computer = await service.computer();
+  const agent = await service.agent(computer);
+  const bytes = Buffer.alloc(3_000_000, 'daybook');
+  const path = `/computers/${computer.id}/files/a.bin`;
+  const { body } = await ada('POST', `${path}/create-upload`, { sizeBytes: bytes.length });
+  const url = new URL(body.uploadUrl);
+  expect(url.host).not.toBe(new URL(service.url).host);
+  expect(url.searchParams.get('X-Amz-Expires')).toBe('900');
+  expect(url.searchParams.get('X-Amz-SignedHeaders')).toContain('content-length');
+  const completion = { transferId: body.transferId, sessionId: 's', destPath: 'in' };
+  const complete = () => ada('POST', `${path}/complete-upload`, completion);
+  expect((await complete()).status).toBe(424);
+  expect((await fetch(url, { method: 'PUT', body: bytes })).status).toBe(200);
+  expect(files()).toHaveLength(1);
+  expect((await complete()).body).toEqual({
+    transferId: body.transferId,
+    fileName: 'a.bin',
+    byteLength: bytes.length,
+  });
+  expect(readFileSync(join(agent.workspace, 'in', 'a.bin')).equals(bytes)).toBe(true);
+  expect(files()).toEqual([]);
+  expect((await complete()).status).toBe(200);
+  // The service itself takes no bytes then.
+  const transfer = `${service.url}/api/v0/transfers/${body.transferId}${url.search}`;
+  for (const method of ['PUT', 'GET'])
+    expect((await fetch(transfer, { method, ...(method === 'PUT' ? { body: 'x' } : {}) })).status).toBe(401);
+});
+
+/** How many names and paths are tried by way of the service: test/workspace.test.ts tries 10,000 without it. */
+const HOSTILE = process.env.SLOW_TESTS === undefined ? 100 : 10_000;
+const AT_ONCE = 20;
+
+test(`of ${HOSTILE} names and paths none gives a 5xx, and the workspace has what was answered with 200`, async () => {
+  const own = await service.computer();
+  const { workspace, said } = await service.agent(own);
+  let written = 0;
+  let refused = 0;
+  const send = async ([fileName, destPath]: [string, string | undefined]) => {
+    service.world.now += 1;
+    const url = `/computers/${own.id}/files/${encodeURIComponent(fileName)}`;
+    const created = await ada('POST', `${url}/create-upload`, { sizeBytes: 0 });
+    expect(created.status).toBe(isName(fileName) ? 200 : 400);
+    if (!isName(fileName)) {
+      refused += 1;
+      return;
+    }
+    const { transferId, uploadUrl } = created.body;
+    expect((await fetch(uploadUrl, { method: 'PUT', body: '' })).status).toBe(204);
+    const completion = { transferId, sessionId: 's', ...(destPath === undefined ? {} : { destPath }) };
+    const { status } = await ada('POST', `${url}/complete-upload`, completion);
+    if (destPath !== undefined && !isPath(destPath)) {
+      expect(status).toBe(400);
+      refused += 1;
+      return;
+    }
+    expect([200, 409, 424]).toContain(status);
+    if (status !== 200) return;
+    written += 1;
+    expect(existsSync(`${workspace}/${destPath ?? ''}/${fileName}`)).toBe(true);
+  };
+  const some = fc.array(fc.tuple(name.map(wellFormed), path), { minLength: AT_ONCE, maxLength: AT_ONCE });
+  const property = fc.asyncProperty(some, async (sent) => {
+    await Promise.all(sent.map(send));
+  });
+  await fc.assert(property, { numRuns: HOSTILE / AT_ONCE, endOnFailure: true });
+  expect(said.some((sentence) => sentence.includes('broke'))).toBe(false);
+  expect(written).toBeGreaterThan(HOSTILE / 25);
+  expect(refused).toBeGreaterThan(HOSTILE / 5);
+  const found = readdirSync(workspace, { recursive: true, withFileTypes: true });
+  expect(found.filter((one) => one.isFile())).toHaveLength(written);
+  expect(readdirSync(join(workspace, '..'))).toEqual(['inside']);
+}, 900_000);

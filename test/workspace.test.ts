@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,8 +12,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DestPath, FileName } from '../src/agent/path.js';
 import { Refused, writeFile } from '../src/agent/workspace.js';
+import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { NOW, temporaryFolder } from './world.js';
 
 /** A workspace with a neighbour, and what writes a file into it. */
@@ -191,4 +195,39 @@ describe('a link on the way', () => {
       expect(readdirSync(outside)).toEqual([]);
     },
   );
+});
+
+/** Of how many names that are taken one is written: each costs milliseconds. */
+const WRITTEN = process.env.SLOW_TESTS === undefined ? 10 : 1;
+
+test('of 10,000 names and paths those are taken that the rules take, and none leads outside', async () => {
+  const { inside, target, write } = workspaceWith();
+  const seen = { tried: 0, refused: 0, written: 0 };
+  const property = fc.asyncProperty(name.map(wellFormed), path, async (fileName, destPath) => {
+    expect(FileName.safeParse(fileName).success).toBe(isName(fileName));
+    if (destPath !== undefined) expect(DestPath.safeParse(destPath).success).toBe(isPath(destPath));
+    if (!isName(fileName) || (destPath !== undefined && !isPath(destPath))) {
+      seen.refused += 1;
+      return;
+    }
+    seen.tried += 1;
+    if (seen.tried % WRITTEN !== 0) return;
+    const outcome = await write(
+      { ...target(fileName, 'x', destPath), createdAt: NOW - seen.tried },
+      bytesOf('x'),
+    );
+    // What the rules take the file system may still refuse: too long a name, a folder where a file is, a file that is there.
+    expect(['written', 'exists', 'denied']).toContain(outcome);
+    if (outcome !== 'written') return;
+    seen.written += 1;
+    expect(existsSync(`${inside}/${destPath ?? ''}/${fileName}`)).toBe(true);
+  });
+  await fc.assert(property, { numRuns: 10_000, endOnFailure: true });
+  expect(seen.refused).toBeGreaterThan(2500);
+  expect(seen.written).toBeGreaterThan(4000 / WRITTEN);
+  expect(readdirSync(join(inside, '..')).sort()).toEqual(['inside', 'outside']);
+  expect(readdirSync(join(inside, '..', 'outside'))).toEqual([]);
+  const there = readdirSync(inside, { recursive: true, withFileTypes: true });
+  expect(there.filter((found) => found.isFile())).toHaveLength(seen.written);
+  expect(there.filter((found) => !found.isFile() && !found.isDirectory())).toEqual([]);
 });
