@@ -16,8 +16,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import type { Step } from '../src/computer/step.js';
+import { freePort } from './ask.js';
 import { E2bServer } from './e2b.js';
-import { type Agent, freePort, Service, until } from './service.js';
+import { type Agent, Service, until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 let shared: Service;
