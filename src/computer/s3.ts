@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { DirectAddresses, Objects } from './object.js';
 
 /** Where objects are in a store that speaks S3. */
@@ -46,11 +47,13 @@ export class S3Objects implements Objects {
     }
   }
 
-  async read(key: string): Promise<Readable> {
+  async sha256(key: string): Promise<string> {
     const { client, s3 } = await this.sdk();
-    const { Body }: GetObjectCommandOutput = await client.send(new s3.GetObjectCommand(this.object(key)));
+    const { Body } = await client.send(new s3.GetObjectCommand(this.object(key)));
+    const hash = createHash('sha256');
     // In Node.js a body is a stream of Node.js.
-    return Body as Readable;
+    for await (const chunk of Body as Readable) hash.update(chunk as Buffer);
+    return hash.digest('hex');
   }
 
   async remove(key: string): Promise<void> {

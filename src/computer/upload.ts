@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { Objects } from './object.js';
 import { NotConnected, type Relay } from './relay.js';
 import type { Signer } from './signature.js';
@@ -83,7 +81,7 @@ export class Uploads {
       throw new NoTransfer('The transfer has expired: create-upload makes a new one.');
     if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new NotUploaded();
     if (this.relay.connectedAt(transfer.computerId) === null) throw new NotConnected();
-    const sha256 = await hashOf(await this.objects.read(transfer.id));
+    const sha256 = await this.objects.sha256(transfer.id);
     await this.relay.ask(
       transfer.computerId,
       {
@@ -117,10 +115,4 @@ export class Uploads {
       await this.transfers.forget(transfer);
     }
   }
-}
-
-async function hashOf(stream: Readable): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of stream) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
