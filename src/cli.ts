@@ -401,21 +401,27 @@ computers
 
 computers
   .command('create')
-  .description('create a computer and show its agent token, this once')
+  .description('create a computer, and show its agent token, this once')
   .argument('<name>', 'its name')
   .option('--user <name>', 'user on the machine (default: the name of the one who runs it)')
+  .addOption(new Option('--provider <name>', 'who has the machine').choices(['byom', 'e2b']).default('byom'))
   .option('--repo <url...>', 'repositories to clone into its workspace')
   .option('--install', 'install their dependencies')
   .option('--json', 'print JSON')
   .action(
-    async (name: string, options: { user?: string; repo?: string[]; install?: boolean; json?: boolean }) => {
+    async (
+      name: string,
+      options: { user?: string; provider: string; repo?: string[]; install?: boolean; json?: boolean },
+    ) => {
       const computer = await (await remoteService()).createComputer({
         name,
+        provider: options.provider,
         remoteUser: options.user ?? userInfo().username,
         ...(options.repo === undefined ? {} : { repos: options.repo }),
         ...(options.install === undefined ? {} : { autoInstallDeps: options.install }),
       });
       if (options.json === true) return print(JSON.stringify(computer));
+      if (computer.agentToken === undefined) return print(`${computer.name} (${computer.id}) is being made.`);
       print(
         `${computer.agentToken}\nThis is the agent token of ${computer.name} (${computer.id}). It is shown this once.`,
       );
