@@ -19,8 +19,8 @@ import type { Provisioner } from '../computer/provision.js';
 import type { Relay } from '../computer/relay.js';
 import { retried, Steps } from '../computer/step.js';
 import { type Caller, requireAction } from './auth.js';
+import type { ComputerDeps } from './computing.js';
 import { ApiError, ERRORS } from './errors.js';
-import type { MachineDeps } from './machines.js';
 
 const EXAMPLE_ID = 'cmp_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
@@ -157,7 +157,7 @@ function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
 }
 
 /** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
-export const computers: FastifyPluginAsyncZod<MachineDeps> = async (
+export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
   app,
   { computers, relay, provisioner },
 ) => {

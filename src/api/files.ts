@@ -6,8 +6,8 @@ import { JobFailed, NoAnswer, NotConnected } from '../computer/relay.js';
 import { NoTransfer, NotUploaded } from '../computer/upload.js';
 import { type Caller, requireAction } from './auth.js';
 import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
+import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
-import type { MachineDeps } from './machines.js';
 
 /** How large a file can be. */
 const FILE_BYTES = 2 * 2 ** 30;
@@ -106,7 +106,10 @@ function refusalOf(error: unknown, fileName: string): unknown {
 }
 
 /** Files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
-export const files: FastifyPluginAsyncZod<MachineDeps> = async (app, { computers, uploads, provisioner }) => {
+export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
+  app,
+  { computers, uploads, provisioner },
+) => {
   const uploadable = async (caller: Caller, id: string) => {
     const computer = await computers.find(caller.orgId, { id });
     if (computer === undefined) throw noComputer(id);

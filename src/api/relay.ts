@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Computer } from '../computer/computer.js';
 import { bodyOf, noComputer } from './computers.js';
+import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
-import type { MachineDeps } from './machines.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,7 +17,7 @@ const notUpgraded = () => {
 };
 
 /** Where agents connect, with their token (docs/computers.md). */
-export const agents: FastifyPluginAsyncZod<MachineDeps> = async (app, { computers, relay, provisioner }) => {
+export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, { computers, relay, provisioner }) => {
   app.route({
     method: 'GET',
     url: '/relay/agent',
@@ -43,7 +43,7 @@ export const agents: FastifyPluginAsyncZod<MachineDeps> = async (app, { computer
 };
 
 /** Where people watch a computer: its answer comes at once, and again whenever it changes. */
-export const watchers: FastifyPluginAsyncZod<MachineDeps> = async (
+export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (
   app,
   { computers, relay, authenticator },
 ) => {

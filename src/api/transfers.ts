@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { LocalObjects, WrongLength } from '../computer/object.js';
 import type { Permission } from '../computer/signature.js';
 import { LIFE_MS, type Transfer } from '../computer/transfer.js';
+import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
 import { TransferId } from './files.js';
-import type { MachineDeps } from './machines.js';
 
 const Params = z.strictObject({ transferId: TransferId });
 const Signed = z.strictObject({
@@ -25,7 +25,7 @@ const GONE = 'The transfer is completed or gone: create-upload makes a new one.'
 const NO_ROOM = 'The service has no room for the file just now: send it again later.';
 
 /** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
-export const transfers: FastifyPluginAsyncZod<MachineDeps> = async (app, { uploads, signer, clock }) => {
+export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, { uploads, signer, clock }) => {
   const { objects } = uploads;
   // An object store with addresses of its own has no bytes come through here.
   if (!(objects instanceof LocalObjects)) return;

@@ -41,7 +41,13 @@ export class Provisioner {
       const found = await this.computers.find(computer.orgId, computer);
       if (found?.providerRef == null || found.status === 'error') return;
       if (this.relay.connectedAt(computer.id) !== null) return;
-      const isGone = (await this.required().status(found.providerRef)) === 'gone';
+      let isGone: boolean;
+      try {
+        isGone = (await this.required().status(found.providerRef)) === 'gone';
+      } catch (error) {
+        if (!(error instanceof ProviderFailed)) throw error;
+        return this.fail(found, 'configure-user', error.message);
+      }
       await this.computers.change(computer, ({ steps }) =>
         isGone
           ? { status: 'error', providerRef: null, steps: lost(steps, this.clock()) }
@@ -109,7 +115,7 @@ export class Provisioner {
               ? 'The computer did not answer.'
               : undefined;
       if (detail === undefined) throw error;
-      await this.note(computer, name, { status: 'failed', completedAt: this.clock(), error: detail });
+      await this.fail(computer, name, detail);
       return false;
     }
     await this.note(computer, name, { status: 'completed', completedAt: this.clock() });
@@ -143,6 +149,10 @@ export class Provisioner {
     if (this.provider === undefined)
       throw new ProviderFailed('This service has no provider e2b: it needs E2B_API_KEY.');
     return this.provider;
+  }
+
+  private fail(computer: Computer, name: StepName, error: string): Promise<void> {
+    return this.note(computer, name, { status: 'failed', completedAt: this.clock(), error });
   }
 
   private async note(computer: Computer, name: StepName, change: Partial<Step>): Promise<void> {

@@ -19,7 +19,7 @@ import { agents, watchers } from './relay.js';
 import { transfers } from './transfers.js';
 
 /** What the routes of computers work with. */
-export interface MachineDeps extends ApiDeps {
+export interface ComputerDeps extends ApiDeps {
   readonly computers: Computers;
   readonly relay: Relay;
   readonly signer: Signer;
@@ -33,23 +33,23 @@ const SWEEP_MS = 60_000;
 const GOODBYE_MS = 1000;
 
 /** Adds all that there is of computers: their routes, their agents, and what goes on between requests. */
-export function addMachines(app: FastifyInstance, deps: ApiDeps): void {
-  const machines = open(deps, app.log);
+export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
+  const all = open(deps, app.log);
   app.register(websocket, { options: { maxPayload: MESSAGE_BYTES }, preClose: hangUp });
-  const routes = family<MachineDeps>('v0', async (scope, all) => {
+  const routes = family<ComputerDeps>('v0', async (scope, all) => {
     for (const part of [computers, files, watchers]) await part(scope, all);
   });
-  app.register(routes, { ...machines, prefix: '/api/v0' });
+  app.register(routes, { ...all, prefix: '/api/v0' });
   // Agents, and those who have a signed address, have no credential of the API.
   const withoutCredential: FastifyPluginAsync = (scope) =>
     refuseOtherMethods(scope, async () => {
-      for (const part of [agents, transfers]) await part(scope, machines);
+      for (const part of [agents, transfers]) await part(scope, all);
     });
   app.register(withoutCredential, { prefix: '/api/v0' });
-  workWhileListening(app, machines);
+  workWhileListening(app, all);
 }
 
-function open(deps: ApiDeps, log: FastifyInstance['log']): MachineDeps {
+function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   const { store, config, clock } = deps;
   const relay = new Relay(clock);
   const signer = Signer.open(config.data);
@@ -68,7 +68,7 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): MachineDeps {
 }
 
 /** Goes on with what an earlier service has left, and clears uploads away. */
-function workWhileListening(app: FastifyInstance, { uploads, provisioner }: MachineDeps): void {
+function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();
   const work = (task: () => Promise<void>, what: string) => {
