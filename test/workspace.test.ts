@@ -198,7 +198,7 @@ describe('a link on the way', () => {
 });
 
 /** Of how many names that are taken one is written: each costs milliseconds. */
-const WRITTEN = process.env.SLOW_TESTS === undefined ? 10 : 1;
+const WRITTEN = process.env.SLOW_TESTS === undefined ? 20 : 1;
 
 test('of 10,000 names and paths those are taken that the rules take, and none leads outside', async () => {
   const { inside, target, write } = workspaceWith();
