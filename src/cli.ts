@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { constants, createWriteStream, statSync } from 'node:fs';
+import { access, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Answer } from './api/report.js';
 import type { Role as RoleName } from './api/roles.js';
 import type { CheckOptions } from './command/readiness.js';
+import type { RemoteService } from './command/service.js';
 import type { Config } from './config.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
@@ -374,6 +375,135 @@ program
     const { checkReadiness } = await import('./command/readiness.js');
     await checkReadiness(path, options, { clock, print });
   });
+
+program
+  .command('agent')
+  .description('connect this machine to the service as one of its computers, until stopped')
+  .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
+  .option(
+    '--token <token>',
+    'agent token of the computer (default: DAYBOOK_AGENT_TOKEN, which other users cannot see)',
+  )
+  .requiredOption('--workspace <folder>', 'folder that files are written to, made when it is missing')
+  .action(async (options: { server?: string; token?: string; workspace: string }) => {
+    const { url, agentToken } = readProcessConfig({
+      DAYBOOK_URL: options.server,
+      DAYBOOK_AGENT_TOKEN: options.token,
+    });
+    if (agentToken === undefined)
+      throw new UsageError(
+        'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: creating a computer shows it.',
+      );
+    // An agent outlives whoever reads what it says.
+    process.stdout.removeAllListeners('error').on('error', () => {});
+    const stopping = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+    const { runAgent } = await import('./agent/agent.js');
+    await runAgent({
+      server: url,
+      token: agentToken,
+      workspace: await openWorkspace(options.workspace),
+      version: VERSION,
+      clock,
+      say: print,
+      signal: stopping.signal,
+    });
+  });
+
+const computers = program
+  .command('computers')
+  .description('list and create computers, and send files to them, over the API of a running service')
+  .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
+  .option('--key <key>', 'API key (default: DAYBOOK_KEY, which other users cannot see)');
+
+async function remoteService(): Promise<RemoteService> {
+  const options = computers.opts<{ server?: string; key?: string }>();
+  const { url, key } = readProcessConfig({ DAYBOOK_URL: options.server, DAYBOOK_KEY: options.key });
+  if (key === undefined)
+    throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
+  const { RemoteService } = await import('./command/service.js');
+  return new RemoteService(url, key, clock);
+}
+
+computers
+  .command('list')
+  .description('list the computers of the organization, newest first')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    const found = await (await remoteService()).computers();
+    if (options.json === true) return print(JSON.stringify(found));
+    print(
+      table(
+        found.map(({ id, name, providerType, status, hostname, connectedAt }) => ({
+          id,
+          name,
+          provider: providerType,
+          status,
+          hostname,
+          connected_at: connectedAt === null ? '' : new Date(connectedAt).toISOString(),
+        })),
+      ),
+    );
+  });
+
+computers
+  .command('create')
+  .description('create a computer, and show its agent token, this once')
+  .argument('<name>', 'its name')
+  .option('--user <name>', 'user on the machine (default: the name of the one who runs it)')
+  .addOption(new Option('--provider <name>', 'who has the machine').choices(['byom', 'e2b']).default('byom'))
+  .option('--repo <url...>', 'repositories to clone into its workspace')
+  .option('--install', 'install their dependencies')
+  .option('--json', 'print JSON')
+  .action(
+    async (
+      name: string,
+      options: { user?: string; provider: string; repo?: string[]; install?: boolean; json?: boolean },
+    ) => {
+      const computer = await (await remoteService()).createComputer({
+        name,
+        provider: options.provider,
+        remoteUser: options.user ?? userInfo().username,
+        ...(options.repo === undefined ? {} : { repos: options.repo }),
+        ...(options.install === undefined ? {} : { autoInstallDeps: options.install }),
+      });
+      if (options.json === true) return print(JSON.stringify(computer));
+      if (computer.agentToken === undefined) return print(`${computer.name} (${computer.id}) is being made.`);
+      print(
+        `${computer.agentToken}\nThis is the agent token of ${computer.name} (${computer.id}). It is shown this once.`,
+      );
+    },
+  );
+
+computers
+  .command('upload')
+  .description('send a file to a computer; it is never put in the place of another')
+  .argument('<file>', 'file to send')
+  .argument('<computer>', 'id or name of the computer')
+  .option('--dest <folder>', 'folder inside the workspace (default: the workspace itself)')
+  .action(async (path: string, computer: string, options: { dest?: string }) => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
+    const service = await remoteService();
+    const name = basename(path);
+    const sent = await withProgress(`Sending ${name}`, (progress) =>
+      service.upload({ path, size: found.size, name }, computer, options.dest, progress),
+    );
+    const folder = options.dest === undefined ? '' : `${options.dest.replace(/\/$/, '')}/`;
+    print(`${folder}${name} is on ${computer}: ${bytes(sent)}.`);
+  });
+
+/** The real path of a folder for files, made when it is missing. */
+async function openWorkspace(folder: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK | constants.X_OK);
+    return await realpath(folder);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new UsageError(`The workspace ${folder} can't be written to${code}: name a folder that can.`);
+  }
+}
 
 const keys = program.command('keys').description('make, list and revoke API keys');
 

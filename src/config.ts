@@ -3,6 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import type { E2bConfig } from './computer/e2b.js';
+import type { S3Address } from './computer/s3.js';
 import { type Day, DaySchema } from './day.js';
 import { UsageError } from './exit.js';
 import './sentence.js';
@@ -74,6 +76,29 @@ function toAddress(text: string, context: z.RefinementCtx): ClickHouseAddress | 
   };
 }
 
+/** What `s3://bucket/prefix?region=eu-central-1&endpoint=http://127.0.0.1:9000` names. */
+function toS3Address(text: string, context: z.RefinementCtx): S3Address | undefined {
+  if (text === 'folder') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const { region = 'us-east-1', endpoint, ...others } = Object.fromEntries(url?.searchParams ?? []);
+  if (
+    url?.protocol !== 's3:' ||
+    !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) ||
+    url.username !== '' ||
+    url.hash !== '' ||
+    Object.keys(others).length > 0 ||
+    (endpoint !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint))
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be folder or s3://bucket/prefix?region=eu-central-1&endpoint=https://host',
+    });
+    return z.NEVER;
+  }
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, region, endpoint };
+}
+
 /** Every setting: its form, its default and, for people, what it does. Names of secrets are in SECRETS. */
 const Settings = z.object({
   DAYBOOK_DATA: text
@@ -85,6 +110,13 @@ const Settings = z.object({
     .default('duckdb')
     .transform(toAddress)
     .describe('`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)'),
+  DAYBOOK_OBJECTS: z
+    .string()
+    .default('folder')
+    .transform(toS3Address)
+    .describe(
+      'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
+    ),
   DAYBOOK_HOST: text.default('127.0.0.1').describe('address to listen on'),
   DAYBOOK_PORT: whole(0, 65535).default(8787).describe('port to listen on'),
   DAYBOOK_RATE_CARD: text
@@ -109,7 +141,7 @@ const Settings = z.object({
     .min(32, 'must have at least 32 characters')
     .optional()
     .describe(
-      'what secrets in [enterprise controls](controls.md) are encrypted with (default: a key in the file `secret.key` of the data folder, made at the first start)',
+      'what secrets in [enterprise controls](controls.md) are encrypted with, and addresses for files signed (default: a key in the file `secret.key` of the data folder, made at the first start)',
     ),
   DAYBOOK_MEMORY_MB: whole(256)
     .default(1024)
@@ -127,6 +159,11 @@ const Settings = z.object({
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
   DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
+  DAYBOOK_AGENT_TIMEOUT_S: whole(1, 3600)
+    .default(60)
+    .describe(
+      'seconds that the agent of a [computer](computers.md) may take to write a file, before the service answers 503',
+    ),
   DAYBOOK_METRICS: z
     .enum(['local', 'on', 'off'])
     .default('local')
@@ -157,10 +194,23 @@ const Settings = z.object({
   DAYBOOK_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address as http://127.0.0.1:8787' })
     .default('http://127.0.0.1:8787')
-    .describe('where `daybook readiness check --submit` finds the service'),
+    .describe(
+      'where `daybook agent`, also one in a sandbox, `daybook computers` and `daybook readiness check --submit` find the service',
+    ),
   DAYBOOK_KEY: text
     .optional()
-    .describe('API key that `daybook readiness check --submit` asks the service with'),
+    .describe('API key that `daybook computers` and `daybook readiness check --submit` ask the service with'),
+  DAYBOOK_AGENT_TOKEN: text.optional().describe('what `daybook agent` shows the service'),
+  E2B_API_KEY: text.optional().describe('makes [computers](computers.md) of the provider `e2b` possible'),
+  DAYBOOK_E2B_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address as https://api.e2b.app' })
+    .default('https://api.e2b.app')
+    .describe(
+      'address of the API that speaks E2B; sandboxes are behind the same one, unless it is `https://api.DOMAIN`',
+    ),
+  DAYBOOK_E2B_TEMPLATE: text
+    .default('base')
+    .describe('template of sandboxes that name none; the program `daybook` must be in it'),
   DAYBOOK_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -171,9 +221,11 @@ type Setting = keyof typeof Settings.shape;
 
 const SECRETS: ReadonlySet<string> = new Set<Setting>([
   'DAYBOOK_JWT_SECRET',
+  'DAYBOOK_AGENT_TOKEN',
   'DAYBOOK_KEY',
   'DAYBOOK_SECRET_KEY',
   'DAYBOOK_STORE',
+  'E2B_API_KEY',
 ]);
 
 /** How JWTs are checked: with a key set or with a shared secret. */
@@ -192,6 +244,8 @@ export interface Config {
   readonly data: string;
   /** The ClickHouse database that is the store; undefined for a DuckDB file in the data folder. */
   readonly clickhouse: ClickHouseAddress | undefined;
+  /** The bucket where files for computers wait; undefined for the data folder. */
+  readonly objects: S3Address | undefined;
   readonly host: string;
   readonly port: number;
   /** Path of the rate card. */
@@ -214,6 +268,8 @@ export interface Config {
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
+  /** How long the agent of a computer may take for what it is asked. */
+  readonly agentTimeoutSeconds: number;
   /** Who may read /metrics: this machine, all, nobody. */
   readonly metrics: 'local' | 'on' | 'off';
   readonly corsOrigins: readonly string[];
@@ -224,6 +280,9 @@ export interface Config {
   /** Where commands that are clients find the service. */
   readonly url: string;
   readonly key: string | undefined;
+  readonly agentToken: string | undefined;
+  /** The provider of sandboxes; undefined without a key for it. */
+  readonly e2b: E2bConfig | undefined;
   readonly logLevel: string;
 }
 
@@ -301,7 +360,7 @@ export function describeSettings(): { name: string; description: string; byDefau
 /** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */
 export function readConfig(variables: Variables): Config {
   const ours = Object.entries(variables).filter(
-    ([name, value]) => name.startsWith('DAYBOOK_') && value !== '',
+    ([name, value]) => (name.startsWith('DAYBOOK_') || name === 'E2B_API_KEY') && value !== '',
   );
   const odd = ours.find(([name]) => !Object.hasOwn(Settings.shape, name));
   if (odd !== undefined)
@@ -318,6 +377,7 @@ export function readConfig(variables: Variables): Config {
   return {
     data: settings.DAYBOOK_DATA,
     clickhouse: settings.DAYBOOK_STORE,
+    objects: settings.DAYBOOK_OBJECTS,
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
     rateCard: settings.DAYBOOK_RATE_CARD,
@@ -331,6 +391,7 @@ export function readConfig(variables: Variables): Config {
     cacheMb: settings.DAYBOOK_CACHE_MB,
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
+    agentTimeoutSeconds: settings.DAYBOOK_AGENT_TIMEOUT_S,
     metrics: settings.DAYBOOK_METRICS,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
@@ -338,6 +399,8 @@ export function readConfig(variables: Variables): Config {
     jwt: jwtOf(settings),
     url: settings.DAYBOOK_URL,
     key: settings.DAYBOOK_KEY,
+    agentToken: settings.DAYBOOK_AGENT_TOKEN,
+    e2b: e2bOf(settings),
     logLevel: settings.DAYBOOK_LOG_LEVEL,
   };
 }
@@ -349,6 +412,11 @@ function tlsOf({ DAYBOOK_TLS_CERT: cert, DAYBOOK_TLS_KEY: key }: Parsed): Config
   if (cert === undefined || key === undefined)
     throw new UsageError('DAYBOOK_TLS_CERT and DAYBOOK_TLS_KEY go together: set both or none.');
   return { cert: resolve(cert), key: resolve(key) };
+}
+
+function e2bOf(settings: Parsed): E2bConfig | undefined {
+  const { E2B_API_KEY: apiKey, DAYBOOK_E2B_URL: url, DAYBOOK_E2B_TEMPLATE: template } = settings;
+  return apiKey === undefined ? undefined : { apiKey, url, template };
 }
 
 function jwtOf(settings: Parsed): JwtConfig | undefined {

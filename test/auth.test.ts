@@ -24,6 +24,10 @@ const TABLE: [Action, string][] = [
   ['send events', 'yes yes yes no yes'],
   // A member's key may send only its own user's events.
   ['send events of other users', 'yes yes no no yes'],
+  // A service account is named by those who may upload to its computers.
+  ['create computers of service accounts', 'yes yes no no no'],
+  // Ours: to rename, delete or retry.
+  ['change computers of others', 'yes yes no no no'],
   // Ours: a member's own rows.
   ['read own analytics', 'yes yes yes no no'],
 ];

@@ -487,6 +487,75 @@ test('the first start of the demo loads the sample and shows a request that work
   expect(second.text()).not.toContain('dbk_');
 });
 
+test('computers are created, listed and sent files to over the API, and their agent stops cleanly', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const made = await daybook([
+    '--data',
+    data,
+    'keys',
+    'create',
+    '--org',
+    'acme',
+    '--role',
+    'member',
+    '--user',
+    'ada',
+    '--json',
+  ]);
+  const { url } = await served(data);
+  const env = { DAYBOOK_URL: url, DAYBOOK_KEY: JSON.parse(made.stdout).key };
+  const created = await daybook(['computers', 'create', 'box', '--user', 'ada'], { env });
+  const [token = ''] = created.stdout.split('\n');
+  expect(token).toMatch(/^dba_/);
+  const workspace = join(folder, 'workspace');
+  const agent = start(['agent', '--workspace', workspace], {
+    env: { DAYBOOK_URL: url, DAYBOOK_AGENT_TOKEN: token },
+  });
+  for await (const chunk of agent.stdout ?? []) if (String(chunk).includes('Connected')) break;
+  const listed = await daybook(['computers', 'list', '--json'], { env });
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { name: 'box', status: 'active', connectedAt: expect.any(Number) },
+  ]);
+  expect((await daybook(['computers', 'list'], { env })).stdout).toMatch(/box +byom +active/);
+  writeFileSync(join(folder, 'my file.txt'), 'hello');
+  const upload = ['computers', 'upload', join(folder, 'my file.txt'), 'box', '--dest', 'in/'];
+  const sent = await daybook(upload, { env });
+  expect(sent).toEqual({ code: 0, stdout: 'in/my file.txt is on box: 5 B.\n', stderr: '' });
+  expect(readFileSync(join(workspace, 'in', 'my file.txt'), 'utf8')).toBe('hello');
+  const again = await daybook(upload, { env });
+  expect(again.stderr).toMatch(/^There is a file my file.txt .* already.*\n$/);
+  expect(again.code).toBe(2);
+  const ended = once(agent, 'close');
+  agent.kill('SIGTERM');
+  expect((await ended)[0]).toBe(0);
+  for (const [args, sentence, more] of [
+    [['computers', 'create', 'Box'], /^The member name must be 1 to 63.*\n$/, {}],
+    [['computers', 'upload', join(folder, 'none'), 'box'], /^There is no file .*\n$/, {}],
+    [['computers', 'upload', join(folder, 'my file.txt'), 'none'], /^There is no computer none.*\n$/, {}],
+    [['computers', 'list'], /^Give an API key with --key or DAYBOOK_KEY.*\n$/, { DAYBOOK_KEY: '' }],
+    [['computers', 'list'], /^The API key is unknown.*\n$/, { DAYBOOK_KEY: `dbk_${'a'.repeat(43)}` }],
+    [['computers', 'list'], /can't be reached \(ECONNREFUSED\).*\n$/, { DAYBOOK_URL: 'http://127.0.0.1:9' }],
+    [['computers', 'list', '--key', 'x'], /^The API key is unknown.*\n$/, {}],
+    [['agent', '--workspace', workspace], /^Give the agent token.*\n$/, {}],
+    [
+      ['agent', '--workspace', join(folder, 'my file.txt')],
+      /^The workspace .* can't be written to \(EEXIST\).*\n$/,
+      { DAYBOOK_AGENT_TOKEN: 'x' },
+    ],
+    [
+      ['agent', '--workspace', workspace],
+      /^The service does not know this agent token.*\n$/,
+      { DAYBOOK_AGENT_TOKEN: 'x' },
+    ],
+    [['agent', '--workspace', workspace, '--server', 'box'], /^DAYBOOK_URL can't be "box".*\n$/, {}],
+  ] as const) {
+    const { code, stderr } = await daybook(args, { env: { ...env, ...more } });
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+  }
+});
+
 test('docs/commands.md has the help of every command', async () => {
   const commands = [
     [],
@@ -498,6 +567,11 @@ test('docs/commands.md has the help of every command', async () => {
     ['config'],
     ['readiness'],
     ['readiness', 'check'],
+    ['agent'],
+    ['computers'],
+    ['computers', 'list'],
+    ['computers', 'create'],
+    ['computers', 'upload'],
     ['keys'],
     ['keys', 'create'],
     ['keys', 'list'],

@@ -85,6 +85,24 @@ test('algorithms that don’t go with what JWTs are checked with are refused', (
   ]);
 });
 
+test('a bucket that is none is named', () => {
+  for (const objects of [
+    's3',
+    's3://',
+    's3://B',
+    's3://files?x=1',
+    's3://files?endpoint=box',
+    'http://files',
+  ])
+    expect(() => readConfig({ DAYBOOK_OBJECTS: objects })).toThrow(UsageError);
+  expect(readConfig({ DAYBOOK_OBJECTS: 's3://files' }).objects).toEqual({
+    bucket: 'files',
+    prefix: '',
+    region: 'us-east-1',
+    endpoint: undefined,
+  });
+});
+
 test('docs/settings.md lists every setting', () => {
   const rows = describeSettings().map(({ name, description, byDefault }) => {
     const shown =

@@ -46,8 +46,16 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly bodies: Readonly<Record<string, Media>>;
   readonly responses: Readonly<Record<string, Response>>;
-  /** The status of the answer when all is well. */
-  readonly success: number;
+}
+
+/** The parameters of an operation that are not in its path. */
+export function queryOf({ parameters }: Operation): readonly Parameter[] {
+  return parameters.filter((one) => one.in === 'query');
+}
+
+/** The status of an operation's answers when all is well. */
+export function okOf({ responses }: Operation): number {
+  return Number(Object.keys(responses).find((status) => status.startsWith('2')));
 }
 
 /** A request as the examples of an operation give it; members of `query` replace those or, undefined, take them away. */
@@ -85,9 +93,8 @@ export class Reference {
           summary,
           operationId,
           isOpen: security === undefined,
-          parameters: parameters.filter((one) => one.in === 'query'),
+          parameters,
           bodies: (requestBody as { content?: object } | undefined)?.content ?? {},
-          success: Number(Object.keys(responses as object).find((status) => status.startsWith('2'))),
           responses: Object.fromEntries(
             Object.entries(responses as Record<string, Record<string, unknown>>).map(([status, one]) => [
               status,
@@ -115,12 +122,24 @@ export class Reference {
     return validate(value) ? [] : (validate.errors ?? []).map((error) => JSON.stringify(error));
   }
 
+  /** The path of an operation's example. */
+  path({ path, parameters }: Operation): string {
+    const inPath = parameters.filter((one) => one.in === 'path');
+    return inPath.reduce(
+      (before, { name, example }) => before.replace(`{${name}}`, encodeURIComponent(String(example))),
+      path,
+    );
+  }
+
   /** The path and query of an operation's example. */
-  url({ path, parameters }: Operation, { query = {} }: Wanted = {}): string {
+  url(operation: Operation, { query = {} }: Wanted = {}): string {
+    const path = this.path(operation);
     const values = new URLSearchParams();
     // The cursor of the example would leave out the first users.
     const given = Object.fromEntries(
-      parameters.filter((one) => one.required === true).map(({ name, example }) => [name, String(example)]),
+      queryOf(operation)
+        .filter((one) => one.required === true)
+        .map(({ name, example }) => [name, String(example)]),
     );
     for (const [name, value] of Object.entries({ ...given, ...query }))
       for (const one of [value ?? []].flat()) values.append(name, one);

@@ -1,31 +1,76 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { FastifyInstance } from 'fastify';
 import { onTestFinished } from 'vitest';
+import { runAgent } from '../src/agent/agent.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Action, Role } from '../src/api/roles.js';
+import { Signer } from '../src/computer/signature.js';
+import { LIFE_MS } from '../src/computer/transfer.js';
 import { ask, type Given } from './ask.js';
 import { type Operation, Reference, type Wanted } from './reference.js';
 import { type AtEnd, World } from './world.js';
 
-/** A service that listens, with what it says of itself and an owner's key. */
+/** An answer of the service. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
+  readonly body: any;
+}
+
+export type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** An agent that runs in this process. */
+export interface Agent {
+  readonly workspace: string;
+  readonly said: string[];
+  /** Ends with what it ended with. */
+  readonly ended: Promise<unknown>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Waits until something holds; the test's own limit ends one that never does. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A service that listens, with what it says of itself, what asks it, and agents. */
 export class Service {
+  /** Whether its store answers. A test can take it away. */
+  isWhole = true;
+  private agents = 0;
+  private computers = 0;
+  private readonly keys = new Map<string, Promise<{ key: string }>>();
+
   private constructor(
     readonly world: World,
+    readonly app: FastifyInstance,
     readonly url: string,
     readonly reference: Reference,
+    /** An owner's. */
     readonly key: string,
     /** What routes do, by method and path. */
     readonly actions: ReadonlyMap<string, Action | undefined>,
+    private readonly atEnd: AtEnd,
   ) {}
 
-  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished) {
+  static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished, port = 0) {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...environment }, atEnd);
     const app = buildApp(world);
     const actions = new Map<string, Action | undefined>();
-    app.addHook('onRoute', ({ method, url, config }) => void actions.set(`${method} ${url}`, config?.action));
-    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    app.addHook(
+      'onRoute',
+      ({ method, url, config }) =>
+        void actions.set(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, config?.action),
+    );
+    const url = await app.listen({ host: '127.0.0.1', port });
     atEnd(() => app.close());
     const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, world.now);
-    return new Service(world, url, await Reference.of(app), key, actions);
+    return new Service(world, app, url, await Reference.of(app), key, actions, atEnd);
   }
 
   get operations(): readonly Operation[] {
@@ -47,9 +92,11 @@ export class Service {
   }
 
   /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
-  send(operation: Operation, { headers, body, ...wanted }: Wanted = {}): Promise<Given> {
-    const { type, content = body } = this.bodyOf(operation);
-    return ask(this.url, this.reference.url(operation, wanted), {
+  async send(operation: Operation, { headers, body, query, ...wanted }: Wanted = {}): Promise<Given> {
+    const { type, content } = this.bodyOf(operation);
+    if (this.isWhole) await this.make(operation);
+    const signed = this.signed(operation);
+    return ask(this.url, this.reference.url(operation, { ...wanted, query: { ...signed, ...query } }), {
       method: operation.method,
       headers: {
         authorization: `Bearer ${this.key}`,
@@ -58,5 +105,146 @@ export class Service {
       },
       ...(content === undefined ? {} : { body: body ?? content }),
     });
+  }
+
+  /** Makes what the examples of an operation name, as if it was never asked before. */
+  private async make({ method, path, parameters }: Operation): Promise<void> {
+    const { store, now } = this.world;
+    const of = (name: string) => String(parameters.find((one) => one.name === name)?.example ?? '');
+    if (!/^\/api\/v0\/(computers|transfers)/.test(path)) return;
+    const id = '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10';
+    const isDone = path.endsWith('/complete-upload');
+    const computer = {
+      computer_id: of('computerId') || 'cmp_1',
+      name: of('name') || 'box',
+      status: path.endsWith('/retry') ? 'error' : 'active',
+    };
+    const isThere = method !== 'POST' || path !== '/api/v0/computers';
+    await store.run([
+      { sql: 'DELETE FROM computers' },
+      { sql: 'DELETE FROM transfers' },
+      ...(isThere
+        ? [
+            {
+              sql: `INSERT INTO computers (computer_id, org_id, name, provider_type, status, owner_kind, owner_id, repos, auto_install_deps, steps, token_hash, created_at)
+                SELECT $computer_id, 'acme', $name, 'byom', $status, 'human', 'ada', '[]', 1 = 0, '[]', 'none', instant($now)`,
+              parameters: { ...computer, now },
+            },
+          ]
+        : []),
+      {
+        sql: `INSERT INTO transfers (transfer_id, org_id, computer_id, file_name, size_bytes, created_at, expires_at, dest_path, completed_at)
+          SELECT $id, 'acme', $computer_id, 'hello.txt', 5, instant($now), instant($end), CASE WHEN $is_done = 1 THEN 'docs' END,
+            CASE WHEN $is_done = 1 THEN instant($now) END`,
+        parameters: {
+          ...{ id, computer_id: computer.computer_id, now },
+          ...{ end: now + LIFE_MS, is_done: isDone ? 1 : 0 },
+        },
+      },
+    ]);
+  }
+
+  /** What signs the address of an operation that has no credential. */
+  private signed({ path, parameters }: Operation): Record<string, string> {
+    if (!path.startsWith('/api/v0/transfers')) return {};
+    const { config, now } = this.world;
+    const id = String(parameters.find(({ name }) => name === 'transferId')?.example);
+    const signed = Signer.open(config).query('PUT', id, now + LIFE_MS);
+    return Object.fromEntries(new URLSearchParams(signed));
+  }
+
+  /** Asks v0 with a credential of a role, and perhaps of a user. */
+  as(role: Role, userId?: string, orgId = 'acme'): Ask {
+    const name = `${orgId} ${role} ${userId}`;
+    const made = this.keys.get(name) ?? createKey(this.world.store, { orgId, role, userId }, this.world.now);
+    this.keys.set(name, made);
+    return async (method, path, body) => {
+      const { key } = await made;
+      return new Promise((resolve, reject) => {
+        // fetch would make another path of one with dots.
+        const asked = request(
+          this.url,
+          {
+            method,
+            path: `/api/v0${path}`,
+            headers: {
+              authorization: `Bearer ${key}`,
+              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            },
+          },
+          (answer) =>
+            text(answer).then(
+              (content) =>
+                resolve({
+                  status: answer.statusCode ?? 0,
+                  headers: answer.headers,
+                  body: content === '' ? undefined : JSON.parse(content),
+                }),
+              reject,
+            ),
+        );
+        asked.on('error', reject);
+        asked.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
+      });
+    };
+  }
+
+  /** Makes a computer of ada's, `box-1` and so on, and answers its id and token. */
+  async computer(more: object = {}): Promise<{ id: string; agentToken: string }> {
+    this.computers += 1;
+    const { status, body } = await this.as('member', 'ada')('POST', '/computers', {
+      name: `box-${this.computers}`,
+      remoteUser: 'ada',
+      ...more,
+    });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
+  /** Starts an agent, and answers when it is connected. */
+  async agent(computer: { id: string; agentToken: string }): Promise<Agent> {
+    this.agents += 1;
+    const folder = join(this.world.folder, `workspace-${this.agents}`, 'inside');
+    mkdirSync(folder, { recursive: true });
+    const workspace = realpathSync(folder);
+    const stopping = new AbortController();
+    const said: string[] = [];
+    const ended = runAgent({
+      server: this.url,
+      token: computer.agentToken,
+      workspace,
+      version: 'test',
+      clock: this.world.clock,
+      say: (sentence) => said.push(sentence),
+      signal: stopping.signal,
+    }).catch((error: unknown) => error);
+    const stop = async () => {
+      stopping.abort();
+      await ended;
+    };
+    this.atEnd(stop);
+    await until(() => said.some((sentence) => sentence.startsWith('Connected')));
+    return { workspace, said, ended, stop };
+  }
+
+  /** Sends a file's bytes, and answers what completes it. */
+  async sent(
+    computerId: string,
+    fileName: string,
+    bytes: string | Uint8Array,
+    ask: Ask = this.as('member', 'ada'),
+  ): Promise<{ transferId: string; complete: (more?: object) => Promise<Answer> }> {
+    const path = `/computers/${computerId}/files/${encodeURIComponent(fileName)}`;
+    const sizeBytes = Buffer.byteLength(bytes);
+    const { status, body } = await ask('POST', `${path}/create-upload`, { sizeBytes });
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    const put = await fetch(body.uploadUrl, { method: 'PUT', body: Buffer.from(bytes) });
+    if (put.status !== 204) throw new Error(await put.text());
+    const { transferId } = body;
+    return {
+      transferId,
+      complete: (more = {}) =>
+        ask('POST', `${path}/complete-upload`, { transferId, sessionId: 'session', ...more }),
+    };
   }
 }

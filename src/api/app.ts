@@ -7,7 +7,7 @@ import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import '../sentence.js';
@@ -16,8 +16,10 @@ import { SecretKey } from '../controls/secret.js';
 import { UsageError } from '../exit.js';
 import { ulid } from '../ulid.js';
 import { analytics } from './analytics.js';
+import { limitArrival } from './arrival.js';
 import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
+import { addComputers } from './computing.js';
 import { controls } from './controls.js';
 import { ApiError, familyOf } from './errors.js';
 import { events } from './events.js';
@@ -48,16 +50,21 @@ export function buildApp(
   const { config, clock } = deps;
   const limits = {
     headersTimeout: config.timeoutSeconds * 1000,
-    requestTimeout: config.timeoutSeconds * 1000,
+    // How long a body may take is the route's matter: see limitArrival.
+    requestTimeout: 0,
     // How often it is looked who takes too long: by default that is rarer than most limits.
     connectionsCheckingInterval: 1000,
   };
   const app: FastifyInstance = fastify({
     // The log goes to standard error: what the program says to its user stays readable.
-    logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
+    logger:
+      options.logs === true
+        ? { level: config.logLevel, stream: process.stderr, serializers: { req: shown } }
+        : false,
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,
-    requestTimeout: config.timeoutSeconds * 1000,
+    // A part of a path can be as long as a head may be; each route says what it takes.
+    routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
       ? { http: limits }
@@ -82,6 +89,7 @@ export function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  limitArrival(app, config.timeoutSeconds);
   // A connection that stays open after the last answer would hold up a stop.
   let isClosing = false;
   app.addHook('preClose', async () => {
@@ -146,9 +154,15 @@ export function buildApp(
     });
   });
   app.register(family('v0', controls), { ...all, prefix: '/api/v0/organization' });
+  addComputers(app, all);
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });
   return app;
+}
+
+/** A request as the log has it: a signed address is a credential. */
+function shown({ method, url, host, ip }: FastifyRequest) {
+  return { method, url: url.replace(/(signature=)[^&]*/g, '$1***'), host, remoteAddress: ip };
 }

@@ -33,30 +33,41 @@ declare module 'fastify' {
     family?: Family;
     /** What the route can fail with beyond what every route can, or in other words: a sentence of each status. */
     errors?: Partial<Record<ErrorStatus, string>>;
+    /** How long its body may take to arrive, where that is not DAYBOOK_TIMEOUT_S. */
+    receiveSeconds?: number;
     /** Whether answers have an entity tag, so that a client that has one is told so. */
     isTagged?: boolean;
+    /** The methods of its path; set when all of them are known. */
+    allow?: string;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
-    /** The methods that the route's path takes, this one among them. */
-    methods?: ReadonlySet<string>;
     /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */
     bodies?: Readonly<Record<string, z.ZodType>>;
   }
+}
+
+/** Refuses a request to an organization that takes none from where it comes. Throws an ApiError. */
+export async function requireAddress(
+  { ip }: FastifyRequest,
+  orgId: string,
+  { controls }: Pick<ApiDeps, 'controls'>,
+): Promise<void> {
+  if (!(await controls.isAllowed(orgId, ip)))
+    throw new ApiError(403, `The organization takes no requests from ${ip.slice(0, 100)}.`);
 }
 
 /**
  * A plugin of routes that need a credential. Whoever has none gets a 401, whoever may not do what the route does a 403,
  * also where there is no such path; then come all other errors, in the family's shape.
  */
-export function family(
+export function family<Deps extends ApiDeps>(
   shape: Family,
-  routes: FastifyPluginAsyncZod<ApiDeps>,
-): FastifyPluginAsyncZod<ApiDeps> {
+  routes: FastifyPluginAsyncZod<Deps>,
+): FastifyPluginAsyncZod<Deps> {
   return async (app, deps) => {
     app.addHook('onRequest', async (request: FastifyRequest) => {
       request.caller = await deps.authenticator.identify(request);
-      if (!(await deps.controls.isAllowed(request.caller.orgId, request.ip)))
-        throw new ApiError(403, `The organization takes no requests from ${request.ip.slice(0, 100)}.`);
+      await requireAddress(request, request.caller.orgId, deps);
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
     });

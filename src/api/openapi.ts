@@ -5,15 +5,14 @@ import type { z } from 'zod';
 import { VERSION } from '../config.js';
 import { forbiddenTo } from './auth.js';
 import { type Described, finish, type JsonSchema } from './document.js';
-import { ERRORS, type ErrorStatus, type Family, headersOf, PROBLEMS, problemOf } from './errors.js';
+import { ERRORS, type ErrorStatus, type Family, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
 import { type Action, may, Role } from './roles.js';
 
 /** What any route can fail with, and what one that needs a credential can fail with beyond that. */
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
 const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
-
-/** What is answered before any route: in the shape of most. */
-const BEFORE_ROUTES: ReadonlySet<ErrorStatus> = new Set<ErrorStatus>([408, 431]);
+/** What is refused before it is known which route it is for. */
+const BEFORE_ROUTES: readonly ErrorStatus[] = [408, 431];
 
 const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
@@ -33,8 +32,8 @@ const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
 const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const { schema, url, route } = document;
   if (schema?.hide === true) return { schema, url };
-  const { family, action, errors = {}, bodies, isTagged, methods = [] } = route.config ?? {};
-  const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.has(status) ? 'v1' : (family ?? 'v1'));
+  const { family, action, errors = {}, bodies, isTagged, allow = 'GET, HEAD' } = route.config ?? {};
+  const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.includes(status) ? 'v1' : familyOf(url));
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
   const answers = schema.response as Record<string, z.ZodType>;
@@ -45,12 +44,18 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   };
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
   const jsonOf = described.response as Record<string, JsonSchema>;
-  const allow = [...methods].sort().join(', ');
-  const sentences = { 403: forbidden(action), 405: `There is no DELETE here: use ${allow}.`, ...errors };
+  const other = allow.includes('DELETE') ? 'PUT' : 'DELETE';
+  const sentences = { 403: forbidden(action), 405: `There is no ${other} here: use ${allow}.`, ...errors };
   const responses = Object.fromEntries(
     Object.keys(answers).map((status) => [
       status,
-      responseOf(jsonOf[status] ?? {}, ERRORS[Number(status) as ErrorStatus]?.when, isTagged ? TAGGED : {}),
+      status === '204'
+        ? { description: 'It is done.', type: 'null', headers: headersAs({}) }
+        : responseOf(
+            jsonOf[status] ?? {},
+            ERRORS[Number(status) as ErrorStatus]?.when,
+            isTagged ? TAGGED : {},
+          ),
     ]),
   );
   if (isTagged === true)
@@ -131,6 +136,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       { name: 'events', description: 'What agents did, on its way in.' },
       { name: 'controls', description: 'What an organization controls, and who changed it.' },
       { name: 'readiness', description: 'How ready repositories are for coding agents.' },
+      { name: 'computers', description: 'Machines that agents work on, and files for them.' },
       { name: 'operations', description: 'For those who run the service; no credential is needed.' },
     ],
     components: {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ulid } from '../ulid.js';
@@ -151,17 +151,13 @@ function nothingAt(url: string): ApiError {
 
 /** Adds routes to a scope, and answers 405 for all other methods of their paths. */
 export async function refuseOtherMethods(app: FastifyInstance, addRoutes: () => unknown): Promise<void> {
-  const paths = new Map<string, Set<string>>();
-  app.addHook('onRoute', (route) => {
-    const methods = paths.get(route.url) ?? new Set();
-    for (const method of [route.method].flat()) methods.add(method);
-    paths.set(route.url, methods);
-    route.config = { ...route.config, methods };
-  });
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
   await addRoutes();
-  for (const url of [...paths.keys()]) {
+  for (const url of new Set(routes.map(({ url }) => url))) {
     const there = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
     const allow = there.sort().join(', ');
+    for (const route of routes) if (route.url === url) route.config = { ...route.config, allow };
     app.route({
       method: app.supportedMethods.filter((method) => !there.includes(method)),
       url: url.slice(app.prefix.length),

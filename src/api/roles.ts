@@ -13,6 +13,8 @@ export const ACTIONS = {
   'change enterprise controls': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],
   'create computers': ['owner', 'manager', 'member'],
+  'change computers of others': ['owner', 'manager'],
+  'create computers of service accounts': ['owner', 'manager'],
   'upload to own computers': ['owner', 'manager', 'member'],
   'upload to computers of service accounts': ['owner', 'manager'],
   "upload to another person's computers": [],

@@ -1,0 +1,236 @@
+import { get as getHttp, type IncomingMessage } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { hostname } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { UsageError } from '../exit.js';
+import { CLOSE, type FromAgent, FromService, type Job, MESSAGE_BYTES, PROTOCOL, parse } from './message.js';
+import { clone, install } from './repository.js';
+import { Refused, writeFile } from './workspace.js';
+
+/** The first wait before connecting anew, and the longest; a random part of it is waited. */
+const BACKOFF_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+/** How long the service may take for a connection, and how long a download may stand still. */
+const CONNECT_MS = 20_000;
+const STALL_MS = 60_000;
+/** How much the service is told of a failure. */
+const DETAIL_CHARACTERS = 4000;
+
+export interface AgentOptions {
+  /** Address of the service, as `http://127.0.0.1:8787`. */
+  readonly server: string;
+  readonly token: string;
+  /** Folder that it may write to, by its real path. */
+  readonly workspace: string;
+  readonly version: string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Is told in a sentence what happens. */
+  readonly say: (sentence: string) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Keeps a computer connected to the service and does what that asks, until the signal. What is under way when a connection
+ * breaks goes on. Throws a UsageError when the service doesn't know the token, or has given its place to another.
+ */
+export async function runAgent(options: AgentOptions): Promise<void> {
+  const agent = new Agent(options);
+  const { signal, say } = options;
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    const ended = await agent.connect();
+    if (signal.aborted) break;
+    if (ended.wasConnected) failures = 0;
+    const longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** failures);
+    // Many agents that lost one service come back one after the other.
+    const delay = longest / 2 + (Math.random() * longest) / 2;
+    say(`${ended.sentence} The next try is in ${(delay / 1000).toFixed(1)} s.`);
+    await wait(delay, undefined, { signal }).catch(() => undefined);
+  }
+  await agent.finish();
+}
+
+interface Ended {
+  readonly wasConnected: boolean;
+  readonly sentence: string;
+}
+
+class Agent {
+  /** The jobs that are being done: one that is asked for again is not begun again. */
+  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly base: URL;
+
+  constructor(private readonly options: AgentOptions) {
+    this.base = new URL(options.server.endsWith('/') ? options.server : `${options.server}/`);
+  }
+
+  /** Waits until nothing is under way. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.underWay.values());
+  }
+
+  /** Is connected once, and answers why it ended. Throws a UsageError when there is no use in coming back. */
+  connect(): Promise<Ended> {
+    const { token, version, signal, say, server } = this.options;
+    const url = new URL('api/v0/relay/agent', this.base);
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(url, PROTOCOL, {
+        headers: { authorization: `Bearer ${token}` },
+        handshakeTimeout: CONNECT_MS,
+        maxPayload: MESSAGE_BYTES,
+      });
+      let wasConnected = false;
+      let sentence = `The service ${server} can't be reached.`;
+      let silence: NodeJS.Timeout | undefined;
+      let silenceMs = CONNECT_MS;
+      const heard = () => {
+        clearTimeout(silence);
+        silence = setTimeout(() => {
+          sentence = `The service ${server} is silent.`;
+          socket.terminate();
+        }, silenceMs);
+      };
+      const stop = () => {
+        socket.close(1000);
+        // A service that does not answer any more must not keep the agent.
+        setTimeout(() => socket.terminate(), 1000).unref();
+      };
+      signal.addEventListener('abort', stop);
+      socket.on('unexpected-response', (_, response) => {
+        response.resume();
+        if (response.statusCode === 401)
+          reject(
+            new UsageError(
+              'The service does not know this agent token: create the computer again, and start the agent with its new token.',
+            ),
+          );
+        sentence = `The service ${server} answered ${response.statusCode}.`;
+        socket.terminate();
+      });
+      socket.on('error', (error) => {
+        if ('code' in error) sentence = `The service ${server} can't be reached (${String(error.code)}).`;
+      });
+      socket.on('open', () => {
+        heard();
+        send(socket, { type: 'hello', hostname: hostname().slice(0, 255) || 'unknown', version });
+      });
+      socket.on('ping', heard);
+      socket.on('message', (data, isBinary) => {
+        heard();
+        const message = parse(FromService, data, isBinary);
+        if (message === undefined || (message.type === 'welcome') === wasConnected)
+          return socket.close(CLOSE.violated, 'This is not a message of the protocol.');
+        if (message.type === 'welcome') {
+          wasConnected = true;
+          silenceMs = message.heartbeatMs * 3;
+          sentence = `The connection to ${server} broke.`;
+          say(`Connected to ${server} as computer ${message.name} (${message.computerId}).`);
+          return;
+        }
+        void this.work(socket, message);
+      });
+      socket.on('close', (code) => {
+        clearTimeout(silence);
+        signal.removeEventListener('abort', stop);
+        if (code === CLOSE.deleted) reject(new UsageError('The computer is deleted: the agent ends.'));
+        else if (code === CLOSE.replaced)
+          reject(
+            new UsageError(
+              "Another agent has connected with this computer's token: let only one of them run.",
+            ),
+          );
+        else if (code === CLOSE.violated)
+          reject(
+            new UsageError(
+              'The service and the agent do not understand each other: have both in one version of Daybook.',
+            ),
+          );
+        else resolve({ wasConnected, sentence });
+      });
+      if (signal.aborted) stop();
+    });
+  }
+
+  private async work(socket: WebSocket, { id, job }: Extract<FromService, { type: 'job' }>): Promise<void> {
+    try {
+      await this.once(job);
+      send(socket, { type: 'done', id });
+    } catch (error) {
+      const reason = error instanceof Refused ? error.reason : 'failed';
+      const detail = (error instanceof Error ? error.message : String(error)).slice(0, DETAIL_CHARACTERS);
+      this.options.say(`${namesOf(job).failed}: ${detail}`);
+      send(socket, { type: 'failed', id, reason, detail });
+    }
+  }
+
+  /** Does a job, or waits for the one that is under way. */
+  private async once(job: Job): Promise<void> {
+    const key =
+      job.type === 'write'
+        ? JSON.stringify([job.transferId, job.destPath ?? ''])
+        : `${job.type} ${job.repo ?? ''}`;
+    const begun = this.underWay.get(key);
+    if (begun !== undefined) return begun;
+    const work = this.perform(job);
+    this.underWay.set(key, work);
+    try {
+      await work;
+    } finally {
+      this.underWay.delete(key);
+    }
+    this.options.say(`${namesOf(job).done}.`);
+  }
+
+  private perform(job: Job): Promise<void> {
+    const { workspace, clock, signal } = this.options;
+    switch (job.type) {
+      case 'write': {
+        const { type: _, url, ...target } = job;
+        return writeFile(workspace, target, () => download(new URL(url, this.base), signal), clock(), signal);
+      }
+      case 'clone':
+        return clone(workspace, job.repo, signal);
+      case 'install':
+        return install(workspace, job.repo, signal);
+    }
+  }
+}
+
+/** What is said of a job that is done, and of one that failed. */
+function namesOf(job: Job): { done: string; failed: string } {
+  switch (job.type) {
+    case 'write': {
+      const folder = job.destPath === undefined ? '' : `${job.destPath.replace(/\/$/, '')}/`;
+      return { done: `Wrote ${folder}${job.fileName}`, failed: `${folder}${job.fileName} was not written` };
+    }
+    case 'clone':
+      return { done: `Cloned ${job.repo}`, failed: `${job.repo} was not cloned` };
+    case 'install': {
+      const what = `the dependencies of ${job.repo ?? 'the workspace'}`;
+      return { done: `Installed ${what}`, failed: `Could not install ${what}` };
+    }
+  }
+}
+
+/** The bytes at an address, as a stream. Throws Refused when they are not to be had. */
+function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const unreachable = (why: string) =>
+      reject(new Refused('unreachable', `The bytes could not be fetched (${why}).`));
+    const asked = (url.protocol === 'https:' ? getHttps : getHttp)(url, { signal }, (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      response.resume();
+      unreachable(`the answer was ${response.statusCode}`);
+    });
+    asked.setTimeout(STALL_MS, () => asked.destroy(new Error('nothing came for a minute')));
+    asked.on('error', (error) => unreachable(error.message));
+  });
+}
+
+/** Sends, where somebody still listens: who doesn't will ask again. */
+function send(socket: WebSocket, message: FromAgent): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}

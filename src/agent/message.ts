@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { DestPath, FileName } from './path.js';
+
+/** The protocol between the service and a computer's agent, as docs/computers.md describes it. */
+export const PROTOCOL = 'daybook.agent.v1';
+
+/** A message is small: files go another way. */
+export const MESSAGE_BYTES = 1 << 16;
+
+/** Why a connection ends for good: the agent doesn't come back by itself. */
+export const CLOSE = { deleted: 4001, replaced: 4002, violated: 4003 } as const;
+
+/** Why the agent could not do what it was asked. */
+export const Failure = z.enum(['exists', 'outside', 'denied', 'full', 'changed', 'unreachable', 'failed']);
+export type Failure = z.infer<typeof Failure>;
+
+/** A file to write into the workspace: the agent fetches its bytes. */
+export const FileJob = z.strictObject({
+  type: z.literal('write'),
+  transferId: z.uuid(),
+  fileName: FileName,
+  /** A folder inside the workspace; absent for the workspace itself. */
+  destPath: DestPath.optional(),
+  sizeBytes: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Unix milliseconds: the file's time, which tells it from another of the same bytes. */
+  createdAt: z.int().min(0),
+  /** Where its bytes are; relative to the service's address, or absolute. */
+  url: z.string().min(1),
+});
+export type FileJob = z.infer<typeof FileJob>;
+
+/** A repository to clone into the workspace, whose folder has the last part of its address as its name. */
+const CloneJob = z.strictObject({ type: z.literal('clone'), repo: z.string().min(1) });
+
+/** Dependencies to install: of a clone, or of the workspace itself. */
+const InstallJob = z.strictObject({ type: z.literal('install'), repo: z.string().min(1).optional() });
+
+/** What an agent can be asked to do. */
+export const Job = z.discriminatedUnion('type', [FileJob, CloneJob, InstallJob]);
+export type Job = z.infer<typeof Job>;
+
+const Id = { id: z.uuid() };
+
+/** What the service says. */
+export const FromService = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('welcome'),
+    computerId: z.string(),
+    name: z.string(),
+    /** How often the service pings. Who hears nothing for three times as long connects anew. */
+    heartbeatMs: z.int().min(1),
+  }),
+  z.strictObject({ type: z.literal('job'), ...Id, job: Job }),
+]);
+export type FromService = z.infer<typeof FromService>;
+
+/** What the agent says. */
+export const FromAgent = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('hello'),
+    hostname: z.string().min(1).max(255),
+    version: z.string().min(1).max(64),
+  }),
+  z.strictObject({ type: z.literal('done'), ...Id }),
+  z.strictObject({ type: z.literal('failed'), ...Id, reason: Failure, detail: z.string().max(4000) }),
+]);
+export type FromAgent = z.infer<typeof FromAgent>;
+
+/** Reads a message; undefined for what is none. */
+export function parse<T>(schema: z.ZodType<T>, data: unknown, isBinary: boolean): T | undefined {
+  if (isBinary || !Buffer.isBuffer(data)) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(data.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}

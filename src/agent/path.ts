@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** Characters are counted as JSON Schema counts them: a character beyond the first 65,536 is one. */
+function length(max: number) {
+  return (text: string) => text.length > 0 && [...text].length <= max;
+}
+
+const NO_CONTROLS = 'must have no control characters';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
+const NOT_BLANK = 'must have a character that is no white space';
+const NO_DOTS = 'must not have two dots in a row';
+
+/** The name of a file that is sent to a computer (public-api.md 4.4). */
+export const FileName = z
+  .string()
+  .refine(length(255), 'must have 1 to 255 characters')
+  .regex(/\S/, NOT_BLANK)
+  .regex(/^[^/\\]*$/, 'must have no slash and no backslash')
+  .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
+  .regex(CONTROLS, NO_CONTROLS)
+  .meta({
+    minLength: 1,
+    maxLength: 255,
+    description: 'the name that the file gets',
+    examples: ['hello.txt'],
+  });
+
+/** The folder of the workspace that it is written to (public-api.md 2.4). */
+export const DestPath = z
+  .string()
+  .refine(length(510), 'must have 1 to 510 characters')
+  .regex(/\S/, NOT_BLANK)
+  .regex(/^[^/]/, 'must not begin with a slash')
+  .regex(/^[^\\]*$/, 'must have no backslash')
+  .regex(/^(?![\s\S]*\/\/)/, 'must not have two slashes in a row')
+  .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
+  .regex(/^(?!(?:[\s\S]*\/)?\.(?:\/|$))/, 'must have no part that is a dot')
+  .regex(CONTROLS, NO_CONTROLS)
+  .meta({
+    minLength: 1,
+    maxLength: 510,
+    description: 'a folder of the workspace, made when it is missing; the workspace itself when absent',
+    examples: ['docs'],
+  });

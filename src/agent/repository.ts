@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { lstat, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileName } from './path.js';
+import { Refused } from './workspace.js';
+
+/** How long one command may take, in milliseconds. */
+export const COMMAND_MS = 30 * 60_000;
+/** How much of what a failed command said is kept: its end. */
+const SAID_CHARACTERS = 2000;
+
+/** The lock files that say which package manager a project has, and what it is told. */
+const MANAGERS: readonly (readonly [lock: string, command: string, ...args: string[]])[] = [
+  ['package-lock.json', 'npm', 'ci'],
+  ['npm-shrinkwrap.json', 'npm', 'ci'],
+  ['pnpm-lock.yaml', 'pnpm', 'install', '--frozen-lockfile'],
+  ['yarn.lock', 'yarn', 'install', '--frozen-lockfile'],
+  ['bun.lock', 'bun', 'install', '--frozen-lockfile'],
+  ['bun.lockb', 'bun', 'install', '--frozen-lockfile'],
+  ['uv.lock', 'uv', 'sync', '--frozen'],
+  ['poetry.lock', 'poetry', 'install', '--no-interaction'],
+  ['Pipfile.lock', 'pipenv', 'sync'],
+  ['Cargo.lock', 'cargo', 'fetch', '--locked'],
+  ['go.sum', 'go', 'mod', 'download'],
+  ['Gemfile.lock', 'bundle', 'install'],
+  ['composer.lock', 'composer', 'install', '--no-interaction'],
+];
+
+/** The folder that a repository is cloned to: the last part of its address. Throws Refused for one that has none. */
+function folderOf(repo: string): string {
+  const name =
+    repo
+      .replace(/[?#].*$/, '')
+      .replace(/\/+$/, '')
+      .replace(/\.git$/, '')
+      .split(/[/:]/)
+      .at(-1) ?? '';
+  if (!FileName.safeParse(name).success || name === '.' || name.startsWith('-'))
+    throw new Refused('failed', `The repository ${repo} has no name for a folder at the end of its address.`);
+  return name;
+}
+
+/**
+ * Clones a repository into the workspace: whole or not at all. One that is there already stays as it is. Throws Refused, with
+ * what git said.
+ */
+export async function clone(workspace: string, repo: string, signal: AbortSignal): Promise<void> {
+  const name = folderOf(repo);
+  const folder = join(workspace, name);
+  if ((await lstat(folder).catch(() => undefined)) !== undefined) {
+    const origin = await run('git', ['remote', 'get-url', 'origin'], folder, signal).catch(() => '');
+    if (existsSync(join(folder, '.git')) && origin.trim() === repo) return;
+    throw new Refused(
+      'exists',
+      `There is something called ${name} in the workspace already, and it is not a clone of ${repo}.`,
+    );
+  }
+  const draft = join(
+    workspace,
+    `.daybook..clone-${createHash('sha256').update(repo).digest('hex').slice(0, 16)}`,
+  );
+  await rm(draft, { recursive: true, force: true });
+  try {
+    await run('git', ['clone', '--quiet', '--', repo, draft], workspace, signal);
+    await rename(draft, folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Installs what the lock files of a clone name, or of the workspace itself; nothing where there are none. Throws Refused, with
+ * what the package manager said.
+ */
+export async function install(
+  workspace: string,
+  repo: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = repo === undefined ? workspace : join(workspace, folderOf(repo));
+  for (const [lock, command, ...args] of MANAGERS)
+    if (existsSync(join(folder, lock))) await run(command, args, folder, signal);
+}
+
+/** Runs a command that asks nobody anything, and answers what it said. Its whole family ends with it. */
+function run(command: string, args: readonly string[], cwd: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { DAYBOOK_AGENT_TOKEN: _, ...inherited } = process.env;
+    const child = spawn(command, args, {
+      cwd,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...inherited,
+        CI: '1',
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_ALLOW_PROTOCOL: 'http:https:ssh',
+        GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
+      },
+    });
+    let said = '';
+    const hear = (chunk: Buffer) => {
+      said = (said + chunk).slice(-SAID_CHARACTERS);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    let why: string | undefined;
+    const end = (reason: string) => {
+      why = reason;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    };
+    const stop = () => end('was stopped');
+    const late = setTimeout(() => end(`took longer than ${COMMAND_MS / 60_000} minutes`), COMMAND_MS);
+    signal.addEventListener('abort', stop);
+    const shown = [command, ...args].join(' ');
+    const over = () => {
+      clearTimeout(late);
+      signal.removeEventListener('abort', stop);
+    };
+    child.on('error', (error) => {
+      over();
+      const isMissing = 'code' in error && error.code === 'ENOENT';
+      reject(
+        new Refused('failed', isMissing ? `${command} is not installed on the computer.` : error.message),
+      );
+    });
+    child.on('close', (code) => {
+      over();
+      if (code === 0 && why === undefined) resolve(said);
+      else reject(new Refused('failed', `"${shown}" ${why ?? `ended with ${code}`}: ${said.trim()}`));
+    });
+    if (signal.aborted) stop();
+  });
+}

@@ -1,0 +1,258 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  unlink,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Failure, FileJob } from './message.js';
+
+/** Why a file could not be written, as the service is told. */
+export class Refused extends Error {
+  override name = 'Refused';
+
+  constructor(
+    readonly reason: Failure,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+type Target = Omit<FileJob, 'type' | 'url'>;
+
+/** Whether a folder can be named by its open descriptor, so that it stays the same one whatever becomes of its path. */
+const HAS_DESCRIPTORS = process.platform === 'linux';
+
+/** How long the temporary file of an agent that was killed stays, at least. */
+const STALE_MS = 3_600_000;
+
+/** A folder that is known to be inside the workspace. */
+class Folder {
+  private constructor(
+    readonly handle: FileHandle,
+    /** A path that names it for as long as it is open. */
+    readonly path: string,
+  ) {}
+
+  static async open(path: string): Promise<Folder> {
+    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+    return new Folder(handle, HAS_DESCRIPTORS ? `/proc/self/fd/${handle.fd}` : await realpath(path));
+  }
+
+  /** Where it is now. */
+  real(): Promise<string> {
+    return HAS_DESCRIPTORS ? readlink(this.path) : realpath(this.path);
+  }
+
+  /** Opens a folder in it, made when it is missing, and answers whether it was. */
+  async enter(name: string): Promise<Folder> {
+    try {
+      await mkdir(join(this.path, name));
+      await this.handle.sync();
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    return Folder.open(`${this.path}/${name}`);
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+}
+
+/**
+ * Opens a folder of the workspace, step by step. TRICKY: a link is followed first and judged then, by where the open folder
+ * is: whoever swaps a folder for a link at any instant changes nothing, since a step begins at the folder that was judged.
+ */
+async function enter(workspace: string, destPath = ''): Promise<Folder> {
+  let folder = await Folder.open(workspace);
+  const root = await folder.real();
+  for (const name of destPath.split('/').filter(Boolean)) {
+    const before = folder;
+    try {
+      folder = await before.enter(name);
+    } finally {
+      await before.close();
+    }
+    const real = await folder.real();
+    if (!real.startsWith(root === '/' ? root : `${root}/`)) {
+      await folder.close();
+      throw new Refused('outside', 'A link on the way to the file leads outside of the workspace.');
+    }
+  }
+  return folder;
+}
+
+/** What begins the names of temporary files: no file that is sent can have two dots in its name. */
+const PREFIX = '.daybook..';
+
+/**
+ * Writes a file into the workspace: whole or not at all, never in the place of another, and never outside. What was written
+ * before for the same transfer is left as it is. Throws Refused.
+ */
+export async function writeFile(
+  workspace: string,
+  target: Target,
+  source: () => Promise<Readable>,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const folder = await enter(workspace, target.destPath);
+    try {
+      await place(folder, target, source, now, signal);
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+async function place(
+  folder: Folder,
+  target: Target,
+  source: () => Promise<Readable>,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await removeLeftovers(folder, target.transferId, now);
+  // TRICKY: join would make the folder itself of a file named ".".
+  const path = `${folder.path}/${target.fileName}`;
+  if (await exists(path, target)) return;
+  const draft = `${folder.path}/${PREFIX}${target.transferId}.${randomBytes(6).toString('hex')}`;
+  const file = await open(
+    draft,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o666,
+  );
+  try {
+    await receive(file, target, source, signal);
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST' && (await exists(path, target))) return;
+      throw error;
+    }
+    await folder.handle.sync();
+  } finally {
+    await file.close();
+    await unlink(draft).catch(() => undefined);
+  }
+}
+
+/** Whether the file of this transfer is there already. Throws Refused when another is. */
+async function exists(path: string, target: Target): Promise<boolean> {
+  let found: Awaited<ReturnType<typeof lstat>>;
+  try {
+    found = await lstat(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  const isAlike =
+    found.isFile() && found.size === target.sizeBytes && Math.round(found.mtimeMs) === target.createdAt;
+  if (isAlike && (await hashOf(path)) === target.sha256) return true;
+  throw new Refused('exists', 'A file with that name is already there.');
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** Fills a file, and has the disk keep it. Throws Refused when the bytes are not those that were announced. */
+async function receive(
+  file: FileHandle,
+  { sizeBytes, sha256, createdAt }: Target,
+  source: () => Promise<Readable>,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const stream = await source();
+  const abort = () => stream.destroy(new Error('stopped'));
+  signal.addEventListener('abort', abort);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > sizeBytes) break;
+      hash.update(chunk);
+      for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+    }
+  } catch (error) {
+    // What the disk said goes on as it is; the rest is of the way here.
+    if (['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes(codeOf(error))) throw error;
+    throw new Refused(
+      'unreachable',
+      `The bytes could not be fetched (${codeOf(error) || messageOf(error)}).`,
+    );
+  } finally {
+    signal.removeEventListener('abort', abort);
+    stream.destroy();
+    await finished(stream, { cleanup: true }).catch(() => undefined);
+  }
+  if (bytes !== sizeBytes || hash.digest('hex') !== sha256)
+    throw new Refused('changed', 'The bytes that came are not those that were announced.');
+  await file.utimes(createdAt / 1000, createdAt / 1000);
+  await file.sync();
+}
+
+/** Removes what was being written when an agent was killed: for this transfer, and for any other that is long over. */
+async function removeLeftovers(folder: Folder, transferId: string, now: number): Promise<void> {
+  for (const name of await readdir(folder.path)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const path = `${folder.path}/${name}`;
+    const isOwn = name.startsWith(`${PREFIX}${transferId}.`);
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isFile() === true && (isOwn || found.mtimeMs < now - STALE_MS))
+      await unlink(path).catch(() => undefined);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What the service is told of an error. */
+function refusalOf(error: unknown): Refused {
+  if (error instanceof Refused) return error;
+  switch (codeOf(error)) {
+    case 'EEXIST':
+      return new Refused('exists', 'A file with that name is already there.');
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return new Refused('full', `The disk has no room for the file (${codeOf(error)}).`);
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new Refused('denied', `The agent may not write there (${codeOf(error)}).`);
+    case 'ENAMETOOLONG':
+      return new Refused('denied', 'A name is longer than the file system takes (ENAMETOOLONG).');
+    case 'ENOTDIR':
+    case 'ELOOP':
+    case 'ENOENT':
+      return new Refused('denied', `What is on the way to the file is no folder (${codeOf(error)}).`);
+    default:
+      return new Refused(
+        'failed',
+        `The file could not be written (${codeOf(error) || messageOf(error)}).`.slice(0, 1000),
+      );
+  }
+}

@@ -1,0 +1,382 @@
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  Change,
+  type Computer,
+  HostId,
+  Name,
+  NewComputer,
+  type Owner,
+  OwnerKind,
+  Provider,
+  RemoteUser,
+  Status,
+  Taken,
+} from '../computer/computer.js';
+import { ProviderFailed } from '../computer/provider.js';
+import type { Provisioner } from '../computer/provision.js';
+import type { Relay } from '../computer/relay.js';
+import { retried, Steps } from '../computer/step.js';
+import { type Caller, requireAction } from './auth.js';
+import type { ComputerDeps } from './computing.js';
+import { ApiError, ERRORS } from './errors.js';
+
+const EXAMPLE_ID = 'cmp_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
+
+/** A computer as answers have it (public-api.md 2.1; decisions.md, Computers). */
+export const ComputerBody = z
+  .strictObject({
+    id: z.string().meta({ examples: [EXAMPLE_ID] }),
+    name: Name,
+    providerType: Provider,
+    status: Status,
+    createdAt: z
+      .int()
+      .min(0)
+      .meta({ description: 'in Unix milliseconds', examples: [1_780_272_904_000] }),
+    hostId: HostId.optional(),
+    hostname: z
+      .string()
+      .meta({ description: 'as the machine said when it last connected', examples: ['box.local'] })
+      .optional(),
+    remoteUser: RemoteUser.optional(),
+    ownerPrincipalKind: OwnerKind,
+    ownerId: z.string().meta({ description: 'the user, service account or key', examples: ['ada'] }),
+    relayClientUrl: z.string().meta({
+      description: 'WebSocket address for those who watch the computer',
+      examples: [`wss://daybook.acme.example/api/v0/computers/${EXAMPLE_ID}/relay/client`],
+    }),
+    relayAgentUrl: z.string().meta({
+      description: "WebSocket address for the computer's agent",
+      examples: ['wss://daybook.acme.example/api/v0/relay/agent'],
+    }),
+    connectedAt: z
+      .int()
+      .nullable()
+      .meta({
+        description: 'since when its agent is connected, in Unix milliseconds; null when it is not',
+        examples: [null],
+      }),
+    provisioningSteps: Steps.optional(),
+  })
+  .meta({ id: 'Computer' });
+
+const Created = ComputerBody.extend({
+  agentToken: z
+    .string()
+    .meta({
+      description: 'what "daybook agent" on a byom computer is started with; shown this once',
+      examples: ['dba_k3J9'],
+    })
+    .optional(),
+}).meta({ id: 'CreatedComputer' });
+
+const TRUE_OR_FALSE = 'must be true or false';
+const IncludeSteps = z
+  .enum(['true', 'false'], TRUE_OR_FALSE)
+  .meta({ description: 'whether provisioningSteps are in the answer', examples: ['true'] })
+  .optional();
+
+export const ComputerId = z.string().meta({ description: 'id of the computer', examples: [EXAMPLE_ID] });
+const ById = z.strictObject({ computerId: ComputerId });
+const ByName = z.strictObject({ name: z.string().meta({ description: 'its name', examples: ['box'] }) });
+
+/** What a route with a JSON body can fail with. */
+export const BODY_ERRORS = { 413: ERRORS[413].detail, 415: ERRORS[415].detail };
+export const NOT_FOUND = {
+  404: `There is no computer ${EXAMPLE_ID} in this organization: GET /api/v0/computers lists them.`,
+};
+const NAME_TAKEN = 'There is a computer with the name box in this organization already: choose another.';
+const AWAY = 'The provider of the computer could not do it: try again.';
+
+/** Whom a credential stands for: a key without a user is a principal of its own. */
+export function principalOf({ userId, credential }: Caller): Owner {
+  return userId === null ? { kind: 'service', id: `key:${credential}` } : { kind: 'human', id: userId };
+}
+
+/** Whether a computer is of the one who asks. */
+export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boolean {
+  const { kind, id } = principalOf(caller);
+  return owner.kind === kind && owner.id === id;
+}
+
+/** A computer's answer. Its relay is where the request came to. */
+export function bodyOf(computer: Computer, relay: Relay, request: FastifyRequest, includeSteps: boolean) {
+  const { id, name, provider, status, createdAt, hostId, hostname, remoteUser, owner, steps } = computer;
+  const address = `${request.protocol === 'https' ? 'wss' : 'ws'}://${request.host}/api/v0`;
+  return {
+    id,
+    name,
+    providerType: provider,
+    status,
+    createdAt,
+    ...(hostId === null ? {} : { hostId }),
+    ...(hostname === null ? {} : { hostname }),
+    ...(remoteUser === null ? {} : { remoteUser }),
+    ownerPrincipalKind: owner.kind,
+    ownerId: owner.id,
+    relayClientUrl: `${address}/computers/${id}/relay/client`,
+    relayAgentUrl: `${address}/relay/agent`,
+    connectedAt: relay.connectedAt(id),
+    ...(includeSteps ? { provisioningSteps: steps } : {}),
+  };
+}
+
+/** The 404 of a computer that the organization doesn't have; another organization's is the same. */
+export function noComputer(name: string): ApiError {
+  return new ApiError(
+    404,
+    `There is no computer ${name.slice(0, 100)} in this organization: GET /api/v0/computers lists them.`,
+  );
+}
+
+/** Has what must be unique, and is not, answered with 409. */
+async function orConflict<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Taken)
+      throw new ApiError(
+        409,
+        `There is a computer with the ${error.member} ${error.value} in this organization already: choose another.`,
+      );
+    throw error;
+  }
+}
+
+/** Throws 400 for a computer that the provider e2b can't make. */
+function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
+  if (provider === undefined)
+    throw new ApiError(
+      400,
+      'This service has no provider e2b, for which it needs E2B_API_KEY: create a byom computer.',
+    );
+  if (source?.kind === 'computer')
+    throw new ApiError(400, 'The member source.kind must be scratch or template for the provider e2b.');
+}
+
+/** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
+export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
+  app,
+  { computers, relay, provisioner },
+) => {
+  const required = async ({ orgId }: Caller, by: { id: string } | { name: string }) => {
+    const computer = await computers.find(orgId, by);
+    if (computer === undefined) throw noComputer('id' in by ? by.id : by.name);
+    return computer;
+  };
+  /** The computer, for those who may change it. */
+  const changeable = async (caller: Caller, id: string) => {
+    const computer = await required(caller, { id });
+    if (!isOwn(caller, computer)) requireAction(caller, 'change computers of others');
+    return computer;
+  };
+
+  app.post(
+    '/computers',
+    {
+      config: { action: 'create computers', errors: { ...BODY_ERRORS, 409: NAME_TAKEN } },
+      schema: {
+        tags: ['computers'],
+        operationId: 'createComputer',
+        summary: 'Create a computer',
+        description:
+          'A byom computer is a machine that exists: the answer has the agentToken that "daybook agent" is started with there. An e2b computer is made by the service.',
+        body: NewComputer,
+        response: { 201: Created },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request;
+      if (body.serviceAccountId !== undefined) requireAction(caller, 'create computers of service accounts');
+      const { source } = body;
+      if (
+        source?.kind === 'computer' &&
+        (await computers.find(caller.orgId, { id: source.computerId })) === undefined
+      )
+        throw new ApiError(400, `The member source.computerId must be a computer of this organization.`);
+      if (body.provider === 'e2b') requireE2b(body, provisioner);
+      const owner: Owner =
+        body.serviceAccountId === undefined
+          ? principalOf(caller)
+          : { kind: 'service', id: body.serviceAccountId };
+      const { computer, agentToken } = await orConflict(computers.create(caller.orgId, owner, body));
+      const made = bodyOf(computer, relay, request, true);
+      // Where a provider makes the machine, the agent there gets a token of its own.
+      if (computer.provider === 'byom') return reply.status(201).send({ ...made, agentToken });
+      provisioner.start(computer);
+      return reply.status(201).send(made);
+    },
+  );
+
+  app.get(
+    '/computers',
+    {
+      config: {
+        action: 'read computers',
+        errors: { 400: 'There is no parameter timezone: there are includeProvisioningSteps, hostId.' },
+      },
+      schema: {
+        tags: ['computers'],
+        operationId: 'listComputers',
+        summary: 'List the computers of the organization, newest first',
+        querystring: z.strictObject({ includeProvisioningSteps: IncludeSteps, hostId: HostId.optional() }),
+        response: { 200: z.strictObject({ computers: z.array(ComputerBody) }) },
+      },
+    },
+    async (request) => {
+      const { includeProvisioningSteps, hostId } = request.query;
+      const found = await computers.list(request.caller.orgId, hostId);
+      return {
+        computers: found.map((computer) =>
+          bodyOf(computer, relay, request, includeProvisioningSteps === 'true'),
+        ),
+      };
+    },
+  );
+
+  const read = {
+    config: {
+      action: 'read computers',
+      errors: { ...NOT_FOUND, 400: 'There is no parameter timezone: there are includeProvisioningSteps.' },
+    },
+    schema: {
+      tags: ['computers'],
+      querystring: z.strictObject({ includeProvisioningSteps: IncludeSteps }),
+      response: { 200: ComputerBody },
+    },
+  } as const;
+
+  app.get(
+    '/computers/:computerId',
+    {
+      ...read,
+      schema: { ...read.schema, operationId: 'getComputer', summary: 'Get a computer', params: ById },
+    },
+    async (request) =>
+      bodyOf(
+        await required(request.caller, { id: request.params.computerId }),
+        relay,
+        request,
+        request.query.includeProvisioningSteps !== 'false',
+      ),
+  );
+
+  app.get(
+    '/computers/name/:name',
+    {
+      ...read,
+      schema: {
+        ...read.schema,
+        operationId: 'getComputerByName',
+        summary: 'Get a computer by its name',
+        params: ByName,
+      },
+    },
+    async (request) =>
+      bodyOf(
+        await required(request.caller, { name: request.params.name }),
+        relay,
+        request,
+        request.query.includeProvisioningSteps !== 'false',
+      ),
+  );
+
+  app.patch(
+    '/computers/:computerId',
+    {
+      config: { action: 'create computers', errors: { ...NOT_FOUND, ...BODY_ERRORS, 409: NAME_TAKEN } },
+      schema: {
+        tags: ['computers'],
+        operationId: 'changeComputer',
+        summary: 'Change a computer',
+        description: 'The hostId can be set where there is none yet.',
+        params: ById,
+        body: Change,
+        response: { 200: ComputerBody },
+      },
+    },
+    async (request) => {
+      const { name, remoteUser, hostId } = request.body;
+      const computer = await changeable(request.caller, request.params.computerId);
+      const changed = await orConflict(
+        computers.change(computer, (now) => {
+          if (hostId !== undefined && now.hostId !== null && now.hostId !== hostId)
+            throw new ApiError(
+              409,
+              'The member hostId is set once: create another computer for another machine.',
+            );
+          return {
+            ...(name === undefined ? {} : { name }),
+            ...(remoteUser === undefined ? {} : { remoteUser }),
+            ...(hostId === undefined ? {} : { hostId }),
+          };
+        }),
+      );
+      if (changed === undefined) throw noComputer(computer.id);
+      return bodyOf(changed, relay, request, true);
+    },
+  );
+
+  app.delete(
+    '/computers/:computerId',
+    {
+      config: { action: 'create computers', errors: { ...NOT_FOUND, 503: AWAY } },
+      schema: {
+        tags: ['computers'],
+        operationId: 'deleteComputer',
+        summary: 'Delete a computer',
+        description:
+          'The machine of a byom computer stays as it is; its agent token opens nothing any more. A machine that a provider made goes.',
+        params: ById,
+        response: { 204: z.null() },
+      },
+    },
+    async (request, reply) => {
+      const computer = await changeable(request.caller, request.params.computerId);
+      try {
+        await provisioner.delete(computer);
+      } catch (error) {
+        if (!(error instanceof ProviderFailed)) throw error;
+        request.log.error({ err: error }, 'a machine was not removed');
+        throw new ApiError(503, AWAY);
+      }
+      return reply.status(204).send(null);
+    },
+  );
+
+  app.post(
+    '/computers/:computerId/retry',
+    {
+      config: {
+        action: 'create computers',
+        errors: {
+          ...NOT_FOUND,
+          409: 'The computer is active: only one whose provisioning failed is tried again.',
+        },
+      },
+      schema: {
+        tags: ['computers'],
+        operationId: 'retryComputer',
+        summary: 'Try the failed provisioning of a computer again',
+        params: ById,
+        response: { 200: ComputerBody },
+      },
+    },
+    async (request) => {
+      const computer = await changeable(request.caller, request.params.computerId);
+      const changed = await computers.change(computer, ({ status, steps }) => {
+        if (status !== 'error')
+          throw new ApiError(
+            409,
+            `The computer is ${status}: only one whose provisioning failed is tried again.`,
+          );
+        return { status: 'provisioning', steps: retried(steps) };
+      });
+      if (changed === undefined) throw noComputer(computer.id);
+      provisioner.start(computer);
+      return bodyOf(changed, relay, request, true);
+    },
+  );
+};

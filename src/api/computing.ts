@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import websocket from '@fastify/websocket';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { MESSAGE_BYTES } from '../agent/message.js';
+import { Computers } from '../computer/computer.js';
+import { E2b } from '../computer/e2b.js';
+import { LocalObjects } from '../computer/object.js';
+import { Provisioner } from '../computer/provision.js';
+import { Relay } from '../computer/relay.js';
+import { S3Objects } from '../computer/s3.js';
+import { Signer } from '../computer/signature.js';
+import { Transfers } from '../computer/transfer.js';
+import { Uploads } from '../computer/upload.js';
+import { computers } from './computers.js';
+import { type ApiDeps, family } from './family.js';
+import { files } from './files.js';
+import { refuseOtherMethods } from './refusal.js';
+import { agents, watchers } from './relay.js';
+import { transfers } from './transfers.js';
+
+/** What the routes of computers work with. */
+export interface ComputerDeps extends ApiDeps {
+  readonly computers: Computers;
+  readonly relay: Relay;
+  readonly signer: Signer;
+  readonly provisioner: Provisioner;
+  readonly uploads: Uploads;
+}
+
+/** How often it is looked for uploads that are over. */
+const SWEEP_MS = 60_000;
+/** How long the other side of a connection may take to agree that it ends. */
+const GOODBYE_MS = 1000;
+
+/** Adds all that there is of computers: their routes, their agents, and what goes on between requests. */
+export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
+  const all = open(deps, app.log);
+  app.register(websocket, { options: { maxPayload: MESSAGE_BYTES }, preClose: hangUp });
+  const routes = family<ComputerDeps>('v0', async (scope, all) => {
+    for (const part of [computers, files, watchers]) await part(scope, all);
+  });
+  app.register(routes, { ...all, prefix: '/api/v0' });
+  // Agents, and those who have a signed address, have no credential of the API.
+  const withoutCredential: FastifyPluginAsync = (scope) =>
+    refuseOtherMethods(scope, async () => {
+      for (const part of [agents, transfers]) await part(scope, all);
+    });
+  app.register(withoutCredential, { prefix: '/api/v0' });
+  workWhileListening(app, all);
+}
+
+function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
+  const { store, config, clock } = deps;
+  const relay = new Relay(clock);
+  const signer = Signer.open(config);
+  const computers = new Computers(store, clock, (id) => relay.changed(id));
+  const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.url);
+  const provisioner = new Provisioner(computers, relay, provider, clock, (error) =>
+    log.error({ err: error }, 'a provisioning was cut off'),
+  );
+  const objects =
+    config.objects === undefined
+      ? new LocalObjects(join(config.data, 'objects'))
+      : new S3Objects(config.objects);
+  const timeoutMs = config.agentTimeoutSeconds * 1000;
+  const uploads = new Uploads(new Transfers(store, clock), objects, relay, signer, timeoutMs, clock);
+  return { ...deps, relay, signer, computers, provisioner, uploads };
+}
+
+/** Goes on with what an earlier service has left, and clears uploads away. */
+function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
+  let timer: NodeJS.Timeout | undefined;
+  let working = Promise.resolve();
+  const work = (task: () => Promise<void>, what: string) => {
+    working = working.then(task).catch((error) => app.log.error({ err: error }, what));
+  };
+  app.addHook('onListen', async () => {
+    work(() => provisioner.resume(), 'provisionings could not go on');
+    timer = setInterval(() => work(() => uploads.sweep(), 'uploads were not cleared'), SWEEP_MS);
+  });
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    await working;
+    await provisioner.finish();
+  });
+}
+
+/** Ends WebSocket connections when the service stops: agents come back to the next one. */
+function hangUp(this: FastifyInstance, done: () => void): void {
+  const server = this.websocketServer;
+  for (const client of server.clients) client.close(1001, 'The service stops.');
+  setTimeout(() => {
+    for (const client of server.clients) client.terminate();
+  }, GOODBYE_MS).unref();
+  server.close(() => done());
+}

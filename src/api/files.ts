@@ -1,0 +1,187 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { DestPath, FileName } from '../agent/path.js';
+import type { Computer } from '../computer/computer.js';
+import { JobFailed, NoAnswer, NotConnected } from '../computer/relay.js';
+import { NoTransfer, NotUploaded } from '../computer/upload.js';
+import { type Caller, requireAction } from './auth.js';
+import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
+import type { ComputerDeps } from './computing.js';
+import { ApiError } from './errors.js';
+
+/** How large a file can be. */
+const FILE_BYTES = 2 * 2 ** 30;
+
+const Params = z.strictObject({ computerId: ComputerId, fileName: FileName });
+
+const NewUpload = z
+  .strictObject({
+    sizeBytes: z
+      .int()
+      .min(0)
+      .max(FILE_BYTES)
+      .meta({ description: 'how many bytes it has', examples: [5] }),
+    contentType: z
+      .string()
+      .min(1)
+      .max(255)
+      .meta({ examples: ['text/plain'] })
+      .optional(),
+  })
+  .meta({ examples: [{ sizeBytes: 5 }] });
+
+export const TransferId = z
+  .uuid()
+  .meta({ description: 'names the transfer', examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'] });
+
+const Upload = z
+  .strictObject({
+    transferId: TransferId,
+    uploadUrl: z.string().meta({
+      description: 'takes the bytes by PUT, without a credential',
+      examples: [
+        'https://daybook.acme.example/api/v0/transfers/0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10?expires=1780273804000&signature=Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy',
+      ],
+    }),
+    expiresAt: z
+      .int()
+      .min(0)
+      .meta({ description: 'in Unix milliseconds', examples: [1_780_273_804_000] }),
+  })
+  .meta({ id: 'Upload' });
+
+/** public-api.md 2.4 */
+const Completion = z
+  .strictObject({
+    transferId: TransferId,
+    sessionId: z
+      .string()
+      .min(1)
+      .meta({ description: 'the session that it is for', examples: ['s-1'] }),
+    destPath: DestPath.optional(),
+  })
+  .meta({
+    examples: [{ transferId: '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10', sessionId: 's-1', destPath: 'docs' }],
+  });
+
+/** public-api.md 2.4 */
+export const Completed = z
+  .strictObject({
+    transferId: TransferId,
+    fileName: FileName,
+    byteLength: z
+      .int()
+      .min(0)
+      .meta({ examples: [5] }),
+  })
+  .meta({ id: 'CompletedUpload' });
+
+const NOT_SENT =
+  'The bytes have not arrived, or are not sizeBytes many: send them with PUT to the uploadUrl, then complete again.';
+const NOT_CONNECTED =
+  'The computer is not connected: start "daybook agent" there, or wait for a machine that sleeps, then complete again.';
+const IS_THERE = (fileName: string) =>
+  `There is a file ${fileName} in that folder already: it is never replaced.`;
+
+/** Throws 403 unless the caller may send files to this computer: decisions.md, Credentials and roles. */
+function requireUpload(caller: Caller, computer: Computer): void {
+  if (isOwn(caller, computer)) requireAction(caller, 'upload to own computers');
+  else if (computer.owner.kind === 'service')
+    requireAction(caller, 'upload to computers of service accounts');
+  else requireAction(caller, "upload to another person's computers");
+}
+
+/** What a completion that failed is for the sender. */
+function refusalOf(error: unknown, fileName: string): unknown {
+  if (error instanceof NoTransfer) return new ApiError(404, error.message);
+  if (error instanceof NotUploaded) return new ApiError(424, NOT_SENT);
+  if (error instanceof JobFailed)
+    return error.reason === 'exists'
+      ? new ApiError(409, IS_THERE(fileName))
+      : new ApiError(424, `The computer could not write the file. ${error.detail}`);
+  if (error instanceof NotConnected) return new ApiError(503, NOT_CONNECTED);
+  if (error instanceof NoAnswer)
+    return new ApiError(503, 'The computer did not answer in time and may still be at work: complete again.');
+  return error;
+}
+
+/** Files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
+export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
+  app,
+  { computers, uploads, provisioner },
+) => {
+  const uploadable = async (caller: Caller, id: string) => {
+    const computer = await computers.find(caller.orgId, { id });
+    if (computer === undefined) throw noComputer(id);
+    requireUpload(caller, computer);
+    return computer;
+  };
+
+  app.post(
+    '/computers/:computerId/files/:fileName/create-upload',
+    {
+      config: { action: 'upload to own computers', errors: { ...NOT_FOUND, ...BODY_ERRORS } },
+      schema: {
+        tags: ['computers'],
+        operationId: 'createUpload',
+        summary: 'Begin to send a file to a computer',
+        params: Params,
+        body: NewUpload,
+        response: { 200: Upload },
+      },
+    },
+    async (request) => {
+      const { computerId, fileName } = request.params;
+      const { sizeBytes, contentType } = request.body;
+      const { orgId } = request.caller;
+      await uploadable(request.caller, computerId);
+      const transfer = await uploads.transfers.create(
+        { orgId, computerId, fileName, sizeBytes },
+        contentType,
+      );
+      const address = await uploads.putAddress(transfer);
+      return {
+        transferId: transfer.id,
+        uploadUrl: new URL(address, `${request.protocol}://${request.host}`).href,
+        expiresAt: transfer.expiresAt,
+      };
+    },
+  );
+
+  app.post(
+    '/computers/:computerId/files/:fileName/complete-upload',
+    {
+      config: {
+        action: 'upload to own computers',
+        errors: {
+          ...NOT_FOUND,
+          ...BODY_ERRORS,
+          409: IS_THERE('hello.txt'),
+          424: NOT_SENT,
+          503: NOT_CONNECTED,
+        },
+      },
+      schema: {
+        tags: ['computers'],
+        operationId: 'completeUpload',
+        summary: "Write a file that was sent into the computer's workspace",
+        description: 'The same call again answers the same: what was written is not written twice.',
+        params: Params,
+        body: Completion,
+        response: { 200: Completed },
+      },
+    },
+    async (request) => {
+      const { computerId, fileName } = request.params;
+      const { orgId } = request.caller;
+      const computer = await uploadable(request.caller, computerId);
+      try {
+        const { id, sizeBytes } = await uploads.complete({ orgId, computerId, fileName }, request.body);
+        return { transferId: id, fileName, byteLength: sizeBytes };
+      } catch (error) {
+        if (error instanceof NotConnected) provisioner.wake(computer);
+        throw refusalOf(error, fileName);
+      }
+    },
+  );
+};

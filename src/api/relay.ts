@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Computer } from '../computer/computer.js';
+import { bodyOf, noComputer } from './computers.js';
+import type { ComputerDeps } from './computing.js';
+import { ApiError } from './errors.js';
+import { requireAddress } from './family.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The computer whose agent connects; set before its handler runs. */
+    computer: Computer;
+  }
+}
+
+const notUpgraded = () => {
+  throw new ApiError(400, 'This address is for WebSocket connections: docs/computers.md says who connects.');
+};
+
+/** Where agents connect, with their token (docs/computers.md). */
+export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
+  const { computers, relay, provisioner } = deps;
+  app.route({
+    method: 'GET',
+    url: '/relay/agent',
+    schema: { hide: true },
+    onRequest: async (request) => {
+      const [, token = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+      const computer = await computers.findByToken(token);
+      if (computer === undefined)
+        throw new ApiError(401, 'The request must have the header "Authorization: Bearer <agent token>".');
+      await requireAddress(request, computer.orgId, deps);
+      request.computer = computer;
+    },
+    handler: notUpgraded,
+    wsHandler: (socket, request) => {
+      const { computer } = request;
+      relay.attach(computer, socket, (hostname) => {
+        computers
+          .change(computer, () => ({ hostname }))
+          .catch((error) => request.log.error({ err: error }, 'the hostname was not kept'));
+        provisioner.start(computer);
+      });
+    },
+  });
+};
+
+/** Where people watch a computer: its answer comes at once, and again whenever it changes. */
+export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (
+  app,
+  { computers, relay, authenticator },
+) => {
+  app.route({
+    method: 'GET',
+    url: '/computers/:computerId/relay/client',
+    config: { action: 'read computers', errors: [404] },
+    schema: { hide: true, params: z.strictObject({ computerId: z.string() }) },
+    preHandler: async (request) => {
+      const { computerId } = request.params as { computerId: string };
+      if ((await computers.find(request.caller.orgId, { id: computerId })) === undefined)
+        throw noComputer(computerId);
+    },
+    handler: notUpgraded,
+    wsHandler: (socket, request) => {
+      const { computerId: id } = request.params as { computerId: string };
+      const show = async () => {
+        try {
+          // A credential that is revoked sees no more.
+          await authenticator.identify(request);
+          const computer = await computers.find(request.caller.orgId, { id });
+          if (computer === undefined) return socket.close(4001, 'The computer is deleted.');
+          socket.send(JSON.stringify(bodyOf(computer, relay, request, true)));
+        } catch {
+          socket.close(1011);
+        }
+      };
+      const end = relay.watch(id, () => void show());
+      socket.on('close', end);
+      // It is for watching: whoever talks is at the wrong address.
+      socket.on('message', () => socket.close(4003));
+      void show();
+    },
+  });
+};

@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { LocalObjects, WrongLength } from '../computer/object.js';
+import type { Permission } from '../computer/signature.js';
+import { LIFE_MS, type Transfer } from '../computer/transfer.js';
+import type { ComputerDeps } from './computing.js';
+import { ApiError } from './errors.js';
+import { requireAddress } from './family.js';
+import { TransferId } from './files.js';
+
+const Params = z.strictObject({ transferId: TransferId });
+const Signed = z.strictObject({
+  expires: z
+    .string()
+    .regex(/^\d{1,16}$/, 'must be an instant in Unix milliseconds')
+    .meta({ description: 'until when the address can be used', examples: ['1780273804000'] }),
+  signature: z
+    .string()
+    .regex(/^[\w-]{43}$/, 'must be that of the address')
+    .meta({ description: 'what permits it', examples: ['Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy'] }),
+});
+
+const NOT_SIGNED = 'The address is not signed for this, or has expired: create-upload makes a new one.';
+const GONE = 'The transfer is completed or gone: create-upload makes a new one.';
+const NO_ROOM = 'The service has no room for the file just now: send it again later.';
+
+/** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
+export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
+  const { uploads, signer, clock } = deps;
+  const { objects } = uploads;
+  // An object store with addresses of its own has no bytes come through here.
+  if (!(objects instanceof LocalObjects)) return;
+  // The body goes to disk as it comes, so no parser has it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_, payload, done) => done(null, payload));
+
+  const permitted = async (
+    permission: Permission,
+    request: FastifyRequest,
+    transferId: string,
+    signed: z.infer<typeof Signed>,
+  ): Promise<Transfer> => {
+    const { expires, signature } = signed;
+    if (!signer.isSigned(permission, transferId, { expires: Number(expires), signature }, clock()))
+      throw new ApiError(403, NOT_SIGNED);
+    const transfer = await uploads.transfers.find(transferId);
+    if (transfer === undefined || transfer.isCompleted) throw new ApiError(404, GONE);
+    await requireAddress(request, transfer.orgId, deps);
+    return transfer;
+  };
+
+  app.put(
+    '/transfers/:transferId',
+    {
+      config: {
+        receiveSeconds: LIFE_MS / 1000,
+        bodies: { 'application/octet-stream': z.string().meta({ examples: ['hello'] }) },
+        errors: {
+          400: 'There is no parameter timezone: there are expires, signature.',
+          403: NOT_SIGNED,
+          404: GONE,
+          503: NO_ROOM,
+        },
+      },
+      schema: {
+        tags: ['computers'],
+        operationId: 'sendBytes',
+        summary: 'Send the bytes of a file',
+        description: 'The address is the uploadUrl of create-upload. The body is the file as it is.',
+        params: Params,
+        querystring: Signed,
+        response: { 204: z.null() },
+      },
+    },
+    async (request, reply) => {
+      // What is refused before it is read ends the connection, not the sender's patience.
+      const { params, query, headers } = request;
+      try {
+        const { id, sizeBytes } = await permitted('PUT', request, params.transferId, query);
+        const announced = headers['content-length'];
+        if (announced !== undefined && Number(announced) !== sizeBytes) throw new WrongLength();
+        await objects.write(id, (request.body as IncomingMessage | undefined) ?? request.raw, sizeBytes);
+        return reply.status(204).send(null);
+      } catch (error) {
+        reply.header('connection', 'close');
+        if (error instanceof WrongLength)
+          throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
+        if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+          throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    '/transfers/:transferId',
+    { schema: { hide: true, params: Params, querystring: Signed } },
+    async (request, reply) => {
+      const { id, sizeBytes } = await permitted('GET', request, request.params.transferId, request.query);
+      if ((await objects.size(id)) !== sizeBytes) throw new ApiError(404, 'The bytes are not there.');
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', sizeBytes)
+        .header('cache-control', 'no-store')
+        .send(await objects.read(id));
+    },
+  );
+};

@@ -1,0 +1,147 @@
+import { createReadStream } from 'node:fs';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+import { ulid } from '../ulid.js';
+import type { Progress } from './commands.js';
+
+/** How often what the service can't do just now is asked again, and for how long altogether. */
+const RETRY_MS = 1000;
+const RETRY_FOR_MS = 10 * 60_000;
+
+const ComputerRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  providerType: z.string(),
+  status: z.string(),
+  hostname: z.string().optional(),
+  connectedAt: z.number().nullable(),
+});
+type ComputerRow = z.infer<typeof ComputerRow>;
+
+const Problem = z.object({ detail: z.string() });
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A service somewhere, as a user of its API has it. */
+export class RemoteService {
+  private readonly base: URL;
+
+  constructor(
+    private readonly url: string,
+    private readonly key: string,
+    private readonly clock: () => number,
+  ) {
+    this.base = new URL(url.endsWith('/') ? url : `${url}/`);
+  }
+
+  async computers(): Promise<ComputerRow[]> {
+    const body = await this.ask('GET', 'api/v0/computers');
+    return z.object({ computers: z.array(ComputerRow) }).parse(body).computers;
+  }
+
+  async createComputer(wanted: object): Promise<ComputerRow & { agentToken?: string | undefined }> {
+    const body = await this.ask('POST', 'api/v0/computers', wanted);
+    return ComputerRow.extend({ agentToken: z.string().optional() }).parse(body);
+  }
+
+  /** Sends a file to a computer, given by its id or its name, in the three calls. Answers how many bytes it has there. */
+  async upload(
+    file: { path: string; size: number; name: string },
+    computer: string,
+    destPath: string | undefined,
+    progress: Progress,
+  ): Promise<number> {
+    const found = computer.startsWith('cmp_')
+      ? encodeURIComponent(computer)
+      : `name/${encodeURIComponent(computer)}`;
+    const { id } = ComputerRow.parse(await this.ask('GET', `api/v0/computers/${found}`));
+    const path = `api/v0/computers/${id}/files/${encodeURIComponent(file.name)}`;
+    const upload = z
+      .object({ transferId: z.string(), uploadUrl: z.url() })
+      .parse(await this.ask('POST', `${path}/create-upload`, { sizeBytes: file.size }));
+    refuse(await this.put(new URL(upload.uploadUrl), file, progress));
+    const body = await this.ask('POST', `${path}/complete-upload`, {
+      transferId: upload.transferId,
+      sessionId: `cli_${ulid(this.clock())}`,
+      ...(destPath === undefined ? {} : { destPath }),
+    });
+    return z.object({ byteLength: z.number() }).parse(body).byteLength;
+  }
+
+  private put(url: URL, file: { path: string; size: number }, progress: Progress): Promise<Answer> {
+    const counted = new PassThrough();
+    let sent = 0;
+    counted.on('data', (chunk: Buffer) => {
+      sent += chunk.length;
+      progress(sent, file.size);
+    });
+    return this.request('PUT', url, { 'content-length': String(file.size) }, (request) =>
+      pipeline(createReadStream(file.path), counted, request),
+    );
+  }
+
+  /** Asks, again while the service says that it can't just now, and answers the body. Throws a UsageError for a refusal. */
+  private async ask(method: string, path: string, body?: object): Promise<unknown> {
+    const headers = {
+      authorization: `Bearer ${this.key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    for (const until = this.clock() + RETRY_FOR_MS; ; await wait(RETRY_MS)) {
+      const answer = await this.request(method, new URL(path, this.base), headers, async (request) => {
+        request.end(body === undefined ? undefined : JSON.stringify(body));
+      });
+      if (answer.status !== 503 || this.clock() >= until) return refuse(answer);
+    }
+  }
+
+  private request(
+    method: string,
+    url: URL,
+    headers: Record<string, string>,
+    write: (request: ReturnType<typeof requestHttp>) => Promise<void>,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) =>
+        reject(
+          new UsageError(
+            `The service ${this.url} can't be reached (${'code' in error ? String(error.code) : error.message}): start it, or name another with --server or DAYBOOK_URL.`,
+          ),
+        );
+      const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(
+        url,
+        { method, headers },
+        (answer) => {
+          text(answer).then((content) => {
+            resolve({ status: answer.statusCode ?? 0, body: parsed(content) });
+          }, fail);
+        },
+      );
+      asked.on('error', fail);
+      write(asked).catch(() => {});
+    });
+  }
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of an answer. Throws what the service said when it refused. */
+function refuse({ status, body }: Answer): unknown {
+  if (status >= 200 && status < 300) return body;
+  const detail = Problem.safeParse(body).data?.detail ?? `The service answered ${status}.`;
+  throw status >= 500 ? new Error(detail) : new UsageError(detail);
+}

@@ -1,0 +1,340 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Row, Store } from '../store/store.js';
+import { ulid } from '../ulid.js';
+import { Steps, stepsFor } from './step.js';
+
+export const Provider = z.enum(['byom', 'e2b']);
+export const Status = z.enum(['active', 'provisioning', 'error']);
+export const OwnerKind = z.enum(['human', 'service']);
+
+/** A text that is stored and shown: bounded, and of one line. */
+const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must have no control characters');
+
+const A_NAME = 'must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends';
+export const Name = z
+  .string()
+  .max(63, A_NAME)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, A_NAME)
+  .meta({ description: 'unique in the organization', examples: ['box'] });
+
+export const RemoteUser = line(63).meta({ description: 'the user on the machine', examples: ['ada'] });
+export const HostId = z
+  .uuid()
+  .toLowerCase()
+  .meta({
+    description: 'what tells the machine from others; unique in the organization',
+    examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
+  });
+
+/** What a computer is made from (decisions.md, Computers). */
+export const Source = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('scratch') }),
+    z.strictObject({ kind: z.literal('template'), templateId: line(2048) }),
+    z.strictObject({ kind: z.literal('computer'), computerId: line(128) }),
+  ])
+  .meta({ description: 'what it is made from', examples: [{ kind: 'scratch' }] });
+
+const A_REPO =
+  'must be an address of a repository that begins with http://, https:// or ssh://, or is user@host:path';
+
+/** The address of a repository. It goes to a program, so it is never one of that program's options. */
+const Repo = z
+  .string()
+  .max(2048)
+  .regex(/^(https?|ssh):\/\/[^\s/?#-][^\s]*$|^[\w.-]+@[\w][\w.-]*:[^\s:][^\s]*$/, A_REPO)
+  .meta({ examples: ['https://git.acme.example/api.git'] });
+
+/** What creates a computer (public-api.md 2.3; decisions.md, Computers). */
+export const NewComputer = z
+  .strictObject({
+    name: Name,
+    provider: Provider.optional(),
+    hostId: HostId.optional(),
+    remoteUser: RemoteUser.optional(),
+    repos: z.array(Repo).max(20).meta({ description: 'repositories to clone' }).optional(),
+    autoInstallDeps: z
+      .boolean()
+      .meta({ description: 'whether to install what their lock files name', examples: [true] })
+      .optional(),
+    serviceAccountId: line(2048)
+      .meta({ description: 'the service account that owns it; for managers and owners' })
+      .optional(),
+    source: Source.optional(),
+  })
+  .superRefine(({ remoteUser, source }, context) => {
+    if (remoteUser === undefined && source === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['remoteUser'],
+        message: 'must be the user on the machine, where there is no source',
+      });
+  })
+  .meta({ examples: [{ name: 'box', remoteUser: 'ada', repos: ['https://git.acme.example/api.git'] }] });
+export type NewComputer = z.infer<typeof NewComputer>;
+
+/** What can be changed later. */
+export const Change = z
+  .strictObject({
+    name: Name.optional(),
+    remoteUser: RemoteUser.optional(),
+    hostId: HostId.optional(),
+  })
+  .meta({ examples: [{ name: 'desk' }] });
+export type Change = z.infer<typeof Change>;
+
+/** Whose a computer is: a person's, or a service account's, which a key without a user is too. */
+export interface Owner {
+  readonly kind: z.infer<typeof OwnerKind>;
+  readonly id: string;
+}
+
+/** A computer of an organization. Instants are Unix milliseconds. */
+export interface Computer {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly provider: z.infer<typeof Provider>;
+  readonly status: z.infer<typeof Status>;
+  readonly owner: Owner;
+  readonly hostId: string | null;
+  readonly hostname: string | null;
+  readonly remoteUser: string | null;
+  readonly repos: readonly string[];
+  readonly autoInstallDeps: boolean;
+  readonly source: z.infer<typeof Source> | null;
+  readonly steps: Steps;
+  readonly providerRef: string | null;
+  readonly createdAt: number;
+}
+
+/** Another computer of the organization has what must be unique. */
+export class Taken extends Error {
+  override name = 'Taken';
+
+  constructor(
+    readonly member: 'name' | 'hostId',
+    readonly value: string,
+  ) {
+    super(`${member} ${value} is taken`);
+  }
+}
+
+const COLUMNS =
+  'computer_id, org_id, name, provider_type, status, owner_kind, owner_id, host_id, hostname, remote_user, repos, auto_install_deps, source, steps, provider_ref, created_at';
+
+const NullableText = z.string().nullable();
+
+function toComputer(row: Row): Computer {
+  const source = NullableText.parse(row.source);
+  return {
+    id: String(row.computer_id),
+    orgId: String(row.org_id),
+    name: String(row.name),
+    provider: Provider.parse(row.provider_type),
+    status: Status.parse(row.status),
+    owner: { kind: OwnerKind.parse(row.owner_kind), id: String(row.owner_id) },
+    hostId: NullableText.parse(row.host_id),
+    hostname: NullableText.parse(row.hostname),
+    remoteUser: NullableText.parse(row.remote_user),
+    repos: z.array(z.string()).parse(JSON.parse(String(row.repos))),
+    autoInstallDeps: row.auto_install_deps === true,
+    source: source === null ? null : Source.parse(JSON.parse(source)),
+    steps: Steps.parse(JSON.parse(String(row.steps))),
+    providerRef: NullableText.parse(row.provider_ref),
+    createdAt: Number(row.created_at),
+  };
+}
+
+function newToken(): string {
+  return `dba_${randomBytes(32).toString('base64url')}`;
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** The computers of all organizations. One service writes them, one change after the other. */
+export class Computers {
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: () => number,
+    /** Is told of each computer that has changed. */
+    private readonly changed: (id: string) => void = () => {},
+  ) {}
+
+  /**
+   * Makes a computer. The agent token is in this answer only: the store has its SHA-256. A machine that exists is active at
+   * once; another is when its provider has made it. Throws Taken.
+   */
+  create(
+    orgId: string,
+    owner: Owner,
+    wanted: NewComputer,
+  ): Promise<{ computer: Computer; agentToken: string }> {
+    return this.exclusive(async () => {
+      const now = this.clock();
+      const provider = wanted.provider ?? 'byom';
+      const computer: Computer = {
+        id: `cmp_${ulid(now)}`,
+        orgId,
+        name: wanted.name,
+        provider,
+        status: provider === 'byom' ? 'active' : 'provisioning',
+        owner,
+        hostId: wanted.hostId ?? null,
+        hostname: null,
+        remoteUser: wanted.remoteUser ?? null,
+        repos: wanted.repos ?? [],
+        autoInstallDeps: wanted.autoInstallDeps ?? false,
+        source: wanted.source ?? null,
+        steps: stepsFor(wanted, now),
+        providerRef: null,
+        createdAt: now,
+      };
+      await this.requireUnique(computer);
+      const agentToken = newToken();
+      await this.store.run([
+        {
+          sql: `INSERT INTO computers (${COLUMNS}, token_hash)
+            SELECT $computer_id, $org_id, $name, $provider_type, $status, $owner_kind, $owner_id, $host_id, $hostname,
+              $remote_user, $repos, $auto_install_deps = 1, $source, $steps, $provider_ref, instant($created_at), $token_hash`,
+          parameters: {
+            ...changing(computer),
+            computer_id: computer.id,
+            org_id: orgId,
+            provider_type: provider,
+            owner_kind: owner.kind,
+            owner_id: owner.id,
+            repos: JSON.stringify(computer.repos),
+            auto_install_deps: computer.autoInstallDeps ? 1 : 0,
+            source: computer.source === null ? null : JSON.stringify(computer.source),
+            created_at: now,
+            token_hash: hashOf(agentToken),
+          },
+        },
+      ]);
+      return { computer, agentToken };
+    });
+  }
+
+  /** The computers of an organization, newest first. */
+  async list(orgId: string, hostId?: string): Promise<Computer[]> {
+    const rows = await this.store.select(
+      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ($host_id IS NULL OR host_id = $host_id)
+        ORDER BY created_at DESC, computer_id DESC`,
+      { org_id: orgId, host_id: hostId ?? null },
+    );
+    return rows.map(toComputer);
+  }
+
+  /** A computer of an organization, by its id or its name; undefined when it has none. */
+  async find(orgId: string, by: { id: string } | { name: string }): Promise<Computer | undefined> {
+    const [column, value] = 'id' in by ? ['computer_id', by.id] : ['name', by.name];
+    const [row] = await this.store.select(
+      `SELECT ${COLUMNS} FROM computers WHERE org_id = $org_id AND ${column} = $value`,
+      { org_id: orgId, value },
+    );
+    return row === undefined ? undefined : toComputer(row);
+  }
+
+  /** The computer that an agent token is of; undefined for one that is unknown. */
+  async findByToken(token: string): Promise<Computer | undefined> {
+    if (!/^dba_[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
+    const [row] = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE token_hash = $hash`, {
+      hash: hashOf(token),
+    });
+    return row === undefined ? undefined : toComputer(row);
+  }
+
+  /** Gives a computer another agent token, instead of the one it had, and answers it. */
+  async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
+    const token = newToken();
+    await this.exclusive(() =>
+      this.store.run([
+        {
+          sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
+          parameters: { computer_id: id, token_hash: hashOf(token) },
+        },
+      ]),
+    );
+    return token;
+  }
+
+  /** The computers whose provisioning is under way, of all organizations. */
+  async provisioning(): Promise<Computer[]> {
+    const rows = await this.store.select(
+      `SELECT ${COLUMNS} FROM computers WHERE status = 'provisioning' ORDER BY created_at, computer_id`,
+    );
+    return rows.map(toComputer);
+  }
+
+  /** Changes a computer as it is now, and answers what it then is; undefined when it is gone. Throws Taken. */
+  change(
+    { orgId, id }: Pick<Computer, 'orgId' | 'id'>,
+    to: (computer: Computer) => Partial<Computer>,
+  ): Promise<Computer | undefined> {
+    return this.exclusive(async () => {
+      const found = await this.find(orgId, { id });
+      if (found === undefined) return undefined;
+      const changed: Computer = { ...found, ...to(found) };
+      const parameters = changing(changed);
+      if (JSON.stringify(parameters) === JSON.stringify(changing(found))) return found;
+      if (changed.name !== found.name || changed.hostId !== found.hostId) await this.requireUnique(changed);
+      await this.store.run([
+        {
+          sql: `UPDATE computers SET name = $name, status = $status, host_id = $host_id, hostname = $hostname,
+            remote_user = $remote_user, steps = $steps, provider_ref = $provider_ref WHERE computer_id = $computer_id`,
+          parameters: { ...parameters, computer_id: id },
+        },
+      ]);
+      this.changed(id);
+      return changed;
+    });
+  }
+
+  delete({ id }: Pick<Computer, 'id'>): Promise<void> {
+    return this.exclusive(() =>
+      this.store.run([
+        { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
+      ]),
+    );
+  }
+
+  private async requireUnique({ orgId, id, name, hostId }: Computer): Promise<void> {
+    const others = await this.store.select(
+      'SELECT name, host_id FROM computers WHERE org_id = $org_id AND computer_id <> $computer_id AND (name = $name OR host_id = $host_id)',
+      { org_id: orgId, computer_id: id, name, host_id: hostId },
+    );
+    if (others.some((other) => other.name === name)) throw new Taken('name', name);
+    if (hostId !== null && others.length > 0) throw new Taken('hostId', hostId);
+  }
+
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.queue.then(work);
+    this.queue = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** The columns of a computer that can change. */
+function changing({ name, status, hostId, hostname, remoteUser, steps, providerRef }: Computer) {
+  return {
+    name,
+    status,
+    host_id: hostId,
+    hostname,
+    remote_user: remoteUser,
+    steps: JSON.stringify(steps),
+    provider_ref: providerRef,
+  };
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, rmSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { sync } from '../folder.js';
+
+const BUFFER_BYTES = 1 << 18;
+
+/** The bytes of a file on its way are fewer or more than were announced. */
+export class WrongLength extends Error {
+  override name = 'WrongLength';
+}
+
+/** Where the bytes of files are between their sender and the computer, each under the id of its transfer. */
+export interface Objects {
+  /** The size in bytes of an object; undefined where there is none. */
+  size(key: string): Promise<number | undefined>;
+  /** The SHA-256 of an object, in hexadecimal. */
+  sha256(key: string): Promise<string>;
+  /** Removes an object, if it is there. */
+  remove(key: string): Promise<void>;
+  /** Addresses that the sender and the computer use without the service; undefined where they go through it. */
+  readonly direct: DirectAddresses | undefined;
+}
+
+export interface DirectAddresses {
+  put(key: string, sizeBytes: number, seconds: number): Promise<string>;
+  get(key: string, seconds: number): Promise<string>;
+}
+
+/** Objects as files of a folder. */
+export class LocalObjects implements Objects {
+  readonly direct = undefined;
+  private readonly incoming: string;
+  private parts = 0;
+
+  /** What a killed process was receiving goes. */
+  constructor(private readonly folder: string) {
+    this.incoming = join(folder, 'incoming');
+    rmSync(this.incoming, { recursive: true, force: true });
+    mkdirSync(this.incoming, { recursive: true });
+  }
+
+  /** Keeps the bytes of a stream, durably and whole, instead of those that were there. Throws WrongLength. */
+  async write(key: string, body: Readable, sizeBytes: number): Promise<void> {
+    this.parts += 1;
+    const part = join(this.incoming, `${key}.${this.parts}`);
+    const file = await open(part, 'wx', 0o600);
+    try {
+      let bytes = 0;
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > sizeBytes) break;
+        for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+      }
+      if (bytes !== sizeBytes) throw new WrongLength();
+      await file.sync();
+      await file.close();
+      await rename(part, join(this.folder, key));
+      await sync(this.folder);
+    } catch (error) {
+      await file.close();
+      await rm(part, { force: true });
+      throw error;
+    }
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    try {
+      return (await stat(join(this.folder, key))).size;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async sha256(key: string): Promise<string> {
+    const file = await open(join(this.folder, key));
+    try {
+      const hash = createHash('sha256');
+      // One buffer for all of it: with one for each part, garbage is most of what the process has.
+      const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length);
+        if (bytesRead === 0) return hash.digest('hex');
+        hash.update(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async read(key: string): Promise<Readable> {
+    const file = await open(join(this.folder, key));
+    return createReadStream('', { fd: file });
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(join(this.folder, key), { force: true });
+  }
+}

@@ -1,0 +1,164 @@
+import { COMMAND_MS } from '../agent/repository.js';
+import { ulid } from '../ulid.js';
+import type { Computer, Computers } from './computer.js';
+import { type Provider, ProviderFailed } from './provider.js';
+import { JobFailed, NoAnswer, NotConnected, type Relay } from './relay.js';
+import { lost, type Step, type StepName, undone, withStep } from './step.js';
+
+/** How long the agent may take for one repository: longer than it gives itself. */
+const JOB_MS = 2 * COMMAND_MS;
+
+/**
+ * Does the steps of computers, each in order, and goes on where it was cut off (decisions.md, Computers). The first two are a
+ * provider's, the others are the agent's.
+ */
+export class Provisioner {
+  private readonly under = new Map<string, Promise<void>>();
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly computers: Computers,
+    private readonly relay: Relay,
+    /** Makes the machines that are not there; undefined where there is nobody who does. */
+    readonly provider: Provider | undefined,
+    private readonly clock: () => number,
+    private readonly report: (error: unknown) => void,
+  ) {}
+
+  /** Does what is left, unless it is being done. What needs the agent waits until it is connected, and this is called again. */
+  start(computer: Pick<Computer, 'orgId' | 'id'>): void {
+    this.queue(computer, () => this.go(computer));
+  }
+
+  /** Goes on with all that an earlier service has left. */
+  async resume(): Promise<void> {
+    for (const computer of await this.computers.provisioning()) this.start(computer);
+  }
+
+  /** Has the machine of a provider go on whose agent is not connected: its provider put it to sleep, or it is gone. */
+  wake(computer: Pick<Computer, 'orgId' | 'id'>): void {
+    this.queue(computer, async () => {
+      const found = await this.computers.find(computer.orgId, computer);
+      if (found?.providerRef == null || found.status === 'error') return;
+      if (this.relay.connectedAt(computer.id) !== null) return;
+      let isGone: boolean;
+      try {
+        isGone = (await this.required().status(found.providerRef)) === 'gone';
+      } catch (error) {
+        if (!(error instanceof ProviderFailed)) throw error;
+        return this.fail(found, 'configure-user', error.message);
+      }
+      await this.computers.change(computer, ({ steps }) =>
+        isGone
+          ? { status: 'error', providerRef: null, steps: lost(steps, this.clock()) }
+          : { status: 'provisioning', steps: undone(steps, 'configure-user') },
+      );
+      await this.go(computer);
+    });
+  }
+
+  /** Removes a computer, and the machine that its provider made. Throws ProviderFailed, and leaves both. */
+  async delete(computer: Computer): Promise<void> {
+    if (computer.providerRef !== null) await this.required().delete(computer.providerRef);
+    await this.computers.delete(computer);
+    this.relay.drop(computer.id);
+  }
+
+  /** Leaves what a provider was asked, and waits until nothing is being done. */
+  async finish(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.under.values());
+  }
+
+  private queue({ id }: Pick<Computer, 'id'>, work: () => Promise<void>): void {
+    const before = this.under.get(id) ?? Promise.resolve();
+    const turn = before.then(work).catch(this.report);
+    this.under.set(id, turn);
+    void turn.then(() => {
+      if (this.under.get(id) === turn) this.under.delete(id);
+    });
+  }
+
+  private async go(of: Pick<Computer, 'orgId' | 'id'>): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const computer = await this.computers.find(of.orgId, of);
+      if (computer === undefined || computer.status === 'error') return;
+      const step = computer.steps.find(({ status }) => status !== 'completed');
+      if (step === undefined) {
+        await this.computers.change(of, () => ({ status: 'active' }));
+        return;
+      }
+      const isOfAgent = step.name === 'clone-repos' || step.name === 'install-dependencies';
+      if (isOfAgent && this.relay.connectedAt(of.id) === null) return this.wake(of);
+      if (!(await this.take(computer, step))) return;
+    }
+  }
+
+  /** Does one step, and answers whether the next may come. */
+  private async take(computer: Computer, { name }: Step): Promise<boolean> {
+    await this.note(computer, name, {
+      status: 'in_progress',
+      startedAt: this.clock(),
+      ...(name === 'install-dependencies' ? { installSessionId: `ins_${ulid(this.clock())}` } : {}),
+    });
+    try {
+      await this.perform(computer, name);
+    } catch (error) {
+      // It is done again when the agent, or the service, is back: what it has done it does not do twice.
+      if (error instanceof NotConnected || this.stopping.signal.aborted) return false;
+      const detail =
+        error instanceof JobFailed
+          ? error.detail
+          : error instanceof ProviderFailed
+            ? error.message
+            : error instanceof NoAnswer
+              ? 'The computer did not answer.'
+              : undefined;
+      if (detail === undefined) throw error;
+      await this.fail(computer, name, detail);
+      return false;
+    }
+    await this.note(computer, name, { status: 'completed', completedAt: this.clock() });
+    return true;
+  }
+
+  private async perform(computer: Computer, name: StepName): Promise<void> {
+    const { repos, providerRef } = computer;
+    const { signal } = this.stopping;
+    switch (name) {
+      case 'create-computer': {
+        const ref = await this.required().create(computer, signal);
+        const kept = await this.computers.change(computer, () => ({ providerRef: ref }));
+        if (kept === undefined) await this.required().delete(ref);
+        return;
+      }
+      case 'configure-user': {
+        const token = await this.computers.renewToken(computer);
+        return this.required().configure(String(providerRef), computer, token, signal);
+      }
+      case 'clone-repos':
+        for (const repo of repos) await this.relay.ask(computer.id, { type: 'clone', repo }, JOB_MS);
+        return;
+      case 'install-dependencies':
+        if (repos.length === 0) return this.relay.ask(computer.id, { type: 'install' }, JOB_MS);
+        for (const repo of repos) await this.relay.ask(computer.id, { type: 'install', repo }, JOB_MS);
+    }
+  }
+
+  private required(): Provider {
+    if (this.provider === undefined)
+      throw new ProviderFailed('This service has no provider e2b: it needs E2B_API_KEY.');
+    return this.provider;
+  }
+
+  private fail(computer: Computer, name: StepName, error: string): Promise<void> {
+    return this.note(computer, name, { status: 'failed', completedAt: this.clock(), error });
+  }
+
+  private async note(computer: Computer, name: StepName, change: Partial<Step>): Promise<void> {
+    await this.computers.change(computer, ({ steps }) => ({
+      steps: withStep(steps, name, change),
+      ...(change.status === 'failed' ? { status: 'error' as const } : {}),
+    }));
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from '../agent/message.js';
+
+/** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
+const HEARTBEAT_MS = 15_000;
+
+/** The computer's agent is not connected, or its connection broke before it answered. */
+export class NotConnected extends Error {
+  override name = 'NotConnected';
+}
+
+/** The agent did not answer in time. It may still be at work. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+/** The agent could not do what it was asked. */
+export class JobFailed extends Error {
+  override name = 'JobFailed';
+
+  constructor(
+    readonly reason: Failure,
+    readonly detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+interface Asked {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A connected agent. */
+interface Connection {
+  readonly socket: WebSocket;
+  /** Unix milliseconds. */
+  readonly since: number;
+  readonly asked: Map<string, Asked>;
+}
+
+/** The agents that are connected now, each of one computer. */
+export class Relay {
+  private readonly connections = new Map<string, Connection>();
+  private readonly watchers = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly clock: () => number,
+    private readonly heartbeatMs = HEARTBEAT_MS,
+  ) {}
+
+  /**
+   * Takes the connection of a computer's agent; of two the newer one stays. `hello` is told what the machine calls itself.
+   */
+  attach(computer: { id: string; name: string }, socket: WebSocket, hello: (hostname: string) => void): void {
+    const connection: Connection = { socket, since: this.clock(), asked: new Map() };
+    let isAlive = true;
+    let isKnown = false;
+    const beat = setInterval(() => {
+      if (!isAlive || !isKnown) return socket.terminate();
+      isAlive = false;
+      socket.ping();
+    }, this.heartbeatMs);
+    socket.on('pong', () => {
+      isAlive = true;
+    });
+    socket.on('error', () => socket.terminate());
+    socket.on('message', (data, isBinary) => {
+      isAlive = true;
+      const message = parse(FromAgent, data, isBinary);
+      if (message === undefined || (message.type === 'hello') === isKnown)
+        return socket.close(CLOSE.violated, 'This is not a message of the protocol.');
+      if (message.type === 'hello') {
+        isKnown = true;
+        this.connections.get(computer.id)?.socket.close(CLOSE.replaced, 'Another agent has connected.');
+        this.connections.set(computer.id, connection);
+        send(socket, {
+          type: 'welcome',
+          computerId: computer.id,
+          name: computer.name,
+          heartbeatMs: this.heartbeatMs,
+        });
+        hello(message.hostname);
+        this.changed(computer.id);
+        return;
+      }
+      // What was asked before the service started anew has nobody who waits.
+      const asked = connection.asked.get(message.id);
+      connection.asked.delete(message.id);
+      if (message.type === 'done') asked?.resolve();
+      else asked?.reject(new JobFailed(message.reason, message.detail));
+    });
+    socket.on('close', () => {
+      clearInterval(beat);
+      for (const { reject } of connection.asked.values()) reject(new NotConnected());
+      connection.asked.clear();
+      if (this.connections.get(computer.id) !== connection) return;
+      this.connections.delete(computer.id);
+      this.changed(computer.id);
+    });
+  }
+
+  /** Since when a computer's agent is connected, in Unix milliseconds; null when it isn't. */
+  connectedAt(computerId: string): number | null {
+    return this.connections.get(computerId)?.since ?? null;
+  }
+
+  /** Has a computer do something. Throws NotConnected, NoAnswer after `timeoutMs`, and JobFailed. */
+  ask(computerId: string, job: Job, timeoutMs: number): Promise<void> {
+    const connection = this.connections.get(computerId);
+    if (connection === undefined) return Promise.reject(new NotConnected());
+    const id = randomUUID();
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        connection.asked.delete(id);
+        reject(new NoAnswer());
+      }, timeoutMs);
+      connection.asked.set(id, {
+        resolve: () => {
+          clearTimeout(late);
+          resolve();
+        },
+        reject: (error) => {
+          clearTimeout(late);
+          reject(error);
+        },
+      });
+      send(connection.socket, { type: 'job', id, job });
+    });
+  }
+
+  /** Calls back whenever a computer's connection changes, until the answer is called. */
+  watch(computerId: string, changed: () => void): () => void {
+    const watchers = this.watchers.get(computerId) ?? new Set();
+    this.watchers.set(computerId, watchers.add(changed));
+    return () => {
+      watchers.delete(changed);
+      if (watchers.size === 0) this.watchers.delete(computerId);
+    };
+  }
+
+  /** Tells those who watch a computer that it has changed. */
+  changed(computerId: string): void {
+    for (const changed of this.watchers.get(computerId) ?? []) changed();
+  }
+
+  /** Ends the connection of a computer that is deleted. */
+  drop(computerId: string): void {
+    this.connections.get(computerId)?.socket.close(CLOSE.deleted, 'The computer is deleted.');
+    this.changed(computerId);
+  }
+}
+
+function send(socket: WebSocket, message: FromService): void {
+  socket.send(JSON.stringify(message));
+}

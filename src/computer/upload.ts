@@ -1,0 +1,118 @@
+import type { Objects } from './object.js';
+import { NotConnected, type Relay } from './relay.js';
+import type { Signer } from './signature.js';
+import { LIFE_MS, type Transfer, type Transfers } from './transfer.js';
+
+/** There is no such transfer, or it was completed, or it has expired: the message says which. */
+export class NoTransfer extends Error {
+  override name = 'NoTransfer';
+}
+
+/** The bytes were never sent, or are not as many as was said. */
+export class NotUploaded extends Error {
+  override name = 'NotUploaded';
+}
+
+/** The completion of a file's transfer. */
+export interface Completion {
+  readonly transferId: string;
+  readonly sessionId: string;
+  /** A folder inside the workspace; undefined for the workspace itself. */
+  readonly destPath?: string | undefined;
+}
+
+/** Files on their way from a sender to a computer. */
+export class Uploads {
+  /** The completions that are under way, by transfer. */
+  private readonly completing = new Map<string, Promise<unknown>>();
+
+  constructor(
+    readonly transfers: Transfers,
+    readonly objects: Objects,
+    private readonly relay: Relay,
+    private readonly signer: Signer,
+    private readonly timeoutMs: number,
+    private readonly clock: () => number,
+  ) {}
+
+  /** The address that takes the bytes: of the object store itself, or a path of this service. */
+  async putAddress({ id, sizeBytes, expiresAt }: Transfer): Promise<string> {
+    const { direct } = this.objects;
+    return direct === undefined
+      ? `api/v0/transfers/${id}?${this.signer.query('PUT', id, expiresAt)}`
+      : direct.put(id, sizeBytes, Math.floor((expiresAt - this.clock()) / 1000));
+  }
+
+  /**
+   * Has the computer write a file that was sent. One completion of a transfer goes on at a time; what was written to the same
+   * folder already is as good as written now. Throws NoTransfer, NotUploaded, NotConnected, NoAnswer and JobFailed.
+   */
+  async complete(
+    of: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
+    completion: Completion,
+  ): Promise<Transfer> {
+    const { transferId } = completion;
+    for (let other = this.completing.get(transferId); other; other = this.completing.get(transferId))
+      await other.catch(() => undefined);
+    const work = this.completeOne(of, completion);
+    this.completing.set(transferId, work);
+    try {
+      return await work;
+    } finally {
+      this.completing.delete(transferId);
+    }
+  }
+
+  private async completeOne(
+    of: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
+    { transferId, sessionId, destPath }: Completion,
+  ): Promise<Transfer> {
+    // As UTF-8 has it, which is how it is stored and written: half a pair of surrogates is no character there.
+    const folder = Buffer.from(destPath?.replace(/\/$/, '') ?? '').toString();
+    const transfer = await this.transfers.findOf(of, transferId, folder);
+    if (transfer === undefined)
+      throw new NoTransfer('There is no such transfer for this computer and file: create-upload makes one.');
+    if (transfer.isThere) return transfer;
+    if (transfer.isCompleted)
+      throw new NoTransfer(
+        'The transfer was completed with another destPath: create-upload makes a new one.',
+      );
+    if (transfer.expiresAt <= this.clock())
+      throw new NoTransfer('The transfer has expired: create-upload makes a new one.');
+    if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new NotUploaded();
+    if (this.relay.connectedAt(transfer.computerId) === null) throw new NotConnected();
+    const sha256 = await this.objects.sha256(transfer.id);
+    await this.relay.ask(
+      transfer.computerId,
+      {
+        type: 'write',
+        transferId: transfer.id,
+        fileName: transfer.fileName,
+        ...(folder === '' ? {} : { destPath: folder }),
+        sizeBytes: transfer.sizeBytes,
+        sha256,
+        createdAt: transfer.createdAt,
+        url: await this.getAddress(transfer.id),
+      },
+      this.timeoutMs,
+    );
+    await this.transfers.complete(transfer, folder, sessionId);
+    await this.objects.remove(transfer.id);
+    return transfer;
+  }
+
+  private async getAddress(id: string): Promise<string> {
+    const { direct } = this.objects;
+    return direct === undefined
+      ? `api/v0/transfers/${id}?${this.signer.query('GET', id, this.clock() + LIFE_MS)}`
+      : direct.get(id, LIFE_MS / 1000);
+  }
+
+  /** Removes what is over: objects that nobody completed, and transfers that nobody asks about. */
+  async sweep(): Promise<void> {
+    for (const transfer of await this.transfers.over()) {
+      await this.objects.remove(transfer.id);
+      await this.transfers.forget(transfer);
+    }
+  }
+}

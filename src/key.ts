@@ -1,0 +1,57 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from './exit.js';
+import { makeFolder, unwritable } from './folder.js';
+
+const KEY = /^[A-Za-z0-9_-]{43}$/;
+
+/** Makes the file of the key unless it is there: it gets its name when it is whole, whoever else makes it at the same time. */
+function requireKeyFile(folder: string): string {
+  const path = join(folder, 'secret.key');
+  if (!existsSync(path)) {
+    makeFolder(folder);
+    const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+    try {
+      const text = `${randomBytes(32).toString('base64url')}\n`;
+      writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+      linkSync(draft, path);
+      const entries = openSync(folder, 'r');
+      fsyncSync(entries);
+      closeSync(entries);
+    } catch (error) {
+      if (!existsSync(path)) throw unwritable(folder, error);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+  const text = readFileSync(path, 'utf8').trim();
+  if (!KEY.test(text))
+    throw new UsageError(
+      `The file ${path} is not the key that Daybook made: put it back from a backup, or set DAYBOOK_SECRET_KEY.`,
+    );
+  return text;
+}
+
+/** Where the key of an installation is: in the settings, or in the data folder. */
+export interface KeySource {
+  readonly data: string;
+  readonly secretKey?: string | undefined;
+}
+
+/**
+ * The 32 bytes of the installation's key for one purpose; those of other purposes tell nothing about them. The key in the data
+ * folder is made when it isn't there. Throws a UsageError when that can't be, or it is damaged.
+ */
+export function keyFor(purpose: string, { data, secretKey }: KeySource): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey ?? requireKeyFile(data), '', purpose, 32));
+}
