@@ -23,6 +23,8 @@ import { Relay } from '../src/computer/relay.js';
 import { Signer } from '../src/computer/signature.js';
 import { Transfers } from '../src/computer/transfer.js';
 import { Uploads } from '../src/computer/upload.js';
+import { Controls } from '../src/controls/controls.js';
+import { SecretKey } from '../src/controls/secret.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { type Agent, type Ask, Service, until } from './service.js';
 import { storeName, temporaryFolder, World } from './world.js';
@@ -422,6 +424,26 @@ describe('who may send a file', () => {
           });
       }
     });
+
+  test('nobody from where the organization takes no requests, whatever token or signature they have', async () => {
+    const owner = service.as('owner', 'olga', 'walled');
+    const { body: made } = await owner('POST', '/computers', { name: 'box', remoteUser: 'olga' });
+    const { body } = await owner('POST', `/computers/${made.id}/files/x/create-upload`, { sizeBytes: 1 });
+    const { store, config } = service.world;
+    // As if it came from elsewhere: nobody can lock out the address that they have.
+    await new Controls(store, SecretKey.open(config), service.world.clock).replace(
+      'walled',
+      { networkPolicy: { allowedIps: ['192.0.2.1'] } },
+      { id: 'olga', email: '', name: '' },
+    );
+    const refusal = 'The organization takes no requests from 127.0.0.1.';
+    const put = await fetch(body.uploadUrl, { method: 'PUT', body: 'x' });
+    expect([put.status, await put.json()]).toMatchObject([403, { detail: refusal }]);
+    const agent = await fetch(`${service.url}/api/v0/relay/agent`, {
+      headers: { authorization: `Bearer ${made.agentToken}` },
+    });
+    expect([agent.status, await agent.json()]).toMatchObject([403, { detail: refusal }]);
+  });
 
   test('nobody of another organization, nor with the transfer of another computer or name', async () => {
     const eve = service.as('owner', 'ada', 'rival');

@@ -156,9 +156,11 @@ export class Provisioner {
   }
 
   private async note(computer: Computer, name: StepName, change: Partial<Step>): Promise<void> {
-    await this.computers.change(computer, ({ steps }) => ({
-      steps: withStep(steps, name, change),
-      ...(change.status === 'failed' ? { status: 'error' as const } : {}),
-    }));
+    await this.computers.change(computer, (before) => {
+      const steps = withStep(before.steps, name, change);
+      const isDone = steps.every(({ status }) => status === 'completed');
+      const status = change.status === 'failed' ? 'error' : isDone ? 'active' : before.status;
+      return { steps, status };
+    });
   }
 }
