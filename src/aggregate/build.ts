@@ -26,6 +26,7 @@ export interface Built {
 
 /** Parts days, in their order, into those that are built together. */
 async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][]> {
+  if (days.length <= store.daysAtOnce) return days.length === 0 ? [] : [[...days]];
   const rows = await store.select(
     'SELECT org_id, day, sum(accepted) AS events FROM arrivals GROUP BY org_id, day',
   );
