@@ -72,7 +72,11 @@ export class Uploads {
     const transfer = await this.transfers.findOf(of, transferId, folder);
     if (transfer === undefined)
       throw new NoTransfer('There is no such transfer for this computer and file: create-upload makes one.');
-    if (transfer.isThere) return transfer;
+    if (transfer.isThere) {
+      // A service that fell after it had noted this had no time for that.
+      await this.objects.remove(transfer.id);
+      return transfer;
+    }
     if (transfer.isCompleted)
       throw new NoTransfer(
         'The transfer was completed with another destPath: create-upload makes a new one.',
