@@ -95,11 +95,7 @@ export class Builder {
 
   private async replace(table: BuiltTable): Promise<void> {
     await this.session.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
-    // So what pages ask of some users stands close together, and most of the rest is never unpacked.
-    const order = table === 'users' || table === 'user_extensions' ? 'ORDER BY org_id, day, user_id' : '';
-    const rows = await this.session.run(
-      `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) AS computed ${order}`,
-    );
+    const rows = await this.session.run(`INSERT INTO ${table} BY NAME ${this.daily(table)}`);
     this.written.push(`(${quote(table)}, ${rows})`);
   }
 
