@@ -418,11 +418,8 @@ const computers = program
 
 async function remoteService(): Promise<RemoteService> {
   const options = computers.opts<{ server?: string; key?: string }>();
-  const { url, key } = readProcessConfig({ DAYBOOK_URL: options.server, DAYBOOK_KEY: options.key });
-  if (key === undefined)
-    throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
   const { RemoteService } = await import('./command/service.js');
-  return new RemoteService(url, key, clock);
+  return RemoteService.of(options, clock);
 }
 
 computers

@@ -1,15 +1,12 @@
-import { z } from 'zod';
-import { readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { type Checked, check } from '../readiness/check.js';
 import { type Evaluated, nextSteps } from '../readiness/criterion.js';
 import { levelOf, OPENS_NEXT, sharesOf } from '../readiness/level.js';
-import { Report, type Submission } from '../readiness/report.js';
 import { isRepositoryUrl, withoutCredentials } from '../readiness/repository.js';
 import { readCriteria } from '../readiness/rule.js';
 import { table } from '../terminal.js';
+import { RemoteService } from './service.js';
 
-const TIMEOUT_MS = 30_000;
 const STEPS = 3;
 
 export interface CheckOptions {
@@ -30,7 +27,7 @@ export async function checkReadiness(
   const criteria = readCriteria(options.rules);
   if (options.repo !== undefined && !isRepositoryUrl(options.repo))
     throw new UsageError('--repo must be an address, as https://github.com/acme/api.');
-  const service = options.submit === true ? serviceOf(options) : undefined;
+  const service = options.submit === true ? RemoteService.of(options, clock) : undefined;
   const checked = await check(path, criteria, clock());
   const submission = {
     ...checked.submission,
@@ -43,45 +40,8 @@ export async function checkReadiness(
     );
   print(options.json === true ? JSON.stringify(submission) : shown(checked, submission.repoUrl));
   if (service === undefined) return;
-  const report = await submit(service, submission);
+  const report = await service.submitReport(submission);
   if (options.json !== true) print(`\nThe service has it as report ${report.reportId} of ${report.repoId}.`);
-}
-
-interface Service {
-  readonly url: string;
-  readonly key: string;
-}
-
-function serviceOf(options: CheckOptions): Service {
-  const { url, key } = readProcessConfig({ DAYBOOK_URL: options.server, DAYBOOK_KEY: options.key });
-  if (key === undefined)
-    throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
-  return { url, key };
-}
-
-/** Sends a report, and answers it as it is kept. Throws a UsageError for a refusal, or when there is no service. */
-async function submit({ url, key }: Service, submission: Submission): Promise<Report> {
-  const path = new URL('api/organization/maturity-level-reports', url.endsWith('/') ? url : `${url}/`);
-  let answer: Response;
-  try {
-    answer = await fetch(path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(submission),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-  } catch (error) {
-    const { cause = error } = error as { cause?: unknown };
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new UsageError(
-      `The service ${url} can't be reached (${why}): start it, or name another with --server or DAYBOOK_URL.`,
-    );
-  }
-  const body: unknown = await answer.json().catch(() => undefined);
-  if (answer.ok) return Report.parse(body);
-  const { detail = `The service ${url} answered ${answer.status}.` } =
-    z.object({ detail: z.string() }).safeParse(body).data ?? {};
-  throw answer.status >= 500 ? new Error(detail) : new UsageError(detail);
 }
 
 /** What was found, for people. */

@@ -6,13 +6,17 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
+import { Report, type Submission } from '../readiness/report.js';
 import { ulid } from '../ulid.js';
 import type { Progress } from './commands.js';
 
 /** How often what the service can't do just now is asked again, and for how long altogether. */
 const RETRY_MS = 1000;
 const RETRY_FOR_MS = 10 * 60_000;
+/** How long the service may take to keep a report. */
+const REPORT_MS = 30_000;
 
 const ComputerRow = z.object({
   id: z.string(),
@@ -35,12 +39,28 @@ interface Answer {
 export class RemoteService {
   private readonly base: URL;
 
-  constructor(
+  private constructor(
     private readonly url: string,
     private readonly key: string,
     private readonly clock: () => number,
   ) {
     this.base = new URL(url.endsWith('/') ? url : `${url}/`);
+  }
+
+  /** The service that options or settings name. Throws a UsageError without a key for it. */
+  static of(options: { server?: string; key?: string }, clock: () => number): RemoteService {
+    const { url, key } = readProcessConfig({ DAYBOOK_URL: options.server, DAYBOOK_KEY: options.key });
+    if (key === undefined)
+      throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
+    return new RemoteService(url, key, clock);
+  }
+
+  /** Sends a readiness report, and answers it as it is kept. */
+  async submitReport(submission: Submission): Promise<Report> {
+    const path = 'api/organization/maturity-level-reports';
+    return Report.parse(
+      this.bodyOf(await this.once('POST', path, submission, AbortSignal.timeout(REPORT_MS))),
+    );
   }
 
   async computers(): Promise<ComputerRow[]> {
@@ -68,7 +88,7 @@ export class RemoteService {
     const upload = z
       .object({ transferId: z.string(), uploadUrl: z.url() })
       .parse(await this.ask('POST', `${path}/create-upload`, { sizeBytes: file.size }));
-    refuse(await this.put(new URL(upload.uploadUrl), file, progress));
+    this.bodyOf(await this.put(new URL(upload.uploadUrl), file, progress));
     const body = await this.ask('POST', `${path}/complete-upload`, {
       transferId: upload.transferId,
       sessionId: `cli_${ulid(this.clock())}`,
@@ -91,16 +111,28 @@ export class RemoteService {
 
   /** Asks, again while the service says that it can't just now, and answers the body. Throws a UsageError for a refusal. */
   private async ask(method: string, path: string, body?: object): Promise<unknown> {
+    for (const until = this.clock() + RETRY_FOR_MS; ; await wait(RETRY_MS)) {
+      const answer = await this.once(method, path, body);
+      if (answer.status !== 503 || this.clock() >= until) return this.bodyOf(answer);
+    }
+  }
+
+  private once(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
     const headers = {
       authorization: `Bearer ${this.key}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    for (const until = this.clock() + RETRY_FOR_MS; ; await wait(RETRY_MS)) {
-      const answer = await this.request(method, new URL(path, this.base), headers, async (request) => {
-        request.end(body === undefined ? undefined : JSON.stringify(body));
-      });
-      if (answer.status !== 503 || this.clock() >= until) return refuse(answer);
-    }
+    const write = async (request: ReturnType<typeof requestHttp>) => {
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    };
+    return this.request(method, new URL(path, this.base), headers, write, signal);
+  }
+
+  /** The body of an answer. Throws what the service said when it refused. */
+  private bodyOf({ status, body }: Answer): unknown {
+    if (status >= 200 && status < 300) return body;
+    const detail = Problem.safeParse(body).data?.detail ?? `The service ${this.url} answered ${status}.`;
+    throw status >= 500 ? new Error(detail) : new UsageError(detail);
   }
 
   private request(
@@ -108,6 +140,7 @@ export class RemoteService {
     url: URL,
     headers: Record<string, string>,
     write: (request: ReturnType<typeof requestHttp>) => Promise<void>,
+    signal?: AbortSignal,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error) =>
@@ -118,7 +151,7 @@ export class RemoteService {
         );
       const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(
         url,
-        { method, headers },
+        { method, headers, ...(signal === undefined ? {} : { signal }) },
         (answer) => {
           text(answer).then((content) => {
             resolve({ status: answer.statusCode ?? 0, body: parsed(content) });
@@ -137,11 +170,4 @@ function parsed(content: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** The body of an answer. Throws what the service said when it refused. */
-function refuse({ status, body }: Answer): unknown {
-  if (status >= 200 && status < 300) return body;
-  const detail = Problem.safeParse(body).data?.detail ?? `The service answered ${status}.`;
-  throw status >= 500 ? new Error(detail) : new UsageError(detail);
 }

@@ -84,10 +84,7 @@ export class Provisioner {
       const computer = await this.computers.find(of.orgId, of);
       if (computer === undefined || computer.status === 'error') return;
       const step = computer.steps.find(({ status }) => status !== 'completed');
-      if (step === undefined) {
-        await this.computers.change(of, () => ({ status: 'active' }));
-        return;
-      }
+      if (step === undefined) return;
       const isOfAgent = step.name === 'clone-repos' || step.name === 'install-dependencies';
       if (isOfAgent && this.relay.connectedAt(of.id) === null) return this.wake(of);
       if (!(await this.take(computer, step))) return;

@@ -3,7 +3,7 @@ import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql, valuesOf } from '../sql.js';
 import type { OrgDay, Parameters, Store } from '../store.js';
-import { beginAttempt, changeColumns, dayColumns, rowsOf, viewsOnDays } from './schema.js';
+import { beginAttempt, changeColumns, dayColumns, rowsOf, tablesOf, viewsOnDays } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
 const VIEWS = viewsOnDays();
@@ -28,7 +28,7 @@ function meaningOf(name: string, build: number): string | undefined {
 function asBuilding(sql: string, build: number): string {
   const meanings = new Map<string, string>();
   const collect = (text: string) => {
-    for (const [, name = ''] of text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)) {
+    for (const name of tablesOf(text)) {
       const meaning = meanings.has(name) ? undefined : meaningOf(name, build);
       if (meaning === undefined) continue;
       collect(meaning);

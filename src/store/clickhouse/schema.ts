@@ -10,6 +10,7 @@ import {
   readRateCard,
 } from '../change.js';
 import { readSql, readSqlFolder, sha256 } from '../sql.js';
+import type { Row } from '../store.js';
 import type { ClickHouseSession } from './session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
@@ -47,16 +48,18 @@ export function changeColumns(table: string): string[] {
   return namesOf(change.text);
 }
 
+/** The names that a query has in FROM and JOIN. */
+export function tablesOf(query: string): string[] {
+  return [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
+}
+
 /** The queries of the views that stand on day tables, or on such a view, by the views' names. */
 export function viewsOnDays(): Map<string, string> {
   const views = readSqlFolder('schema').filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
   const found = new Map<string, string>();
   for (const { name, text } of inOrder(views)) {
     const [, query = ''] = text.split(/^CREATE OR REPLACE VIEW \w+ AS$/m);
-    const isOnDays = [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].some(
-      ([, table = '']) => DAILY.includes(table) || found.has(table),
-    );
-    if (isOnDays) found.set(name, query);
+    if (tablesOf(query).some((table) => DAILY.includes(table) || found.has(table))) found.set(name, query);
   }
   return found;
 }
@@ -124,7 +127,15 @@ export async function applyChanges(
       await session.run(
         "DELETE FROM days_rows WHERE org_id <> '' AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)",
       );
-      for (const table of definitions.tables) await renew(session, table);
+      const old = await session.select(
+        'SELECT table AS table_name, name FROM system.columns WHERE database = currentDatabase()',
+      );
+      for (const table of definitions.tables)
+        await renew(
+          session,
+          table,
+          old.filter(({ table_name }) => table_name === rowsOf(table.name)),
+        );
       await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
     }
     const views = [
@@ -153,18 +164,15 @@ export async function applyChanges(
 }
 
 /**
- * Makes a table anew; of a day table the rows of days that can't be computed again, as their events are gone, are kept. The
+ * Makes a table anew, given the columns that it had; of a day table the rows of days that can't be computed again, as their events are gone, are kept. The
  * new table takes the old one's place when it is whole.
  */
 async function renew(
   session: ClickHouseSession,
   { name, text }: { readonly name: string; readonly text: string },
+  old: readonly Row[],
 ): Promise<void> {
   const table = rowsOf(name);
-  const old = await session.select(
-    'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table',
-    { table },
-  );
   if (!DAILY.includes(name) || old.length === 0) {
     await session.run(`DROP TABLE IF EXISTS ${table} SYNC`);
     await session.define(forClickHouse(text));
