@@ -17,7 +17,12 @@ const ON_EVERY_STORE = [
 ];
 
 /** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */
-const SLOW = ['test/controls.test.ts', 'test/retention.test.ts', 'test/serving.test.ts'];
+const SLOW = [
+  'test/controls.test.ts',
+  'test/forms.test.ts',
+  'test/retention.test.ts',
+  'test/serving.test.ts',
+];
 
 /** A folder for all that tests write, which goes at the end; in memory where there is enough, since no test is about the disk. */
 function folderOfRun(): string {

@@ -35,6 +35,8 @@ declare module 'fastify' {
     errors?: Partial<Record<ErrorStatus, string>>;
     /** Whether answers have an entity tag, so that a client that has one is told so. */
     isTagged?: boolean;
+    /** What the answer can be as CSV, where it can be had as CSV and Arrow too. */
+    csvExample?: string;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
     /** The methods that the route's path takes, this one among them. */
