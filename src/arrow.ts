@@ -46,10 +46,13 @@ const VALUES_A_TURN = 1 << 14;
 const TEXT_BYTES = 16;
 const INLINE_BYTES = 12;
 
+interface Values {
+  readonly BYTES_PER_ELEMENT: number;
+  new (bytes: ArrayBufferLike, start: number, count: number): ArrayBufferView;
+}
+
 /** Types whose values have the same bytes in DuckDB and in Arrow. */
-const SAME: Partial<
-  Record<DuckDBTypeId, { type: DataType; of: new (bytes: ArrayBuffer) => ArrayBufferView }>
-> = {
+const SAME: Partial<Record<DuckDBTypeId, { type: DataType; of: Values }>> = {
   [DuckDBTypeId.TINYINT]: { type: new Int8(), of: Int8Array },
   [DuckDBTypeId.SMALLINT]: { type: new Int16(), of: Int16Array },
   [DuckDBTypeId.INTEGER]: { type: new Int32(), of: Int32Array },
@@ -93,7 +96,7 @@ function fieldsOf(names: readonly string[], types: readonly DuckDBType[]): Field
 /** Which of the values are there, a bit each; undefined when all are. Both have the same bits for it. */
 function bitsOf(vector: Vector, count: number): Uint8Array | undefined {
   const bits: Uint8Array | null = duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8);
-  return bits?.slice();
+  return bits ?? undefined;
 }
 
 function isSet(bits: Uint8Array | undefined, index: number): boolean {
@@ -104,15 +107,9 @@ function setBit(bits: Uint8Array, index: number): void {
   bits[index >> 3] = (bits[index >> 3] as number) | (1 << (index & 7));
 }
 
-/** The bytes of the values, so many each. */
-function bytesOf(vector: Vector, count: number, width: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(duckdb.vector_get_data(vector, count * width));
-}
-
 /** The texts one after the other, and where each begins and ends. */
-function textsOf(entries: Uint8Array<ArrayBuffer>, bits: Uint8Array | undefined) {
-  const count = entries.length / TEXT_BYTES;
-  const view = new DataView(entries.buffer);
+function textsOf(entries: Uint8Array, count: number, bits: Uint8Array | undefined) {
+  const view = new DataView(entries.buffer, entries.byteOffset);
   const offsets = new Int32Array(count + 1);
   let end = 0;
   for (let index = 0; index < count; index += 1) {
@@ -130,7 +127,8 @@ function textsOf(entries: Uint8Array<ArrayBuffer>, bits: Uint8Array | undefined)
       if (addressOf(index) !== addressOf(first) + bytes) break;
       bytes += lengthOf(index);
     }
-    return duckdb.get_data_from_pointer(entries.buffer, first * TEXT_BYTES + 8, bytes);
+    const pointer = entries.byteOffset + first * TEXT_BYTES + 8;
+    return duckdb.get_data_from_pointer(entries.buffer as ArrayBuffer, pointer, bytes);
   };
   const bytes = new Uint8Array(end);
   let run: Uint8Array = new Uint8Array();
@@ -157,8 +155,8 @@ function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, a
 }
 
 /** Where each list begins and ends among the elements. What a query gives was copied, so they stand one after the other. */
-function listsOf(entries: BigUint64Array, bits: Uint8Array | undefined): Int32Array {
-  const count = entries.length / 2;
+function listsOf(bytes: Uint8Array, count: number, bits: Uint8Array | undefined): Int32Array {
+  const entries = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2 * count);
   const offsets = new Int32Array(count + 1);
   let end = 0;
   for (let index = 0; index < count; index += 1) {
@@ -173,6 +171,8 @@ function listsOf(entries: BigUint64Array, bits: Uint8Array | undefined): Int32Ar
 /** A column of Arrow from the first values of a vector, so many, with the columns in it. */
 async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: number): Promise<Data> {
   const bits = bitsOf(vector, count);
+  // A copy, as everything is that the driver hands out.
+  const data = (width: number) => duckdb.vector_get_data(vector, count * width);
   const made = (buffers: object, children: Data[] = []) =>
     new Data(
       to,
@@ -192,8 +192,7 @@ async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: n
     return made({}, children);
   }
   if (type instanceof DuckDBListType || type instanceof DuckDBMapType) {
-    const entries = new BigUint64Array(bytesOf(vector, count, 16).buffer);
-    const offsets = listsOf(entries, bits);
+    const offsets = listsOf(data(2 * BigUint64Array.BYTES_PER_ELEMENT), count, bits);
     const elements = offsets.at(-1) ?? 0;
     const child = duckdb.list_vector_get_child(vector);
     const element =
@@ -203,17 +202,17 @@ async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: n
     return made({ [BufferType.OFFSET]: offsets }, [await columnOf(child, element, typeIn(to, 0), elements)]);
   }
   if (type.typeId === DuckDBTypeId.VARCHAR) {
-    const { bytes, offsets } = textsOf(bytesOf(vector, count, TEXT_BYTES), bits);
+    const { bytes, offsets } = textsOf(data(TEXT_BYTES), count, bits);
     return made({ [BufferType.OFFSET]: offsets, [BufferType.DATA]: bytes });
   }
   if (type.typeId === DuckDBTypeId.BOOLEAN) {
     const packed = new Uint8Array(Math.ceil(count / 8));
-    for (const [index, byte] of bytesOf(vector, count, 1).entries()) if (byte !== 0) setBit(packed, index);
+    for (const [index, byte] of data(1).entries()) if (byte !== 0) setBit(packed, index);
     return made({ [BufferType.DATA]: packed });
   }
   const { of: Values } = SAME[type.typeId] as NonNullable<(typeof SAME)[DuckDBTypeId]>;
-  const { BYTES_PER_ELEMENT: width } = Values as unknown as { BYTES_PER_ELEMENT: number };
-  return made({ [BufferType.DATA]: new Values(bytesOf(vector, count, width).buffer) });
+  const bytes = data(Values.BYTES_PER_ELEMENT);
+  return made({ [BufferType.DATA]: new Values(bytes.buffer, bytes.byteOffset, count) });
 }
 
 function typeIn(type: DataType, index: number): DataType {
@@ -260,10 +259,16 @@ export async function* arrowBytes(
       schema = new Schema(fieldsOf(result.columnNames(), types), new Map(Object.entries(meta)));
       writer.reset(undefined, schema);
     }
-    for await (const chunk of result) {
-      if (chunk.rowCount === 0) continue;
-      writer.write(await batchOf(chunk, types, schema));
-      yield writer.take();
+    let next = result.fetchChunk();
+    try {
+      for (let chunk = await next; chunk !== null && chunk.rowCount > 0; chunk = await next) {
+        // The engine makes the next one meanwhile.
+        next = result.fetchChunk();
+        writer.write(await batchOf(chunk, types, schema));
+        yield writer.take();
+      }
+    } finally {
+      await next.catch(() => {});
     }
   }
   writer.finish();
