@@ -8,7 +8,7 @@ import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { columnsOf } from '../src/api/rows.js';
-import { arrowBytes } from '../src/arrow.js';
+import { arrowBytes } from '../src/arrow/stream.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { World } from './world.js';
 
@@ -241,6 +241,13 @@ test('one’s own rows come in every form', async () => {
   expect([...table.schema.metadata.keys()]).toEqual(Object.keys(json.meta));
 });
 
+test('what a query gives column by column is all of it, or its error', async () => {
+  const sql =
+    "SELECT CASE WHEN i = 2999999 THEN error('too far') ELSE i END AS i FROM range(3000000) AS r (i)";
+  const read = world.store.snapshot((_, readColumns) => readColumns(sql, { days: 'SELECT 1 AS one' }, {}));
+  await expect(read).rejects.toThrow('too far');
+});
+
 describe('a stream of Arrow', () => {
   test.each([
     ['no rows', 'SELECT 1 AS one WHERE false'],
@@ -270,7 +277,7 @@ describe('a stream of Arrow', () => {
     const expected = await (await connection.run(sql)).getRowObjectsJS();
     const pieces: Uint8Array[] = [];
     const results = async function* () {
-      yield await connection.stream(sql);
+      yield await connection.run(sql);
     };
     for await (const piece of arrowBytes(results())) pieces.push(piece);
     const rows = tableFromIPC(Buffer.concat(pieces)).toArray().map(plain);

@@ -204,7 +204,7 @@ async function readPieces(
     ...(userId === undefined ? page : {}),
   });
   if (question.form === 'arrow') {
-    const { arrowBytes } = await import('../arrow.js');
+    const { arrowBytes } = await import('../arrow/stream.js');
     const { page, results } = await readReportColumns(select, readColumns, answer, question, slices);
     const meta = Object.entries(metaOf(page)).filter(([, value]) => value !== null);
     const texts = Object.fromEntries(meta.map(([name, value]) => [name, String(value)]));

@@ -102,8 +102,8 @@ export interface Store {
 }
 
 /**
- * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column. It reads from the rows of SELECTs
- * that every store has, by the names under which it finds them. Read to its end, or the next query ends it.
+ * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column: all of them, or it throws. It
+ * reads from the rows of SELECTs that every store has, by the names under which it finds them; parameters are theirs.
  */
 export type ReadColumns = (
   sql: string,

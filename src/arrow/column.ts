@@ -1,43 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import {
-  type DuckDBDataChunk,
   DuckDBListType,
   DuckDBMapType,
-  type DuckDBResult,
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
 } from '@duckdb/node-api';
 import duckdb, { type Vector } from '@duckdb/node-bindings';
-import {
-  Bool,
-  BufferType,
-  Data,
-  type DataType,
-  DateDay,
-  Field,
-  Float32,
-  Float64,
-  Int8,
-  Int16,
-  Int32,
-  Int64,
-  List,
-  Map_,
-  RecordBatch,
-  RecordBatchStreamWriter,
-  Schema,
-  Struct,
-  TimestampMicrosecond,
-  TimestampMillisecond,
-  TimestampNanosecond,
-  TimestampSecond,
-  Uint8,
-  Uint16,
-  Uint32,
-  Uint64,
-  Utf8,
-} from 'apache-arrow';
+import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
+import { SAME } from './type.js';
 
 /** How many values of a column are made before others get a turn. */
 const VALUES_A_TURN = 1 << 14;
@@ -45,53 +16,6 @@ const VALUES_A_TURN = 1 << 14;
 /** What a text of DuckDB takes in its vector, and the length up to which it is there itself, instead of a pointer to it. */
 const TEXT_BYTES = 16;
 const INLINE_BYTES = 12;
-
-interface Values {
-  readonly BYTES_PER_ELEMENT: number;
-  new (bytes: ArrayBufferLike, start: number, count: number): ArrayBufferView;
-}
-
-/** Types whose values have the same bytes in DuckDB and in Arrow. */
-const SAME: Partial<Record<DuckDBTypeId, { type: DataType; of: Values }>> = {
-  [DuckDBTypeId.TINYINT]: { type: new Int8(), of: Int8Array },
-  [DuckDBTypeId.SMALLINT]: { type: new Int16(), of: Int16Array },
-  [DuckDBTypeId.INTEGER]: { type: new Int32(), of: Int32Array },
-  [DuckDBTypeId.BIGINT]: { type: new Int64(), of: BigInt64Array },
-  [DuckDBTypeId.UTINYINT]: { type: new Uint8(), of: Uint8Array },
-  [DuckDBTypeId.USMALLINT]: { type: new Uint16(), of: Uint16Array },
-  [DuckDBTypeId.UINTEGER]: { type: new Uint32(), of: Uint32Array },
-  [DuckDBTypeId.UBIGINT]: { type: new Uint64(), of: BigUint64Array },
-  [DuckDBTypeId.FLOAT]: { type: new Float32(), of: Float32Array },
-  [DuckDBTypeId.DOUBLE]: { type: new Float64(), of: Float64Array },
-  [DuckDBTypeId.DATE]: { type: new DateDay(), of: Int32Array },
-  [DuckDBTypeId.TIMESTAMP_S]: { type: new TimestampSecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_MS]: { type: new TimestampMillisecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP]: { type: new TimestampMicrosecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_NS]: { type: new TimestampNanosecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_TZ]: { type: new TimestampMicrosecond('UTC'), of: BigInt64Array },
-};
-
-/** The type of Arrow that a column of DuckDB has. Throws where there is none here. */
-function arrowType(type: DuckDBType): DataType {
-  if (type instanceof DuckDBListType) return new List(new Field('item', arrowType(type.valueType), true));
-  if (type instanceof DuckDBStructType) return new Struct(fieldsOf(type.entryNames, type.entryTypes));
-  if (type instanceof DuckDBMapType) {
-    const entry = new Struct<{ key: DataType; value: DataType }>([
-      new Field('key', arrowType(type.keyType), false),
-      new Field('value', arrowType(type.valueType), true),
-    ]);
-    return new Map_(new Field('entries', entry, false));
-  }
-  if (type.typeId === DuckDBTypeId.VARCHAR) return new Utf8();
-  if (type.typeId === DuckDBTypeId.BOOLEAN) return new Bool();
-  const same = SAME[type.typeId];
-  if (same === undefined) throw new TypeError(`a column of type ${type} has no Arrow type here: cast it`);
-  return same.type;
-}
-
-function fieldsOf(names: readonly string[], types: readonly DuckDBType[]): Field[] {
-  return names.map((name, index) => new Field(name, arrowType(types[index] as DuckDBType), true));
-}
 
 /** Which of the values are there, a bit each; undefined when all are. Both have the same bits for it. */
 function bitsOf(vector: Vector, count: number): Uint8Array | undefined {
@@ -169,7 +93,7 @@ function listsOf(bytes: Uint8Array, count: number, bits: Uint8Array | undefined)
 }
 
 /** A column of Arrow from the first values of a vector, so many, with the columns in it. */
-async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: number): Promise<Data> {
+export async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: number): Promise<Data> {
   const bits = bitsOf(vector, count);
   // A copy, as everything is that the driver hands out.
   const data = (width: number) => duckdb.vector_get_data(vector, count * width);
@@ -217,60 +141,4 @@ async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: n
 
 function typeIn(type: DataType, index: number): DataType {
   return (type.children[index] as Field).type;
-}
-
-async function batchOf(chunk: DuckDBDataChunk, types: readonly DuckDBType[], schema: Schema) {
-  const columns: Data[] = [];
-  for (const [index, type] of types.entries()) {
-    const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
-    const to = (schema.fields[index] as Field).type;
-    columns.push(await columnOf(vector, type, to, chunk.rowCount));
-  }
-  return new RecordBatch(schema, new Data(new Struct(schema.fields), 0, chunk.rowCount, 0, {}, columns));
-}
-
-/** Hands out what it has written as one piece at a time. What the library's own queue has can't be taken so. */
-class Writer extends RecordBatchStreamWriter {
-  private made: Uint8Array[] = [];
-
-  protected override _write(bytes: Uint8Array | ArrayBufferView): this {
-    this.made.push(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    return this;
-  }
-
-  take(): Uint8Array {
-    return Buffer.concat(this.made.splice(0));
-  }
-}
-
-/**
- * The stream of Arrow IPC of results that have the same columns, one at least, with a batch for each of DuckDB's chunks: column
- * by column, and no more of it at once than a chunk. The members of `meta` are texts of the schema's metadata.
- */
-export async function* arrowBytes(
-  results: AsyncIterable<DuckDBResult>,
-  meta: Readonly<Record<string, string>> = {},
-): AsyncGenerator<Uint8Array> {
-  const writer = new Writer();
-  let schema: Schema | undefined;
-  for await (const result of results) {
-    const types = result.columnTypes();
-    if (schema === undefined) {
-      schema = new Schema(fieldsOf(result.columnNames(), types), new Map(Object.entries(meta)));
-      writer.reset(undefined, schema);
-    }
-    let next = result.fetchChunk();
-    try {
-      for (let chunk = await next; chunk !== null && chunk.rowCount > 0; chunk = await next) {
-        // The engine makes the next one meanwhile.
-        next = result.fetchChunk();
-        writer.write(await batchOf(chunk, types, schema));
-        yield writer.take();
-      }
-    } finally {
-      await next.catch(() => {});
-    }
-  }
-  writer.finish();
-  yield writer.take();
 }
