@@ -295,6 +295,19 @@ describe('a stream of Arrow', () => {
     connection.closeSync();
   });
 
+  test('goes on from one result to the next', async () => {
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    const pieces: Uint8Array[] = [];
+    const results = async function* () {
+      for (const rows of [3000, 0, 2]) yield await connection.run(`SELECT range AS i FROM range(${rows})`);
+    };
+    for await (const piece of arrowBytes(results())) pieces.push(piece);
+    const table = tableFromIPC(Buffer.concat(pieces));
+    expect(table.batches.map(({ numRows }) => numRows)).toEqual([2048, 952, 2]);
+    expect(table.get(3001)?.toJSON()).toEqual({ i: 1n });
+    connection.closeSync();
+  });
+
   test('refuses a type that it has no name for', async () => {
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     const results = async function* () {
