@@ -22,6 +22,7 @@ const SLOW = [
   'test/computers.test.ts',
   'test/controls.test.ts',
   'test/files.test.ts',
+  'test/forms.test.ts',
   'test/retention.test.ts',
   'test/serving.test.ts',
 ];

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { csvLine } from './api/body.js';
 import type { Progress } from './command/commands.js';
 
 /** Rows as a table for people: the columns are the members of the first row. */
@@ -42,17 +43,8 @@ function cell(value: unknown): string {
 
 /** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */
 export function csv(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
-  const field = (value: unknown) => {
-    const text =
-      value === null || value === undefined
-        ? ''
-        : typeof value === 'object'
-          ? JSON.stringify(value)
-          : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .map((line) => `${line.map(field).join(',')}\r\n`)
+    .flatMap((values) => [...csvLine(values)])
     .join('');
 }
 

@@ -7,8 +7,8 @@ import { ApiError } from './errors.js';
 import type { ApiDeps } from './family.js';
 import { DEFAULT_LIMIT, limitOf } from './page.js';
 import { ANSWERS, type Answer, GROUPS } from './report.js';
-import { Answers, MeAnswer, TodayAnswer } from './rows.js';
-import { isKnownOf, sendAnswer } from './send.js';
+import { Answers, columnsOf, MeAnswer, TodayAnswer } from './rows.js';
+import { formOf, isKnownOf, sendAnswer } from './send.js';
 
 const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
@@ -70,6 +70,11 @@ function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDat
   }
 }
 
+/** What an answer without rows is as CSV. */
+function csvExample(answer: Answer): string {
+  return `${columnsOf(answer, false).join(',')}\r\n`;
+}
+
 const SUMMARIES: Record<Answer, string> = {
   tokens: 'Tokens and credits per day',
   tools: 'Tools, MCP servers, skills, commands, hooks and autonomy per day',
@@ -93,8 +98,10 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
   ) => {
     requireClosed({ startDate, endDate }, clock());
     const isKnown = isKnownOf(request);
+    const form = formOf(request);
     const question = {
       answer,
+      form,
       orgId: request.caller.orgId,
       startDate,
       endDate,
@@ -104,7 +111,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       ...(answer === 'users' ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
       userId,
     };
-    return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply);
+    return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, { form });
   };
 
   for (const answer of ANSWERS) {
@@ -115,6 +122,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
           action: 'read analytics',
           errors: RANGE_ERRORS,
           isTagged: true,
+          csvExample: csvExample(answer),
         },
         schema: {
           tags: ['analytics'],
@@ -130,7 +138,12 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
   app.get(
     '/me',
     {
-      config: { action: 'read own analytics', errors: RANGE_ERRORS, isTagged: true },
+      config: {
+        action: 'read own analytics',
+        errors: RANGE_ERRORS,
+        isTagged: true,
+        csvExample: csvExample('users'),
+      },
       schema: {
         tags: ['analytics'],
         summary: "The caller's own rows of /users",

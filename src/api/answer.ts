@@ -2,10 +2,20 @@ import { createHash } from 'node:crypto';
 import { type Config, VERSION } from '../config.js';
 import { type Day, dayOf } from '../day.js';
 import { readSql, readSqlFolder, sha256 } from '../store/sql.js';
-import type { Store } from '../store/store.js';
-import { type Body, discard, objectText, rowsText, writeText } from './body.js';
+import type { ReadColumns, Store } from '../store/store.js';
+import { type Body, csvText, discard, objectText, rowsText, writeBody } from './body.js';
 import { Answered, Cache } from './cache.js';
-import { type Answer, FAMILIES, type ReportRequest, readReport, rowsIn, type Slice } from './report.js';
+import {
+  type Answer,
+  FAMILIES,
+  type Page,
+  type ReportRequest,
+  readReport,
+  readReportColumns,
+  rowsIn,
+  type Slice,
+} from './report.js';
+import { columnsOf } from './rows.js';
 
 /** What is larger goes to a file and is not kept. */
 const BYTES_IN_MEMORY = 8 << 20;
@@ -23,14 +33,14 @@ const GRACE_MS = 10_000;
 
 /** What makes of the same rows another answer. */
 const MAKER = `${VERSION} ${sha256(
-  readSqlFolder('report')
-    .map(({ text }) => text)
-    .join(),
+  [...readSqlFolder('report'), ...readSqlFolder('arrow')].map(({ text }) => text).join(),
 )}`;
 
 /** A request for an answer: with the range that it was asked with, besides the one that is read. */
 export interface Question extends ReportRequest {
   readonly answer: Answer;
+  /** JSON unless it says otherwise. */
+  readonly form?: 'csv' | 'arrow' | undefined;
   readonly startDate: Day;
   readonly endDate: Day;
 }
@@ -42,6 +52,8 @@ interface State {
   readonly refreshedAt: number | null;
   readonly slices: Slice[];
 }
+
+type Pieces = AsyncIterable<string | Uint8Array>;
 
 /** Whether a tag is one of those that the client has an answer for. */
 export type IsKnown = (tag: string) => boolean;
@@ -92,22 +104,15 @@ export class Answerer {
     kept: Answered | undefined,
   ): Promise<Answered> {
     const answered = await this.written((write) =>
-      this.store.snapshot(async (select) => {
+      this.store.snapshot(async (select, readColumns) => {
         const { tag, refreshedAt, slices } = await stateOf(select, question, key);
         const state = `${tag} ${refreshedAt}`;
         // What came in changes the answer about quality at any time, so it is told by its bytes.
         const isOfDays = question.answer !== 'quality';
         if (isOfDays && kept?.state === state) return kept;
-        const { page, parts } = await readReport(select, question.answer, question, slices);
-        const meta = {
-          org_id: question.orgId,
-          start_date: question.startDate,
-          end_date: question.endDate,
-          data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
-          ...(question.userId === undefined ? page : {}),
-        };
-        const { body, digest } = await write(rowsText(parts, meta));
-        return new Answered(isOfDays ? tag : digest, body, state, revision);
+        const { page, pieces } = await readPieces(select, readColumns, question, slices, refreshedAt);
+        const { body, digest } = await write(pieces);
+        return new Answered(isOfDays ? tag : digest, body, state, revision, 0, page?.next_cursor);
       }),
     );
     answered.revision = revision;
@@ -150,7 +155,7 @@ export class Answerer {
 
   /** Runs work that writes an answer down. What it wrote before it was done over, or failed, goes. */
   private async written<T>(
-    work: (write: (texts: AsyncIterable<string>) => Promise<{ body: Body; digest: string }>) => Promise<T>,
+    work: (write: (pieces: Pieces) => Promise<{ body: Body; digest: string }>) => Promise<T>,
   ): Promise<T> {
     let last: Body | undefined;
     const forget = async () => {
@@ -158,9 +163,9 @@ export class Answerer {
       last = undefined;
     };
     try {
-      return await work(async (texts) => {
+      return await work(async (pieces) => {
         await forget();
-        const made = await writeText(texts, this.config.data, this.bytesInMemory);
+        const made = await writeBody(pieces, this.config.data, this.bytesInMemory);
         last = made.body;
         return made;
       });
@@ -180,6 +185,39 @@ export class Answerer {
     this.pending.set(name, made);
     return made;
   }
+}
+
+/** Reads what the body of an answer is put together from, in the form that is asked for. */
+async function readPieces(
+  select: Store['select'],
+  readColumns: ReadColumns,
+  question: Question,
+  slices: readonly Slice[],
+  refreshedAt: number | null,
+): Promise<{ page?: Page | undefined; pieces: Pieces }> {
+  const { answer, groupBy, userId } = question;
+  const metaOf = (page: Page | undefined) => ({
+    org_id: question.orgId,
+    start_date: question.startDate,
+    end_date: question.endDate,
+    data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
+    ...(userId === undefined ? page : {}),
+  });
+  if (question.form === 'arrow') {
+    const { arrowBytes } = await import('../arrow/stream.js');
+    const { page, results } = await readReportColumns(select, readColumns, answer, question, slices);
+    const meta = Object.entries(metaOf(page)).filter(([, value]) => value !== null);
+    const texts = Object.fromEntries(meta.map(([name, value]) => [name, String(value)]));
+    return { page, pieces: arrowBytes(results, texts) };
+  }
+  const { page, parts } = await readReport(select, answer, question, slices);
+  return {
+    page,
+    pieces:
+      question.form === 'csv'
+        ? csvText(parts, columnsOf(answer, groupBy !== undefined))
+        : rowsText(parts, metaOf(page)),
+  };
 }
 
 /** What an answer depends on now: the rows of its days by their digests, the e-mails, and what was asked. */

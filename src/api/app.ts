@@ -109,7 +109,7 @@ export function buildApp(
   if (config.corsOrigins.length > 0) {
     app.register(cors, {
       origin: [...config.corsOrigins],
-      exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
+      exposedHeaders: ['etag', 'link', 'x-request-id', 'retry-after'],
       strictPreflight: false,
     });
   }

@@ -67,6 +67,37 @@ export function rowsText(parts: AsyncIterable<ReportRow[]>, meta: object): Async
   return textsOf(pieces());
 }
 
+/** A line of CSV (RFC 4180) in pieces: nothing for null, JSON text for what is nested. */
+export function* csvLine(values: readonly unknown[]): Generator<string> {
+  let before = '';
+  for (const value of values) {
+    yield before;
+    before = ',';
+    if (typeof value === 'object' && value !== null) {
+      yield '"';
+      for (const piece of piecesOf(value, 1)) yield piece.replaceAll('"', '""');
+      yield '"';
+    } else {
+      const text = value === null || value === undefined ? '' : String(value);
+      yield /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    }
+  }
+  yield '\r\n';
+}
+
+/** The CSV of the rows of some parts, under a header of these columns. */
+export function csvText(
+  parts: AsyncIterable<ReportRow[]>,
+  columns: readonly string[],
+): AsyncGenerator<string> {
+  async function* pieces(): AsyncGenerator<Iterable<string>> {
+    yield csvLine(columns);
+    for await (const rows of parts)
+      for (const row of rows) yield csvLine(columns.map((column) => row[column]));
+  }
+  return textsOf(pieces());
+}
+
 /** The JSON of an answer that is one object, with members of members that can be long. */
 export function objectText(answer: object): AsyncGenerator<string> {
   async function* pieces(): AsyncGenerator<Iterable<string>> {
@@ -76,22 +107,22 @@ export function objectText(answer: object): AsyncGenerator<string> {
 }
 
 /**
- * Writes a text down, and answers it with its SHA-256: in memory as long as it has at most so many bytes, else in a new file
- * of a folder. Whoever reads that one last removes it.
+ * Writes down what comes in pieces, and answers it with its SHA-256: in memory as long as it has at most so many bytes, else
+ * in a new file of a folder. Whoever reads that one last removes it.
  */
-export async function writeText(
-  texts: AsyncIterable<string>,
+export async function writeBody(
+  pieces: AsyncIterable<string | Uint8Array>,
   folder: string,
   bytesInMemory: number,
 ): Promise<{ body: Body; digest: string }> {
   const hash = createHash('sha256');
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   const path = join(folder, `answer-${randomUUID()}.tmp`);
   let bytes = 0;
   let file: FileHandle | undefined;
   try {
-    for await (const text of texts) {
-      const chunk = Buffer.from(text);
+    for await (const piece of pieces) {
+      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
       hash.update(chunk);
       chunks.push(chunk);
       bytes += chunk.length;

@@ -38,6 +38,8 @@ export class Answered {
     revision: string,
     /** Until when it is good enough whatever comes, Unix milliseconds. */
     readonly until = 0,
+    /** What asks for the next page, if there is one. */
+    readonly nextCursor: string | null = null,
   ) {
     this.revision = revision;
   }

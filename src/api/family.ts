@@ -39,6 +39,8 @@ declare module 'fastify' {
     isTagged?: boolean;
     /** The methods of its path; set when all of them are known. */
     allow?: string;
+    /** What the answer can be as CSV, where it can be had as CSV and Arrow too. */
+    csvExample?: string;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
     /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */

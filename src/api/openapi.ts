@@ -32,7 +32,15 @@ const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
 const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const { schema, url, route } = document;
   if (schema?.hide === true) return { schema, url };
-  const { family, action, errors = {}, bodies, isTagged, allow = 'GET, HEAD' } = route.config ?? {};
+  const {
+    family,
+    action,
+    errors = {},
+    bodies,
+    isTagged,
+    csvExample,
+    allow = 'GET, HEAD',
+  } = route.config ?? {};
   const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.includes(status) ? 'v1' : familyOf(url));
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
@@ -55,6 +63,8 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
             jsonOf[status] ?? {},
             ERRORS[Number(status) as ErrorStatus]?.when,
             isTagged ? TAGGED : {},
+            undefined,
+            csvExample === undefined ? {} : formsOf(csvExample),
           ),
     ]),
   );
@@ -86,19 +96,45 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   };
 };
 
+/** The same rows in the other forms that Accept can ask for. */
+function formsOf(csv: string): object {
+  return {
+    'text/csv': {
+      schema: {
+        type: 'string',
+        description: 'the rows of data under a header line (RFC 4180); nested members are JSON text',
+      },
+      example: csv,
+    },
+    'application/vnd.apache.arrow.stream': {
+      schema: {
+        type: 'string',
+        format: 'binary',
+        description:
+          'the rows of data as an Arrow IPC stream with nested types; meta is metadata of its schema',
+      },
+      example: 'an Arrow IPC stream',
+    },
+  };
+}
+
 /** An answer with its headers; without an example it gets one made of those of its members. */
 function responseOf(
   schema: JsonSchema,
   description = 'What was asked for.',
   headers: Readonly<Record<string, string>> = {},
   example?: object,
+  otherForms: object = {},
 ): object {
   // No body.
   if (schema.type === 'null') return { description, type: 'null', headers: headersAs(headers) };
   return {
     description,
     headers: headersAs(headers),
-    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+    content: {
+      'application/json': { schema, ...(example === undefined ? {} : { example }) },
+      ...otherForms,
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
 import { readSql } from '../store/sql.js';
-import type { Parameters, Row, Store } from '../store/store.js';
+import type { Parameters, ReadColumns, Row, Store } from '../store/store.js';
 
 /** The families of numbers, in the order of the specification. */
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
@@ -346,10 +347,40 @@ export async function readReport(
     for (const slice of answer === 'users' ? [request] : slices)
       yield await readSlice(select, answer, request, slice, page);
   }
-  return {
-    page: page === undefined ? undefined : { has_more: page.has_more, next_cursor: page.next_cursor },
-    parts: parts(),
-  };
+  return { page: pageIn(page), parts: parts() };
+}
+
+function pageIn(page: PageOfUsers | undefined): Page | undefined {
+  return page === undefined ? undefined : { has_more: page.has_more, next_cursor: page.next_cursor };
+}
+
+/** The same rows column by column, with nested types: a result for each slice, at least one. */
+export async function readReportColumns(
+  select: Store['select'],
+  readColumns: ReadColumns,
+  answer: Answer,
+  request: ReportRequest,
+  slices: readonly Slice[],
+): Promise<{ page?: Page | undefined; results: AsyncIterable<DuckDBResult> }> {
+  const found =
+    answer === 'users' ? await pageOf(readerOf(select, request.orgId, request), request) : undefined;
+  const sql = readSql(
+    `arrow/${request.groupBy === undefined ? answer : `${answer}_by_${request.groupBy}`}.sql`,
+  );
+  const reports = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
+  const sources = Object.fromEntries(
+    [...reports].map((name) => [`report_${name}`, readSql(`report/${name}.sql`)]),
+  );
+  async function* results(): AsyncGenerator<DuckDBResult> {
+    for (const { from, to } of answer === 'users' || slices.length === 0 ? [request] : slices) {
+      yield await readColumns(sql, sources, {
+        ...{ org_id: request.orgId, from: { day: from }, to: { day: to } },
+        // No user has the empty name.
+        ...(found === undefined ? {} : (found.users ?? { first_user_id: '', last_user_id: '' })),
+      });
+    }
+  }
+  return { page: pageIn(found), results: results() };
 }
 
 /** The rows of all parts. */

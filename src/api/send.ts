@@ -8,6 +8,28 @@ import { type Answered, ENCODINGS, type Encoding } from './cache.js';
 /** Shorter bodies go as they are: compressing those saves no packet. */
 const COMPRESSED_FROM_BYTES = 1024;
 
+/** The forms that rows are answered in, by their media types: the first unless another is asked for. */
+export const FORMS = {
+  'application/json': undefined,
+  'text/csv': 'csv',
+  'application/vnd.apache.arrow.stream': 'arrow',
+} as const;
+export type Form = (typeof FORMS)[keyof typeof FORMS];
+
+/** The form that the Accept header prefers; JSON where it names none of them. */
+export function formOf({ headers: { accept = '' } }: FastifyRequest): Form {
+  const types = Object.keys(FORMS) as (keyof typeof FORMS)[];
+  // What a type has besides its weight says nothing about which of these it is.
+  const header = accept.toLowerCase().replace(/;(?!\s*q\s*=)[^,;]*/g, '');
+  return FORMS[negotiate(header, types) ?? 'application/json'];
+}
+
+const CONTENT_TYPES: Record<NonNullable<Form> | 'json', string> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  arrow: 'application/vnd.apache.arrow.stream',
+};
+
 /** A build can change any day at any time, so whoever keeps an answer asks whether it still holds. */
 const CACHE_CONTROL = 'private, no-cache';
 
@@ -29,19 +51,27 @@ export async function sendAnswer(
   isKnown: IsKnown | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
+  /** The form that it has of those that it could; none where there is one only. */
+  forms?: { readonly form: Form },
 ): Promise<FastifyReply> {
   // Weak: what is compressed has other bytes, and when a day was built is no part of what its numbers say.
   reply.headers({
     etag: `W/"${answer.tag}"`,
     'cache-control': CACHE_CONTROL,
-    vary: [reply.getHeader('vary'), 'accept-encoding'].flat().filter(Boolean).join(', '),
+    vary: [reply.getHeader('vary'), forms === undefined ? [] : 'accept', 'accept-encoding']
+      .flat()
+      .filter(Boolean)
+      .join(', '),
   });
   const { body } = answer;
   if (body === undefined || isKnown?.(answer.tag) === true) {
     if (body !== undefined && !Buffer.isBuffer(body) && answer.until === 0) await discard(body);
     return reply.status(304).send();
   }
-  reply.type('application/json; charset=utf-8');
+  reply.type(CONTENT_TYPES[forms?.form ?? 'json']);
+  // What has no room for next_cursor says it here.
+  if (answer.nextCursor !== null && forms?.form !== undefined)
+    reply.header('link', nextOf(request, answer.nextCursor));
   if (!Buffer.isBuffer(body)) {
     const file = await open(body.path);
     // The file stays until this has read it to its end, under no name.
@@ -51,6 +81,14 @@ export async function sendAnswer(
   const encoding = body.length < COMPRESSED_FROM_BYTES ? null : encodingOf(request);
   if (encoding === null) return reply.send(body);
   return reply.header('content-encoding', encoding).send(await answer.as(encoding, body));
+}
+
+/** The Link header (RFC 8288) of the next page of what was asked for. */
+function nextOf({ url }: FastifyRequest, cursor: string): string {
+  const [path = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', cursor);
+  return `<${path}?${parameters}>; rel="next"`;
 }
 
 function encodingOf({ headers }: FastifyRequest): Encoding | null {

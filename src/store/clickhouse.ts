@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { type ClickHouseAddress, STAGING } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
@@ -9,10 +12,10 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
-import { connect, openInstance, type Resources, type Session } from './duckdb.js';
+import { connect, openInstance, type Resources, type Session, withSources } from './duckdb.js';
 import { removableOf } from './removal.js';
-import { valuesOf } from './sql.js';
-import type { Batch, OrgDay, Parameters, Row, Settled, Store } from './store.js';
+import { quote, valuesOf } from './sql.js';
+import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
 const READS_AT_MOST = 3;
@@ -72,6 +75,7 @@ export class ClickHouseStore implements Store {
     private readonly settler: ClickHouseSettler,
     private readonly builder: ClickHouseBuilder,
     private readonly rateCard: string,
+    private readonly folder: string,
   ) {}
 
   /**
@@ -106,7 +110,7 @@ export class ClickHouseStore implements Store {
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard);
+      return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard, folder);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -119,14 +123,43 @@ export class ClickHouseStore implements Store {
   }
 
   /** Reads again when a batch or a build came to count meanwhile; that is rare, and takes as long as one insert. */
-  async snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T> {
-    const work = () => read((sql, parameters) => this.session.select(sql, parameters));
+  async snapshot<T>(read: (select: Store['select'], readColumns: ReadColumns) => Promise<T>): Promise<T> {
+    const work = () =>
+      read(
+        (sql, parameters) => this.session.select(sql, parameters),
+        (sql, sources, parameters) => this.readColumns(sql, sources, parameters),
+      );
     for (let reads = 0; reads < READS_AT_MOST; reads += 1) {
       const before = this.commits;
       const result = await work();
       if (before === this.commits && before % 2 === 0) return result;
     }
     return this.queue.run(work);
+  }
+
+  /** What the SELECTs give comes as Parquet files, which the embedded DuckDB reads. */
+  private async readColumns(
+    sql: string,
+    sources: Readonly<Record<string, string>>,
+    parameters: Parameters,
+  ): Promise<DuckDBResult> {
+    const { connection } = await connect(this.instance);
+    const paths: string[] = [];
+    try {
+      const files: Record<string, string> = {};
+      for (const [name, text] of Object.entries(sources)) {
+        // A name of what a killed process may leave: see isSpool.
+        const path = join(this.folder, `rows-${name}_${randomUUID().replaceAll('-', '')}.parquet`);
+        paths.push(path);
+        await this.session.download(text, parameters, path);
+        files[name] = `SELECT * FROM read_parquet(${quote(path)})`;
+      }
+      // All of it at once, since the files go.
+      return await connection.run(withSources(sql, files));
+    } finally {
+      connection.closeSync();
+      for (const path of paths) await rm(path, { force: true });
+    }
   }
 
   /** Asked of the database, since another process may have built. */

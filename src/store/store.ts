@@ -1,3 +1,4 @@
+import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
 
 /** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
@@ -71,7 +72,7 @@ export interface Store {
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
-  snapshot<T>(read: (select: Store['select']) => Promise<T>): Promise<T>;
+  snapshot<T>(read: (select: Store['select'], readColumns: ReadColumns) => Promise<T>): Promise<T>;
   /** Names the state that readers see: as long as it stays the same, so does every answer. Cheap to ask for. */
   revision(): Promise<string>;
   /**
@@ -99,6 +100,16 @@ export interface Store {
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }
+
+/**
+ * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column: all of them, or it throws. It
+ * reads from the rows of SELECTs that every store has, by the names under which it finds them; parameters are theirs.
+ */
+export type ReadColumns = (
+  sql: string,
+  sources: Readonly<Record<string, string>>,
+  parameters: Parameters,
+) => Promise<DuckDBResult>;
 
 /** How many examples of rejected lines go with what was settled. */
 export const EXAMPLES = 5;

@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { BUILT_TABLES } from '../src/store/build.js';
+import { readTables, type TableText } from '../src/store/tables.js';
+import { World } from './world.js';
+
+/** The columns of each table, as the database has them. */
+const columns = new Map<string, { name: string; type: string; isNullable: boolean }[]>();
+
+beforeAll(async () => {
+  const { store } = await World.create({}, afterAll);
+  const rows = await store.select(
+    'SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() WHERE NOT internal ORDER BY column_index',
+  );
+  for (const { table_name, column_name, data_type, is_nullable } of rows) {
+    const column = { name: String(column_name), type: String(data_type), isNullable: is_nullable === true };
+    columns.set(String(table_name), [...(columns.get(String(table_name)) ?? []), column]);
+  }
+});
+
+test('every table says what a row is, and its grain and comments are of columns that it has', () => {
+  const { events, days, views } = readTables();
+  expect(days.map(({ name }) => name)).toEqual([...BUILT_TABLES].sort());
+  expect(views.length).toBeGreaterThan(10);
+  for (const { name } of days)
+    expect(
+      columns.get(name)?.filter(({ isNullable }) => isNullable),
+      name,
+    ).toEqual([]);
+  for (const { name, about, grain, comments } of [...events, ...days, ...views]) {
+    const names = columns.get(name)?.map((column) => column.name);
+    expect(about, name).toMatch(/^One row is one .*[.]$/);
+    expect(grain.length, name).toBeGreaterThan(0);
+    expect(names, name).toEqual(expect.arrayContaining([...grain, ...comments.keys()]));
+    // Every comment of the text that stands behind something is one of a column.
+    const file = name === 'events' ? 'change/0001-events' : `schema/${name}`;
+    const text = readFileSync(join(PACKAGE_ROOT, 'sql', `${file}.sql`), 'utf8');
+    expect([...text.matchAll(/^ {2}\w.* -- /gm)].length, name).toBe(comments.size);
+  }
+});
+
+test('docs/tables.md has every table with its columns', () => {
+  const { events, days, views } = readTables();
+  const shown = ({ name, about, grain, comments }: TableText, hasNulls: boolean) =>
+    [
+      `### ${name}\n\n${about} No two rows have the same ${grain.join(', ')}.\n`,
+      `| Column | Type |${hasNulls ? ' Null |' : ''}  |\n|---|---|${hasNulls ? '---|' : ''}---|`,
+      ...(columns.get(name) ?? []).map((column) => {
+        const isNull = hasNulls ? ` ${column.isNullable ? 'yes' : ''} |` : '';
+        return `| \`${column.name}\` | ${column.type} |${isNull} ${comments.get(column.name) ?? ''} |`;
+      }),
+    ].join('\n');
+  const text = `# Tables
+
+What can be asked with SQL: the events, the tables that a build makes of the days that are over, and views. Days are UTC, instants are UTC
+in milliseconds, tokens and credits are counts. The types are DuckDB's; on [ClickHouse](clickhouse.md) they are those of the same meaning.
+Every row is of one organization, \`org_id\`.
+
+## Events
+
+${events.map((table) => shown(table, true)).join('\n\n')}
+
+## Day tables
+
+A build replaces all rows of a day at once. No column is ever null.
+
+${days.map((table) => shown(table, false)).join('\n\n')}
+
+## Views
+
+Each shows those rows of the others that a word of the metrics means.
+
+${views.map((table) => shown(table, false)).join('\n\n')}
+`;
+  const path = join(PACKAGE_ROOT, 'docs', 'tables.md');
+  if (process.env.CI === undefined) writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
