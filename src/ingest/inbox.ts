@@ -1,12 +1,14 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sync } from '../folder.js';
+import { Queue } from '../queue.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type Encoding, writeBody } from './body.js';
 import { Checker, type Sent, type Verdict } from './check.js';
+import { FEW_BYTES, verdictOnFew } from './few.js';
 import { requireOrganization } from './organization.js';
 
 /** How much is settled together: bytes and files. */
@@ -16,6 +18,10 @@ const BATCH_FILES = 5000;
 const SETTLE_MS = 1000;
 /** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
 const PATIENCE = 10;
+/** While much comes in, those who send it have the processors, until so much waits or it was looked so often. */
+const MUCH_BYTES = 1 << 20;
+const HELD_BYTES = 1 << 30;
+const LONG_PATIENCE = 60;
 /** When nothing has come for so many times, what looks at lines is closed until something comes. */
 const REST_AFTER = 10;
 /** How much is checked together. */
@@ -49,10 +55,17 @@ export class NotAnArray extends Error {
 
 interface Waiting {
   readonly file: Sent;
-  readonly requestId: string;
   readonly bytes: number;
   readonly resolve: (verdict: Verdict) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** A body on disk, all of whose lines were looked at. */
+interface Checked {
+  readonly path: string;
+  readonly orgId: string;
+  readonly requestId: string;
+  readonly bytes: number;
 }
 
 /**
@@ -68,9 +81,12 @@ export class Inbox {
   private draining: Promise<void> | undefined;
   private readonly checkers: Promise<Checker>[] = [];
   private readonly isChecking: boolean[] = Array(GROUPS_AT_ONCE).fill(false);
+  private readonly disk = new Queue();
+  private checked: Checked[] = [];
+  private keeping: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
-  /** Whether something was acknowledged since it was last looked. */
-  private hasCome = false;
+  /** How many bytes were acknowledged since it was last looked. */
+  private come = 0;
   /** Bytes and files that were acknowledged and are not settled yet. */
   private held = { bytes: 0, files: 0 };
 
@@ -107,7 +123,8 @@ export class Inbox {
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
     if (this.held.bytes >= this.limitBytes) throw new InboxFull();
-    const path = join(this.folder, 'incoming', sender.requestId);
+    const { requestId, orgId } = sender;
+    const path = join(this.folder, 'incoming', requestId);
     try {
       let bytes = await writeBody(body, path, sender.encoding);
       if (sender.isArray) {
@@ -115,16 +132,25 @@ export class Inbox {
         bytes = await sync(`${path}.lines`);
         await rename(`${path}.lines`, path);
       }
-      return await new Promise((resolve, reject) => {
-        const file = { path, orgId: sender.orgId, onlyUser: sender.onlyUser };
-        this.waiting.push({ file, requestId: sender.requestId, bytes, resolve, reject });
-        void this.checkWaiting();
-      });
+      const verdict = await this.verdictOn({ path, orgId, onlyUser: sender.onlyUser }, bytes);
+      if (verdict.ofOthers > 0) await rm(path);
+      else await this.keep({ path, orgId, requestId, bytes });
+      return verdict;
     } catch (error) {
       await rm(path, { force: true });
       await rm(`${path}.lines`, { force: true });
       throw error;
     }
+  }
+
+  /** Looks at a file of lines: at once where they are few and plain, else with others that come. */
+  private async verdictOn(file: Sent, bytes: number): Promise<Verdict> {
+    const few = bytes <= FEW_BYTES ? verdictOnFew(await readFile(file.path), file, this.clock()) : undefined;
+    if (few !== undefined) return few;
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ file, bytes, resolve, reject });
+      void this.checkWaiting();
+    });
   }
 
   /** One of the checkers, opened when it is first needed. */
@@ -133,7 +159,7 @@ export class Inbox {
     return this.checkers[index];
   }
 
-  /** Has a checker that is free look at what waits, many bodies at once while there are many, and acknowledges them. */
+  /** Has a checker that is free look at what waits, many bodies at once while there are many. */
   private async checkWaiting(): Promise<void> {
     const free = this.isChecking.indexOf(false);
     const bytes = this.waiting.reduce((sum, one) => sum + one.bytes, 0);
@@ -148,12 +174,7 @@ export class Inbox {
             group.map(({ file }) => file),
             this.clock(),
           );
-          await this.keep(group.filter((_, index) => verdicts[index]?.ofOthers === 0));
-          for (const [index, one] of group.entries()) {
-            const verdict = verdicts[index] as Verdict;
-            if (verdict.ofOthers > 0) await rm(one.file.path, { force: true });
-            one.resolve(verdict);
-          }
+          for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
         } catch (error) {
           for (const one of group) one.reject(error);
         }
@@ -173,37 +194,47 @@ export class Inbox {
     return this.waiting.splice(0, Math.min(GROUP_FILES, over < 0 ? GROUP_FILES : Math.max(1, over)));
   }
 
+  /** Acknowledges a body. Those that come while the disk is at work go together after that. */
+  private keep(one: Checked): Promise<void> {
+    this.checked.push(one);
+    this.keeping ??= this.disk.run(() => {
+      this.keeping = undefined;
+      return this.keepTogether(this.checked.splice(0));
+    });
+    return this.keeping;
+  }
+
   /** Moves files to where they are acknowledged, and has the disk keep that. */
-  private async keep(group: readonly Waiting[]): Promise<void> {
+  private async keepTogether(group: readonly Checked[]): Promise<void> {
     const folders = new Set<string>();
-    for (const { file, requestId, bytes } of group) {
-      const folder = join(this.folder, 'ready', file.orgId);
+    for (const { path, orgId, requestId, bytes } of group) {
+      const folder = join(this.folder, 'ready', orgId);
       if (!folders.has(folder)) await mkdir(folder, { recursive: true });
       folders.add(folder);
-      await rename(file.path, join(folder, `${requestId}.ndjson`));
+      await rename(path, join(folder, `${requestId}.ndjson`));
       this.held.bytes += bytes;
       this.held.files += 1;
+      this.come += bytes;
     }
-    this.hasCome = true;
-    for (const folder of [...folders, ...(folders.size > 0 ? [join(this.folder, 'ready')] : [])])
-      await sync(folder);
+    for (const folder of [...folders, join(this.folder, 'ready')]) await sync(folder);
   }
 
   /**
-   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds.
-   * Failures go to `report`, and are tried again.
+   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds;
+   * later while much comes. Failures go to `report`, and are tried again.
    */
   start(store: Store, report: (error: unknown) => void): void {
     let looks = 0;
     let quiet = 0;
     this.timer = setInterval(() => {
-      const { hasCome } = this;
-      this.hasCome = false;
-      quiet = hasCome || this.held.files > 0 ? 0 : quiet + 1;
+      const { come } = this;
+      this.come = 0;
+      quiet = this.held.files > 0 ? 0 : quiet + 1;
       if (quiet === REST_AFTER) this.closeCheckers().catch(report);
       if (this.held.files === 0 || this.draining !== undefined) return;
       looks += 1;
-      if (hasCome && looks < PATIENCE && this.held.bytes < BATCH_BYTES) return;
+      const [patience, most] = come < MUCH_BYTES ? [PATIENCE, BATCH_BYTES] : [LONG_PATIENCE, HELD_BYTES];
+      if (come > 0 && looks < patience && this.held.bytes < Math.min(most, this.limitBytes / 2)) return;
       looks = 0;
       this.drain(store).catch(report);
     }, SETTLE_MS);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What an event is, for the reference. The lines themselves are checked by sql/ingest, many at once; a test sends
- * events that this takes and refuses, and the service must do the same.
+ * What an event is, for the reference and for bodies of few events. All others are checked by sql/ingest, many at once; a
+ * test sends events that this takes and refuses, and both must do the same.
  */
 
 const TEXT = 2048;
@@ -115,7 +115,7 @@ const TYPES: Record<string, z.ZodRawShape> = {
   },
 };
 
-const Event = z
+export const Event = z
   .intersection(
     Common,
     z.union(Object.entries(TYPES).map(([type, own]) => z.looseObject({ type: z.literal(type), ...own }))),

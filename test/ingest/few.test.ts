@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Checker } from '../../src/ingest/check.js';
+import { verdictOnFew } from '../../src/ingest/few.js';
+import { temporaryFolder } from '../world.js';
+import { COMMON_OPTIONAL, event, line, lineWith, OPTIONAL, TYPES } from './event.js';
+import { mutated } from './mutated.js';
+
+const NOW = Date.parse('2026-06-15T12:00:00Z');
+const ACME = { orgId: 'acme', onlyUser: null };
+
+function isTaken(text: string | Buffer): boolean {
+  return verdictOnFew(Buffer.from(text), ACME, NOW) !== undefined;
+}
+
+const TIMESTAMPS = [
+  ...['2026-06-15T10:00:00Z', '2026-06-15T10:00:00.1Z', '2020-01-01T00:00:00Z', '2026-06-16T12:00:00.000Z'],
+  ...['2019-12-31T23:59:59.999Z', '2026-06-16T12:00:00.001Z', '2026-02-29T10:00:00Z', '2024-02-29T10:00:00Z'],
+  ...[
+    '2026-06-15T24:00:00Z',
+    '2026-06-15T10:00:60Z',
+    '2026-06-31T10:00:00Z',
+    '2026-06-15t10:00:00z',
+    '2026-06-15',
+  ],
+  ...[
+    '2026-06-15T10:00:00+02:00',
+    '2026-06-15T10:00:00.1234Z',
+    '0000-00-00T00:00:00Z',
+    '10000-01-01T00:00:00Z',
+  ],
+  ...[Date.UTC(2020), Date.UTC(2020) - 1, NOW + 86_400_000, NOW + 86_400_001, -1, 0],
+];
+
+describe('a body of few events', () => {
+  test('is taken only where the rules of ingest take every line of it', async () => {
+    const timed = TIMESTAMPS.map((timestamp, index) => line(`t-${index}`, { timestamp }));
+    const lines = [...mutated(7, 6000).map(String), ...timed].filter((text) => text !== '' && isTaken(text));
+    expect(lines.length).toBeGreaterThan(1000);
+    const folder = temporaryFolder();
+    const path = join(folder, 'taken.ndjson');
+    writeFileSync(path, lines.map((text) => `${text}\n`).join(''));
+    const checker = await Checker.open(join(folder, 'checking'));
+    const [verdict] = await checker.check([{ path, ...ACME }], NOW);
+    await checker.close();
+    const wrong = verdict?.errors.map((error) => ({ ...error, text: lines[error.line - 1] }));
+    expect(wrong).toEqual([]);
+    expect(verdict?.accepted).toBe(lines.length);
+  });
+
+  test('is taken as JSON is written by most: every type, with all of its members', () => {
+    const { org_id: _, ...common } = COMMON_OPTIONAL;
+    const whole = TYPES.map((type) => event(type, { type, ...common, ...OPTIONAL[type] }));
+    const compact = whole.map((one) => JSON.stringify(one));
+    const spaced = whole.map(
+      (one) =>
+        `{${Object.entries(one)
+          .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+          .join(', ')}}`,
+    );
+    for (const lines of [compact, spaced]) {
+      expect(verdictOnFew(Buffer.from(lines.join('\n')), ACME, NOW)).toEqual({
+        accepted: TYPES.length,
+        rejected: 0,
+        errors: [],
+        ofOthers: 0,
+      });
+    }
+  });
+
+  test('counts the events of others', () => {
+    const body = Buffer.from(`${line('1')}\n${line('2', { user_id: 'grace' })}\n`);
+    expect(verdictOnFew(body, { orgId: 'acme', onlyUser: 'ada' }, NOW)).toMatchObject({
+      accepted: 2,
+      ofOthers: 1,
+    });
+  });
+
+  test.each([
+    ['a member that is there twice', line('1').replace('{', '{"user_id":"grace",')],
+    ['a number with a fraction', lineWith('1', 'duration_ms', '5.0', { type: 'tool_call' })],
+    ['half of a pair of surrogates', lineWith('1', 'cwd', String.raw`"\ud83d"`)],
+    ['bytes that are no text', Buffer.concat([Buffer.from([0xff]), Buffer.from(line('1'))])],
+    ['an object within', lineWith('1', 'x', '{"a":1}')],
+    ['another organization', line('1', { org_id: 'globex' })],
+    ['an empty line', `${line('1')}\n\n${line('2')}`],
+    ['no line', ''],
+    ['a line that is cut off', line('1').slice(0, -1)],
+  ])('with %s is left to the rules', (_, text) => {
+    expect(isTaken(text)).toBe(false);
+    expect(isTaken(line('1'))).toBe(true);
+  });
+});
