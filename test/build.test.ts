@@ -412,6 +412,16 @@ describe('a day is replaced whole', () => {
   });
 });
 
+test('a store that has rested answers as before, and has all of its memory again', async () => {
+  const world = await worldOn('2026-06-12');
+  await world.send([turn('2026-06-10', 'ada', 'one')]);
+  await world.build();
+  const limit = () => world.store.select("SELECT current_setting('memory_limit') AS memory");
+  const before = [await limit(), await world.store.select('SELECT * FROM users')];
+  await world.store.rest();
+  expect([await limit(), await world.store.select('SELECT * FROM users')]).toEqual(before);
+});
+
 describe('the rate card', () => {
   function card(name: string, rates: { valid_from: string; multiplier: number }[]): string {
     const path = join(temporaryFolder(), name);

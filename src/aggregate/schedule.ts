@@ -42,6 +42,7 @@ export class Schedule {
       const { days, breaches } = await runBuild(this.store, cause, {}, this.clock, {
         retentionDays: this.retentionDays,
       });
+      await this.store.rest();
       isWell = breaches.length === 0;
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },

@@ -22,7 +22,7 @@ const PATIENCE = 10;
 const MUCH_BYTES = 1 << 20;
 const HELD_BYTES = 1 << 30;
 const LONG_PATIENCE = 60;
-/** When nothing has come for so many times, what looks at lines is closed until something comes. */
+/** When nothing has come for so many times, all that takes memory for it rests until something comes. */
 const REST_AFTER = 10;
 /** How much is checked together. */
 const GROUP_FILES = 64;
@@ -230,7 +230,10 @@ export class Inbox {
       const { come } = this;
       this.come = 0;
       quiet = this.held.files > 0 ? 0 : quiet + 1;
-      if (quiet === REST_AFTER) this.closeCheckers().catch(report);
+      if (quiet === REST_AFTER)
+        this.closeCheckers()
+          .then(() => store.rest())
+          .catch(report);
       if (this.held.files === 0 || this.draining !== undefined) return;
       looks += 1;
       const [patience, most] = come < MUCH_BYTES ? [PATIENCE, BATCH_BYTES] : [LONG_PATIENCE, HELD_BYTES];

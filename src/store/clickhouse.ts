@@ -12,7 +12,7 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
-import { connect, openInstance, type Resources, type Session, withSources } from './duckdb.js';
+import { connect, limitMemory, openInstance, type Resources, type Session, withSources } from './duckdb.js';
 import { removableOf } from './removal.js';
 import { quote, valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Store } from './store.js';
@@ -75,6 +75,7 @@ export class ClickHouseStore implements Store {
     private readonly settler: ClickHouseSettler,
     private readonly builder: ClickHouseBuilder,
     private readonly rateCard: string,
+    private readonly memoryMb: number,
     private readonly folder: string,
   ) {}
 
@@ -110,7 +111,8 @@ export class ClickHouseStore implements Store {
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, instance, staging, settler, builder, settings.rateCard, folder);
+      const { rateCard, memoryMb } = settings;
+      return new ClickHouseStore(session, instance, staging, settler, builder, rateCard, memoryMb, folder);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -213,6 +215,10 @@ export class ClickHouseStore implements Store {
 
   refresh(now: number): Promise<void> {
     return this.writing(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
+  }
+
+  rest(): Promise<void> {
+    return this.queue.run(() => limitMemory(this.staging, this.memoryMb));
   }
 
   async close(): Promise<void> {

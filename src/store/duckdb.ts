@@ -198,6 +198,17 @@ export async function connect(instance: DuckDBInstance): Promise<Session> {
   return session;
 }
 
+/** How much of what was read a store that rests keeps in memory: MiB. */
+const RESTING_MB = 16;
+
+/**
+ * Gives memory back that nobody needs: what is cached beyond a limit, and what the allocator keeps for later.
+ * TRICKY: setting the limit, even to what it is, is what makes the engine's allocator let go.
+ */
+export async function limitMemory(session: Session, memoryMb: number): Promise<void> {
+  await session.run(`SET memory_limit = '${memoryMb}MiB'`);
+}
+
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
@@ -206,6 +217,8 @@ export class DuckDbStore implements Store {
   /** How often something was written: by this process, since no other one has the file. */
   private writes = 0;
   private readonly idle: Session[] = [];
+  private readers = 0;
+  private resting: Promise<void> | undefined;
 
   private constructor(
     private readonly instance: DuckDBInstance,
@@ -214,6 +227,7 @@ export class DuckDbStore implements Store {
     private readonly builder: Builder,
     private readonly daily: DailySql,
     private readonly rateCard: string,
+    private readonly memoryMb: number,
   ) {}
 
   /**
@@ -229,7 +243,8 @@ export class DuckDbStore implements Store {
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;
     const settler = new Settler(writer, folder);
-    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings.rateCard);
+    const builder = new Builder(writer, daily);
+    return new DuckDbStore(instance, writer, settler, builder, daily, settings.rateCard, settings.memoryMb);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -257,11 +272,17 @@ export class DuckDbStore implements Store {
   }
 
   private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.idle.pop() ?? (await connect(this.instance));
+    await this.resting;
+    this.readers += 1;
     try {
-      return await read(session);
+      const session = this.idle.pop() ?? (await connect(this.instance));
+      try {
+        return await read(session);
+      } finally {
+        this.idle.push(session);
+      }
     } finally {
-      this.idle.push(session);
+      this.readers -= 1;
     }
   }
 
@@ -300,6 +321,20 @@ export class DuckDbStore implements Store {
 
   refresh(now: number): Promise<void> {
     return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
+  }
+
+  rest(): Promise<void> {
+    return this.queue.run(async () => {
+      // Who reads under the limit might get too little.
+      if (this.readers > 0) return;
+      this.resting = limitMemory(this.writer, RESTING_MB)
+        .catch(() => undefined)
+        .then(() => limitMemory(this.writer, this.memoryMb))
+        .finally(() => {
+          this.resting = undefined;
+        });
+      await this.resting;
+    });
   }
 
   async close(): Promise<void> {

@@ -97,6 +97,8 @@ export interface Store {
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
   /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
+  /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
+  rest(): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }
