@@ -24,7 +24,8 @@ SELECT
   CAST(users.delegation_level AS VARCHAR) AS delegation_level
 FROM users
 LEFT JOIN user_emails
-  ON user_emails.org_id = users.org_id
+  ON user_emails.org_id = $org_id
+  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
   AND user_emails.user_id = users.user_id
 WHERE users.org_id = $org_id
   AND users.day BETWEEN $from AND $to

@@ -70,6 +70,8 @@ export class Answerer {
   private readonly bytesInMemory: number;
   /** The answers that are being made: who asks the same meanwhile waits for it. */
   private readonly pending = new Map<string, Promise<Answered>>();
+  /** What the e-mails of organizations can be told by, at a revision. */
+  private readonly emails = new Map<string, { readonly revision: string; readonly checksum: string }>();
 
   constructor(
     private readonly store: Store,
@@ -90,7 +92,7 @@ export class Answerer {
     const kept = this.cache.get(key);
     if (kept?.revision === revision) return kept;
     if (isKnown !== undefined && question.answer !== 'quality') {
-      const { tag } = await this.store.snapshot((select) => stateOf(select, question, key));
+      const { tag } = await this.store.snapshot((select) => this.stateOf(select, question, key, revision));
       if (isKnown(tag)) return { tag };
     }
     return this.once(`${revision} ${key}`, () => this.read(question, key, revision, kept));
@@ -105,7 +107,7 @@ export class Answerer {
   ): Promise<Answered> {
     const answered = await this.written((write) =>
       this.store.snapshot(async (select, readColumns) => {
-        const { tag, refreshedAt, slices } = await stateOf(select, question, key);
+        const { tag, refreshedAt, slices } = await this.stateOf(select, question, key, revision);
         const state = `${tag} ${refreshedAt}`;
         // What came in changes the answer about quality at any time, so it is told by its bytes.
         const isOfDays = question.answer !== 'quality';
@@ -118,6 +120,51 @@ export class Answerer {
     answered.revision = revision;
     if (Buffer.isBuffer(answered.body)) this.cache.keep(key, answered);
     return answered;
+  }
+
+  /** What an answer depends on now: the rows of its days by their digests, the e-mails, and what was asked. */
+  private async stateOf(
+    select: Store['select'],
+    question: Question,
+    key: string,
+    revision: string,
+  ): Promise<State> {
+    const { orgId, from, to, answer, groupBy } = question;
+    const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+    const days = await select(readSql('state/days.sql'), range);
+    const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
+    const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
+    const hash = createHash('sha256').update(
+      JSON.stringify([MAKER, key, emails, days.map(({ day, digest }) => [day, digest])]),
+    );
+    let refreshedAt: number | null = null;
+    for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
+    const rowsOf = (modelRows: number) =>
+      answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
+    const slices: { from: Day; to: Day }[] = [];
+    let rows = 0;
+    for (const found of days) {
+      const day = found.day as Day;
+      rows += rowsOf(Number(found.model_rows));
+      const slice = slices.at(-1);
+      if (slice !== undefined && rows <= ROWS_AT_ONCE) {
+        slice.to = day;
+      } else {
+        slices.push({ from: day, to: day });
+        rows = rowsOf(Number(found.model_rows));
+      }
+    }
+    return { tag: hash.digest('base64url'), refreshedAt, slices };
+  }
+
+  /** Asked once for all answers of a revision: an organization can have many users. */
+  private async emailsOf(select: Store['select'], orgId: string, revision: string): Promise<string> {
+    const known = this.emails.get(orgId);
+    if (known?.revision === revision) return known.checksum;
+    const [row] = await select(readSql('state/emails.sql'), { org_id: orgId });
+    const checksum = String(row?.checksum);
+    this.emails.set(orgId, { revision, checksum });
+    return checksum;
   }
 
   /**
@@ -218,34 +265,4 @@ async function readPieces(
         ? csvText(parts, columnsOf(answer, groupBy !== undefined))
         : rowsText(parts, metaOf(page)),
   };
-}
-
-/** What an answer depends on now: the rows of its days by their digests, the e-mails, and what was asked. */
-async function stateOf(select: Store['select'], question: Question, key: string): Promise<State> {
-  const { orgId, from, to, answer, groupBy } = question;
-  const range = { org_id: orgId, from: { day: from }, to: { day: to } };
-  const days = await select(readSql('state/days.sql'), range);
-  const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
-  const emails = hasEmails ? await select(readSql('state/emails.sql'), { org_id: orgId }) : [];
-  const hash = createHash('sha256').update(
-    JSON.stringify([MAKER, key, emails, days.map(({ day, digest }) => [day, digest])]),
-  );
-  let refreshedAt: number | null = null;
-  for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
-  const rowsOf = (modelRows: number) =>
-    answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
-  const slices: { from: Day; to: Day }[] = [];
-  let rows = 0;
-  for (const found of days) {
-    const day = found.day as Day;
-    rows += rowsOf(Number(found.model_rows));
-    const slice = slices.at(-1);
-    if (slice !== undefined && rows <= ROWS_AT_ONCE) {
-      slice.to = day;
-    } else {
-      slices.push({ from: day, to: day });
-      rows = rowsOf(Number(found.model_rows));
-    }
-  }
-  return { tag: hash.digest('base64url'), refreshedAt, slices };
 }
