@@ -180,13 +180,14 @@ export async function events(root: string, args: readonly string[]): Promise<voi
       const before = service.processorTime();
       const rate = await rateOf(service, bodies);
       const rest = await settled(data);
-      const perEvent = ((service.processorTime() - before) * 1e6) / (BODIES * EVENTS_PER_BODY);
+      const sent = BODIES * EVENTS_PER_BODY;
+      const perEvent = ((service.processorTime() - before) * 1e6) / sent;
       await wait(20_000);
       const idle = service.memory();
       await service.stop();
       rmSync(data, { recursive: true });
       console.log(
-        `round ${round}: ${Math.round(rate)} events/s; the rest settled ${rest.toFixed(1)} s later, ${perEvent.toFixed(1)} us of processor time an event with that; ${atStart} MiB after the start, ${idle} MiB idle after that`,
+        `round ${round}: ${Math.round(rate)} events/s; all settled ${rest.toFixed(1)} s later, ${Math.round(sent / (sent / rate + rest))} events/s with that, ${perEvent.toFixed(1)} us of processor time an event; ${atStart} MiB after the start, ${idle} MiB idle after that`,
       );
       rates.push(rate);
       const singles = await Bodies.open(path, 1, SINGLES);
