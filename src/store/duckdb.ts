@@ -17,6 +17,7 @@ import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
 import { valuesOf } from './sql.js';
@@ -213,7 +214,7 @@ export class DuckDbStore implements Store {
     private readonly settler: Settler,
     private readonly builder: Builder,
     private readonly daily: DailySql,
-    private readonly rateCard: string,
+    private readonly references: ReferencePaths,
   ) {}
 
   /**
@@ -222,14 +223,14 @@ export class DuckDbStore implements Store {
    */
   static async open(
     folder: string,
-    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
     const instance = await openInstance(folder, DATABASE, settings);
     const writer = await connect(instance);
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;
     const settler = new Settler(writer, folder);
-    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings.rateCard);
+    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -299,7 +300,7 @@ export class DuckDbStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
+    return this.exclusive(() => applyChanges(this.writer, { ...this.references, now }));
   }
 
   async close(): Promise<void> {

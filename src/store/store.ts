@@ -95,7 +95,7 @@ export interface Store {
    * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
    */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
-  /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
+  /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
