@@ -17,6 +17,7 @@ import {
   GOLDEN,
   likeExpected,
   orgOf,
+  PRICES,
   questionsOf,
 } from '../test/cases.js';
 import { delivery, rightCopies, sameTables } from '../test/laws/arrival.js';
@@ -229,7 +230,7 @@ async function goldenStage(
   rateCard: string,
   atEnd: (work: () => void | Promise<void>) => void,
 ): Promise<Stage> {
-  const world = await World.create({ DAYBOOK_RATE_CARD: rateCard }, atEnd);
+  const world = await World.create({ DAYBOOK_RATE_CARD: rateCard, DAYBOOK_PRICES: PRICES }, atEnd);
   world.now = NOW;
   const questions = together.flatMap((one) =>
     questionsOf(one)

@@ -16,10 +16,15 @@ import type { World } from './world.js';
  *   before.<answer>.<days>[.<org>].json  the rows of an answer after the first build
  *   expect.<answer>.<days>[.<org>].json  the rows of an answer in the end
  *
- * Answers are those of the API (tokens, tokens-by-model, ...), and quality, the table. Days are one day or `from..to`. Of an
+ * Prices are those of test/golden/prices.json.
+ *
+ * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs and call_costs, the views. Days are one day or `from..to`. Of an
  * object only the members that are written count, of a list all elements in their order. Nothing writes these files.
  */
 export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
+
+/** The price list of all cases. */
+export const PRICES = join(GOLDEN, 'prices.json');
 
 /** Noon of the day that is open in all cases. */
 export const NOW = Date.parse('2026-06-10T12:00:00.000Z');
@@ -76,11 +81,25 @@ export function questionsOf({ name, files }: Case): Question[] {
   });
 }
 
+const USD = ['input_usd', 'output_usd', 'cache_read_usd', 'cache_write_usd', 'cost_usd'];
+const asDouble = (column: string) => `CAST(${column} AS DOUBLE) AS ${column}`;
+
+/** The tables and views that are answers themselves: what is asked of each, in which order. */
+const TABLES: Readonly<Record<string, { columns: readonly string[]; order: string }>> = {
+  quality: { columns: ['*'], order: 'day' },
+  user_costs: {
+    columns: ['day', 'user_id', 'model_id', 'calls', 'input_tokens', 'unpriced_tokens', ...USD.map(asDouble)],
+    order: 'day, user_id, model_id',
+  },
+  call_costs: { columns: ['event_id', 'session_id', asDouble('cost_usd')], order: 'day, event_id' },
+};
+
 export async function ask(world: World, { answer, from, to, orgId }: Question): Promise<unknown> {
-  if (answer === 'quality') {
+  const table = TABLES[answer];
+  if (table !== undefined) {
     const range = { org_id: orgId, from: { day: from }, to: { day: to } };
     return world.store.select(
-      'SELECT * FROM quality WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY day',
+      `SELECT ${table.columns.join(', ')} FROM ${answer} WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY ${table.order}`,
       range,
     );
   }

@@ -127,5 +127,5 @@ CREATE OR REPLACE FUNCTION undated AS (name) -> replaceRegexpOne(name, '[-@]20[0
 CREATE OR REPLACE FUNCTION usd AS (price, tokens) ->
   CASE
     WHEN tokens = 0 THEN CAST(0, 'Nullable(Decimal(38, 12))')
-    ELSE CAST(tokens, 'Nullable(Decimal(38, 0))') * CAST(price, 'Nullable(Decimal(38, 6))') * CAST('0.000001', 'Decimal(38, 6)')
+    ELSE CAST(price, 'Nullable(Decimal(38, 6))') * CAST('0.000001', 'Decimal(38, 6)') * CAST(tokens, 'Nullable(Decimal(38, 0))')
   END;

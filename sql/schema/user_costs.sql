@@ -34,17 +34,18 @@ FROM (
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
     usage.billable_tokens AS billable_tokens,
-    usd(prices.input_price, usage.input_tokens) AS input_usd,
-    usd(prices.output_price, usage.output_tokens) AS output_usd,
-    usd(prices.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
-    usd(prices.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
+    usd(price_periods.input_price, usage.input_tokens) AS input_usd,
+    usd(price_periods.output_price, usage.output_tokens) AS output_usd,
+    usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
+    usd(price_periods.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
   FROM (
     SELECT
       *,
       CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
     FROM user_models
   ) AS usage
-  ASOF LEFT JOIN prices
-    ON prices.model_id = usage.listed_id
-    AND usage.day >= prices.valid_from
+  LEFT JOIN price_periods
+    ON price_periods.model_id = usage.listed_id
+    AND price_periods.valid_from <= usage.day
+    AND price_periods.valid_until > usage.day
 ) AS priced
