@@ -4,7 +4,7 @@ CREATE OR REPLACE VIEW price_periods AS
 SELECT
   model_id,
   valid_from,
-  coalesce(lead(valid_from) OVER (PARTITION BY model_id ORDER BY valid_from), DATE '2100-01-01') AS valid_until,  -- the first day on which it doesn't: of the newest 2100-01-01
+  lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id ORDER BY valid_from) AS valid_until,  -- the first day on which it doesn't; of the newest entry 2100-01-01
   input_price,
   output_price,
   cache_read_price,

@@ -17,11 +17,7 @@ SELECT
   cache_read_usd,
   cache_write_usd,
   input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd,  -- null where one of them is
-  CASE
-    WHEN input_usd + output_usd + cache_read_usd + cache_write_usd IS NULL
-    THEN input_tokens + output_tokens + cache_read_tokens + cache_write_tokens
-    ELSE 0
-  END AS unpriced_tokens  -- tokens that cost_usd says nothing of: all, or 0
+  CASE WHEN input_usd + output_usd + cache_read_usd + cache_write_usd IS NULL THEN tokens ELSE 0 END AS unpriced_tokens  -- all tokens where cost_usd is null, else 0
 FROM (
   SELECT
     usage.org_id AS org_id,
@@ -33,6 +29,7 @@ FROM (
     usage.output_tokens AS output_tokens,
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
+    usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens AS tokens,
     usage.billable_tokens AS billable_tokens,
     usd(price_periods.input_price, usage.input_tokens) AS input_usd,
     usd(price_periods.output_price, usage.output_tokens) AS output_usd,
