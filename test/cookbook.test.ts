@@ -22,7 +22,7 @@ const RANGE = { from: '2026-01-28', to: '2026-07-15' } as { from: Day; to: Day }
 
 const questions = readSqlFolder('cookbook').map(({ name, text }) => {
   const [, title = '', about = '', sql = ''] =
-    /^-- (.*\?)\n--\n((?:-- .*\n)+)-- Grain: .*\n([^]*)$/.exec(text) ?? [];
+    /^-- (.*\?)\n--\n((?:-- .*\n)+)-- Grain: .*\n([\s\S]*)$/.exec(text) ?? [];
   return { name, title, about: about.replaceAll(/^-- /gm, '').trim(), sql, text };
 });
 
@@ -39,7 +39,7 @@ function shown(column: string, value: Value | undefined): string {
 
 /** The names of a query's columns: those of its last SELECT, as they stand there. */
 function columnsOf(sql: string): string[] {
-  const [, last = ''] = /(?:^|\n)SELECT\n((?: {2}.*\n)+)FROM/.exec(sql.slice(sql.lastIndexOf('\nSELECT\n'))) ?? [];
+  const last = sql.slice(`\n${sql}`.lastIndexOf('\nSELECT\n')).split('\nFROM ')[0] ?? '';
   return [...last.matchAll(/ AS (\w+),?$/gm)].map(([, name]) => String(name));
 }
 
@@ -95,7 +95,9 @@ test('the questions ask nothing but events, day tables, views of these, and the 
     const own = new Set([...text.matchAll(/^(\w+) AS \($/gm)].map(([, name]) => String(name)));
     return tablesOf(text)
       .filter((name) => !own.has(name))
-      .flatMap((name) => (published.has(name) ? [name] : sourcesOf(views.get(name) ?? `FROM no_view_${name}`)));
+      .flatMap((name) =>
+        published.has(name) ? [name] : sourcesOf(views.get(name) ?? `FROM no_view_${name}`),
+      );
   };
   for (const { name, sql } of questions) {
     const sources = sourcesOf(sql);

@@ -1,4 +1,4 @@
--- One row is one session, with what its events tell: as far as they are still there (docs/retention.md).
+-- One row is one session, with what its events tell, as far as they haven't been removed.
 -- Grain: (org_id, user_id, session_id).
 CREATE OR REPLACE VIEW session_facts AS
 SELECT
@@ -15,7 +15,7 @@ SELECT
   session.git_commits AS git_commits,      -- events, one for each commit of the agent
   session.pull_requests AS pull_requests,  -- events, one for each that the agent opened
   cost.cost_usd AS cost_usd,               -- of the calls whose price is known; null where there are none
-  coalesce(cost.unpriced_tokens, 0) AS unpriced_tokens
+  CAST(coalesce(cost.unpriced_tokens, 0) AS BIGINT) AS unpriced_tokens
 FROM (
   SELECT
     org_id,

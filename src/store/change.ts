@@ -60,7 +60,7 @@ export async function applyChanges(
     for (const { fact, table, text, insert } of readReferences(settings)) {
       if (!(await isNew(fact, sha256(text)))) continue;
       await session.run(`DELETE FROM ${table}`);
-      await session.run(insert());
+      await session.run(insert(table));
       await note(fact, sha256(text));
     }
   });

@@ -18,8 +18,8 @@ export interface Reference {
   readonly fact: string;
   readonly table: string;
   readonly text: string;
-  /** The statement that fills the table. Throws a UsageError that names what is wrong in the file. */
-  readonly insert: () => string;
+  /** The statement that fills a table of these columns. Throws a UsageError that names what is wrong in the file. */
+  readonly insert: (into: string) => string;
 }
 
 /** Reads all of them. Throws a UsageError when there is no such file. */
@@ -32,19 +32,21 @@ export function readReferences({ rateCard, prices }: ReferencePaths): Reference[
       fact: 'rate_card',
       table: 'rates',
       text: card,
-      insert: () => insertRates(parse(card, RateCard, `The rate card ${rateCard}`, 'docs/rate-card.md')),
+      insert: (into) =>
+        insertInto(into, ratesOf(parse(card, RateCard, `The rate card ${rateCard}`, 'docs/rate-card.md'))),
     },
     {
       fact: 'price_list',
       table: 'prices',
       text: list,
-      insert: () => insertPrices(parse(list, PriceList, `The price list ${prices}`, 'docs/prices.md')),
+      insert: (into) =>
+        insertInto(into, pricesOf(parse(list, PriceList, `The price list ${prices}`, 'docs/prices.md'))),
     },
     {
       fact: 'language_table',
       table: 'languages',
       text: languages,
-      insert: () => insertLanguages(LanguageTable.parse(JSON.parse(languages))),
+      insert: (into) => insertInto(into, languagesOf(LanguageTable.parse(JSON.parse(languages)))),
     },
   ];
 }
@@ -71,7 +73,10 @@ function parse<T>(text: string, schema: z.ZodType<T>, file: string, page: string
 const Decimal = z
   .number()
   .min(0)
-  .refine((value) => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 1e-3, 'must have at most six decimals');
+  .refine(
+    (value) => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 1e-3,
+    'must have at most six decimals',
+  );
 
 /** A list in which no two have the same value under this key. */
 function distinct<T extends z.ZodObject<Record<K, z.ZodType<string>>>, K extends string>(one: T, key: K) {
@@ -137,33 +142,32 @@ const LanguageTable = z.object({
   extensions: z.record(z.string(), z.string()),
 });
 
-/** A statement that writes rows into a table, each a list of SQL expressions. There may be none. */
-function insertInto(table: string, rows: readonly (readonly (string | number)[])[]): string {
+/** The rows of a table, each a list of SQL expressions. */
+type Rows = readonly (readonly (string | number)[])[];
+
+function insertInto(table: string, rows: Rows): string {
   return rows.length === 0
     ? `INSERT INTO ${table} SELECT * FROM ${table} WHERE 1 = 0`
     : `INSERT INTO ${table} VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}`;
 }
 
-function insertRates(card: z.infer<typeof RateCard>): string {
-  const listed = [
-    { id: '', ...(card.default ?? { tier: 'standard', rates: [] }) },
-    ...(card.models ?? []),
-  ].flatMap(({ id, tier, rates }) =>
-    rates.map((rate) => [
-      quote(id),
-      quote(tier),
-      quote(rate.valid_from),
-      rate.multiplier,
-      rate.cache_read_rate,
-      rate.cache_write_rate,
-    ]),
+function ratesOf(card: z.infer<typeof RateCard>): Rows {
+  return [{ id: '', ...(card.default ?? { tier: 'standard', rates: [] }) }, ...(card.models ?? [])].flatMap(
+    ({ id, tier, rates }) =>
+      rates.map((rate) => [
+        quote(id),
+        quote(tier),
+        quote(rate.valid_from),
+        rate.multiplier,
+        rate.cache_read_rate,
+        rate.cache_write_rate,
+      ]),
   );
-  return insertInto('rates', listed);
 }
 
-function insertPrices({ models }: z.infer<typeof PriceList>): string {
+function pricesOf({ models }: z.infer<typeof PriceList>): Rows {
   const price = (usd: number | null) => usd?.toFixed(6) ?? 'NULL';
-  const listed = models.flatMap(({ id, prices }) =>
+  return models.flatMap(({ id, prices }) =>
     prices.map(({ valid_from, input, output, cache_read, cache_write, source }) => [
       quote(id),
       quote(valid_from),
@@ -174,16 +178,10 @@ function insertPrices({ models }: z.infer<typeof PriceList>): string {
       quote(source),
     ]),
   );
-  return insertInto('prices', listed);
 }
 
-function insertLanguages({ names, extensions }: z.infer<typeof LanguageTable>): string {
-  return insertInto('languages', [
-    ...Object.entries(names).map(([pattern, language]) => ["'name'", quote(pattern), quote(language)]),
-    ...Object.entries(extensions).map(([pattern, language]) => [
-      "'extension'",
-      quote(pattern),
-      quote(language),
-    ]),
-  ]);
+function languagesOf({ names, extensions }: z.infer<typeof LanguageTable>): Rows {
+  const kind = (name: string, table: Record<string, string>) =>
+    Object.entries(table).map(([pattern, language]) => [quote(name), quote(pattern), quote(language)]);
+  return [...kind('name', names), ...kind('extension', extensions)];
 }

@@ -1,10 +1,4 @@
-import {
-  carriedOver,
-  changesAfter,
-  columnsOf,
-  inOrder,
-  readDefinitions,
-} from '../change.js';
+import { carriedOver, changesAfter, columnsOf, inOrder, readDefinitions } from '../change.js';
 import { type ReferencePaths, readReferences } from '../reference.js';
 import { readSql, readSqlFolder, sha256 } from '../sql.js';
 import type { Row } from '../store.js';
@@ -147,9 +141,13 @@ export async function applyChanges(
   }
   for (const { fact, table, text, insert } of readReferences(settings)) {
     if (!areTablesNew && !isNew(fact, sha256(text))) continue;
-    const statement = insert();
-    await session.run(`TRUNCATE TABLE ${table}`);
+    const statement = insert(`${table}_new`);
+    // Prices are read at any time: who reads sees the old ones or the new ones.
+    await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
+    await session.run(`CREATE TABLE ${table}_new AS ${table}`);
     await session.run(statement);
+    await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
+    await session.run(`DROP TABLE ${table}_new SYNC`);
     await note(fact, sha256(text));
   }
 }
