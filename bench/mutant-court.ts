@@ -27,6 +27,7 @@ import {
   DAY_QUERIES,
   difference,
   orderFault,
+  PRICE_LIST,
   RATE_CARD,
   rangesFault,
   sendAll,
@@ -192,7 +193,7 @@ async function lawStage(
   count: number,
   atEnd: (work: () => void | Promise<void>) => void,
 ): Promise<Stage> {
-  const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD }, atEnd);
+  const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD, DAYBOOK_PRICES: PRICE_LIST }, atEnd);
   world.now = NOW;
   const organizations = fc.sample(organization, { seed, numRuns: count });
   const orgIds = await sendAll(world, organizations);

@@ -5,6 +5,7 @@ import {
   DATE,
   type DuckDBConnection,
   DuckDBDateValue,
+  DuckDBDecimalValue,
   DuckDBInstance,
   DuckDBListValue,
   DuckDBTimestampMillisecondsValue,
@@ -57,6 +58,7 @@ function toValue(value: DuckDBValue): Value {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof DuckDBDateValue) return value.toString();
   if (value instanceof DuckDBTimestampMillisecondsValue) return Number(value.millis);
+  if (value instanceof DuckDBDecimalValue) return Number(value.toString());
   if (value instanceof DuckDBListValue) return value.items.map(toValue);
   throw new TypeError(`a column of type ${value.constructor.name} can't be read: cast it in the SELECT`);
 }

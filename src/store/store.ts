@@ -5,7 +5,7 @@ import type { Day } from '../day.js';
 export type Parameter = string | number | null | { readonly day: Day };
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-/** A row as it comes out: counts are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */
+/** A row as it comes out: counts and decimals are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */
 export type Value = string | number | boolean | null | Value[];
 export type Row = Record<string, Value>;
 
