@@ -18,8 +18,9 @@ import type { World } from './world.js';
  *
  * Prices are those of test/golden/prices.json.
  *
- * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs and call_costs, the views. Days are one day or `from..to`. Of an
- * object only the members that are written count, of a list all elements in their order. Nothing writes these files.
+ * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs and call_costs, the views. Days
+ * are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
+ * writes these files.
  */
 export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
 

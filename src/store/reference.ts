@@ -78,15 +78,15 @@ const Decimal = z
     'must have at most six decimals',
   );
 
-/** A list in which no two have the same value under this key. */
-function distinct<T extends z.ZodObject<Record<K, z.ZodType<string>>>, K extends string>(one: T, key: K) {
-  return z.array(one).superRefine((items, context) => {
-    const values = items.map((item) => String((item as Record<string, unknown>)[key]));
+/** Refuses a list in which two have the same value under a key. */
+function distinct(key: string) {
+  return (items: readonly Readonly<Record<string, unknown>>[], context: z.RefinementCtx): void => {
+    const values = items.map((item) => item[key]);
     for (const [index, value] of values.entries()) {
       if (values.indexOf(value) < index)
         context.addIssue({ code: 'custom', path: [index, key], message: `${value} is there twice` });
     }
-  });
+  };
 }
 
 const Id = z.string().min(1);
@@ -94,47 +94,53 @@ const Rate = Decimal.max(1000);
 
 const Rates = z.strictObject({
   tier: z.enum(['standard', 'thinking']),
-  rates: distinct(
-    z.strictObject({
-      valid_from: DaySchema,
-      multiplier: Rate,
-      cache_read_rate: Rate.default(0.1),
-      cache_write_rate: Rate.default(1),
-    }),
-    'valid_from',
-  ).min(1),
+  rates: z
+    .array(
+      z.strictObject({
+        valid_from: DaySchema,
+        multiplier: Rate,
+        cache_read_rate: Rate.default(0.1),
+        cache_write_rate: Rate.default(1),
+      }),
+    )
+    .min(1)
+    .superRefine(distinct('valid_from')),
 });
 
 const RateCard = z
   .strictObject({
     $comment: z.string().optional(),
     default: Rates.optional(),
-    models: distinct(Rates.extend({ id: Id }), 'id').optional(),
+    models: z
+      .array(Rates.extend({ id: Id }))
+      .superRefine(distinct('id'))
+      .optional(),
   })
   .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
 
 /** What a price list doesn't say isn't known: it is null, never 0. */
 const Price = Decimal.max(100_000).nullable().default(null);
 
+const Prices = z.strictObject({
+  id: Id,
+  prices: z
+    .array(
+      z.strictObject({
+        valid_from: DaySchema,
+        input: Price,
+        output: Price,
+        cache_read: Price,
+        cache_write: Price,
+        source: z.string().min(1).max(2048),
+      }),
+    )
+    .min(1)
+    .superRefine(distinct('valid_from')),
+});
+
 const PriceList = z.strictObject({
   $comment: z.string().optional(),
-  models: distinct(
-    z.strictObject({
-      id: Id,
-      prices: distinct(
-        z.strictObject({
-          valid_from: DaySchema,
-          input: Price,
-          output: Price,
-          cache_read: Price,
-          cache_write: Price,
-          source: z.string().min(1).max(2048),
-        }),
-        'valid_from',
-      ).min(1),
-    }),
-    'id',
-  ),
+  models: z.array(Prices).superRefine(distinct('id')),
 });
 
 const LanguageTable = z.object({
