@@ -9,6 +9,7 @@ const ON_EVERY_STORE = [
   'test/api.test.ts',
   'test/check.test.ts',
   'test/claims.test.ts',
+  'test/cookbook.test.ts',
   'test/clickhouse/*.test.ts',
   'test/golden.test.ts',
   'test/laws/arrival.test.ts',

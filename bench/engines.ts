@@ -47,8 +47,8 @@ export async function engines(root: string): Promise<void> {
     const open = async (name: 'DuckDB' | 'ClickHouse'): Promise<Store> => {
       const data = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
       atEnd(() => rmSync(data, { recursive: true, force: true }));
-      const { rateCard } = readConfig({ DAYBOOK_DATA: data });
-      const settings = { memoryMb: 2048, rateCard, now: clock() };
+      const { rateCard, prices } = readConfig({ DAYBOOK_DATA: data });
+      const settings = { memoryMb: 2048, rateCard, prices, now: clock() };
       const store =
         name === 'DuckDB'
           ? await DuckDbStore.open(data, settings)

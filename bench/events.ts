@@ -145,8 +145,8 @@ async function timesOf(service: Service, bodies: Bodies): Promise<number[]> {
 async function fill(data: string, folder: string, events: number): Promise<void> {
   const config = readConfig({ DAYBOOK_DATA: data });
   const store = await DuckDbStore.open(config.data, {
+    ...config,
     memoryMb: 2048,
-    rateCard: config.rateCard,
     now: Date.now(),
   });
   const piece = 2_000_000;

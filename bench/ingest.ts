@@ -58,8 +58,8 @@ async function round(path: string): Promise<Round> {
     const clock = () => Date.parse('2026-06-11T00:15:00.000Z');
     const config = readConfig({ DAYBOOK_DATA: join(folder, 'data') });
     const store = await DuckDbStore.open(config.data, {
+      ...config,
       memoryMb: 2048,
-      rateCard: config.rateCard,
       now: clock(),
     });
     const load = await timed(() =>

@@ -17,6 +17,7 @@ import {
   GOLDEN,
   likeExpected,
   orgOf,
+  PRICES,
   questionsOf,
 } from '../test/cases.js';
 import { delivery, rightCopies, sameTables } from '../test/laws/arrival.js';
@@ -26,6 +27,7 @@ import {
   DAY_QUERIES,
   difference,
   orderFault,
+  PRICE_LIST,
   RATE_CARD,
   rangesFault,
   sendAll,
@@ -191,7 +193,7 @@ async function lawStage(
   count: number,
   atEnd: (work: () => void | Promise<void>) => void,
 ): Promise<Stage> {
-  const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD }, atEnd);
+  const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD, DAYBOOK_PRICES: PRICE_LIST }, atEnd);
   world.now = NOW;
   const organizations = fc.sample(organization, { seed, numRuns: count });
   const orgIds = await sendAll(world, organizations);
@@ -229,7 +231,7 @@ async function goldenStage(
   rateCard: string,
   atEnd: (work: () => void | Promise<void>) => void,
 ): Promise<Stage> {
-  const world = await World.create({ DAYBOOK_RATE_CARD: rateCard }, atEnd);
+  const world = await World.create({ DAYBOOK_RATE_CARD: rateCard, DAYBOOK_PRICES: PRICES }, atEnd);
   world.now = NOW;
   const questions = together.flatMap((one) =>
     questionsOf(one)

@@ -20,6 +20,7 @@ class Worker {
       'package.json',
       'sql',
       'data/rate-card.json',
+      'data/prices.json',
       'data/languages.json',
       'test/golden',
       'test/oracle',

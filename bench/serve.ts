@@ -121,7 +121,7 @@ export async function serve(root: string): Promise<void> {
   if (!isFilled) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const config = readConfig({ DAYBOOK_DATA: folder });
-  const store = await DuckDbStore.open(folder, { memoryMb: 1024, rateCard: config.rateCard, now: NOW });
+  const store = await DuckDbStore.open(folder, { ...config, memoryMb: 1024, now: NOW });
   if (!isFilled) await fill(store, folder);
   await build(
     store,

@@ -123,6 +123,10 @@ const Settings = z.object({
     .default(join(PACKAGE_ROOT, 'data', 'rate-card.json'))
     .transform((path) => resolve(path))
     .describe('path of the [rate card](rate-card.md)'),
+  DAYBOOK_PRICES: text
+    .default(join(PACKAGE_ROOT, 'data', 'prices.json'))
+    .transform((path) => resolve(path))
+    .describe('path of the [price list](prices.md)'),
   DAYBOOK_HISTORY_START: DaySchema.default('2026-01-14' as Day).describe(
     'days before it are built, but not served',
   ),
@@ -250,6 +254,8 @@ export interface Config {
   readonly port: number;
   /** Path of the rate card. */
   readonly rateCard: string;
+  /** Path of the price list. */
+  readonly prices: string;
   /** Days before it are built, but not served. */
   readonly historyStart: Day;
   /** UTC time of the nightly build, `HH:MM`; undefined for none. */
@@ -381,6 +387,7 @@ export function readConfig(variables: Variables): Config {
     host: settings.DAYBOOK_HOST,
     port: settings.DAYBOOK_PORT,
     rateCard: settings.DAYBOOK_RATE_CARD,
+    prices: settings.DAYBOOK_PRICES,
     historyStart: settings.DAYBOOK_HISTORY_START,
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,

@@ -16,10 +16,16 @@ import type { World } from './world.js';
  *   before.<answer>.<days>[.<org>].json  the rows of an answer after the first build
  *   expect.<answer>.<days>[.<org>].json  the rows of an answer in the end
  *
- * Answers are those of the API (tokens, tokens-by-model, ...), and quality, the table. Days are one day or `from..to`. Of an
- * object only the members that are written count, of a list all elements in their order. Nothing writes these files.
+ * Prices are those of test/golden/prices.json.
+ *
+ * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs and call_costs, the views. Days
+ * are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
+ * writes these files.
  */
 export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
+
+/** The price list of all cases. */
+export const PRICES = join(GOLDEN, 'prices.json');
 
 /** Noon of the day that is open in all cases. */
 export const NOW = Date.parse('2026-06-10T12:00:00.000Z');
@@ -76,11 +82,19 @@ export function questionsOf({ name, files }: Case): Question[] {
   });
 }
 
+/** The tables and views that are answers themselves, and the order of their rows. */
+const TABLES: Readonly<Record<string, string>> = {
+  quality: 'day',
+  user_costs: 'day, user_id, model_id',
+  call_costs: 'day, event_id',
+};
+
 export async function ask(world: World, { answer, from, to, orgId }: Question): Promise<unknown> {
-  if (answer === 'quality') {
+  const order = TABLES[answer];
+  if (order !== undefined) {
     const range = { org_id: orgId, from: { day: from }, to: { day: to } };
     return world.store.select(
-      'SELECT * FROM quality WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY day',
+      `SELECT * FROM ${answer} WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY ${order}`,
       range,
     );
   }

@@ -295,7 +295,7 @@ describe('an answer that is kept', () => {
     await world.build();
     const get = await asker(world, buildApp(world));
     const before = await get(`tokens?${JUNE}`);
-    const settings = { memoryMb: 256, rateCard: world.config.rateCard, now: world.now };
+    const settings = { ...world.config, memoryMb: 256, now: world.now };
     const other = await ClickHouseStore.with(
       temporaryFolder(),
       settings,

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 test('every table says what a row is, and its grain and comments are of columns that it has', () => {
-  const { events, days, views } = readTables();
+  const { events, days, references, views } = readTables();
   expect(days.map(({ name }) => name)).toEqual([...BUILT_TABLES].sort());
   expect(views.length).toBeGreaterThan(10);
   for (const { name } of days)
@@ -29,20 +29,21 @@ test('every table says what a row is, and its grain and comments are of columns 
       columns.get(name)?.filter(({ isNullable }) => isNullable),
       name,
     ).toEqual([]);
-  for (const { name, about, grain, comments } of [...events, ...days, ...views]) {
+  for (const { name, about, grain, comments } of [...events, ...days, ...references, ...views]) {
     const names = columns.get(name)?.map((column) => column.name);
     expect(about, name).toMatch(/^One row is one .*[.]$/);
     expect(grain.length, name).toBeGreaterThan(0);
     expect(names, name).toEqual(expect.arrayContaining([...grain, ...comments.keys()]));
     // Every comment of the text that stands behind something is one of a column.
-    const file = name === 'events' ? 'change/0001-events' : `schema/${name}`;
+    const changes: Record<string, string> = { events: 'change/0001-events', prices: 'change/0023-prices' };
+    const file = changes[name] ?? `schema/${name}`;
     const text = readFileSync(join(PACKAGE_ROOT, 'sql', `${file}.sql`), 'utf8');
     expect([...text.matchAll(/^ {2}\w.* -- /gm)].length, name).toBe(comments.size);
   }
 });
 
 test('docs/tables.md has every table with its columns', () => {
-  const { events, days, views } = readTables();
+  const { events, days, references, views } = readTables();
   const shown = ({ name, about, grain, comments }: TableText, hasNulls: boolean) =>
     [
       `### ${name}\n\n${about} No two rows have the same ${grain.join(', ')}.\n`,
@@ -56,7 +57,7 @@ test('docs/tables.md has every table with its columns', () => {
 
 What can be asked with SQL: the events, the tables that a build makes of the days that are over, and views. Days are UTC, instants are UTC
 in milliseconds, tokens and credits are counts. The types are DuckDB's; on [ClickHouse](clickhouse.md) they are those of the same meaning.
-Every row is of one organization, \`org_id\`.
+Every row is of one organization, \`org_id\`, but for the price list.
 
 ## Events
 
@@ -68,9 +69,13 @@ A build replaces all rows of a day at once. No column is ever null.
 
 ${days.map((table) => shown(table, false)).join('\n\n')}
 
+## Price list
+
+${references.map((table) => shown(table, true)).join('\n\n')}
+
 ## Views
 
-Each shows those rows of the others that a word of the metrics means.
+Each shows those rows of the others that a word of the metrics means, or what they cost by the [price list](prices.md). The [cookbook](cookbook.md) asks them.
 
 ${views.map((table) => shown(table, false)).join('\n\n')}
 `;

@@ -119,3 +119,13 @@ CREATE OR REPLACE FUNCTION disagreement AS (claim, counted, of_day) ->
 -- What rows can be told by, given their texts, whatever their order: cheap, another number in each engine, and no proof against
 -- who wants two to be the same. NULL where there are none.
 CREATE OR REPLACE FUNCTION checksum AS (row_text) -> groupBitXor(sipHash64(row_text));
+
+-- A model's name without the date at its end, as -20250929, -2025-09-29 or @20250929.
+CREATE OR REPLACE FUNCTION undated AS (name) -> replaceRegexpOne(name, '[-@]20[0-9]{2}(-[0-9]{2}-[0-9]{2}|[0-9]{4})$', '');
+
+-- What tokens cost, in USD, given the price of a million of them. Exact: nothing is rounded. Nothing costs 0 at any price, known or not.
+CREATE OR REPLACE FUNCTION usd AS (price, tokens) ->
+  CASE
+    WHEN tokens = 0 THEN CAST(0, 'Nullable(Decimal(38, 12))')
+    ELSE CAST(price, 'Nullable(Decimal(38, 6))') * CAST('0.000001', 'Decimal(38, 6)') * CAST(tokens, 'Nullable(Decimal(38, 0))')
+  END;

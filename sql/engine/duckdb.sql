@@ -95,3 +95,15 @@ CREATE OR REPLACE MACRO disagreement(claim, counted, of_day) AS
 -- What rows can be told by, given their texts, whatever their order: cheap, another number in each engine, and no proof against
 -- who wants two to be the same. NULL where there are none.
 CREATE OR REPLACE MACRO checksum(row_text) AS bit_xor(hash(row_text));
+
+-- A model's name without the date at its end, as -20250929, -2025-09-29 or @20250929.
+CREATE OR REPLACE MACRO undated(name) AS regexp_replace(name, '[-@]20[0-9]{2}(-[0-9]{2}-[0-9]{2}|[0-9]{4})$', '');
+
+-- What tokens cost, in USD, given the price of a million of them. Exact: nothing is rounded. Nothing costs 0 at any price, known or not.
+CREATE OR REPLACE MACRO usd(price, tokens) AS
+  CASE
+    WHEN tokens = 0 THEN CAST(0 AS DECIMAL(38, 12))
+    ELSE CAST(
+      CAST(price AS DECIMAL(12, 6)) * CAST(0.000001 AS DECIMAL(6, 6)) * CAST(tokens AS DECIMAL(19, 0)) AS DECIMAL(38, 12)
+    )
+  END;

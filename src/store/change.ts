@@ -1,64 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { PACKAGE_ROOT } from '../config.js';
-import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
 import type { Session } from './duckdb.js';
+import { type ReferencePaths, readReferences } from './reference.js';
 import { quote, readSql, readSqlFolder, sha256 } from './sql.js';
 import type { Row } from './store.js';
-
-/** A rate has at most six decimals: credits are computed in millionths. */
-const Rate = z
-  .number()
-  .min(0)
-  .max(1000)
-  .refine((rate) => Math.abs(rate * 1e6 - Math.round(rate * 1e6)) < 1e-3, 'must have at most six decimals');
-
-const Rates = z.strictObject({
-  tier: z.enum(['standard', 'thinking']),
-  rates: z
-    .array(
-      z.strictObject({
-        valid_from: DaySchema,
-        multiplier: Rate,
-        cache_read_rate: Rate.default(0.1),
-        cache_write_rate: Rate.default(1),
-      }),
-    )
-    .min(1)
-    .superRefine((rates, context) => {
-      for (const [index, { valid_from }] of rates.entries()) {
-        if (rates.findIndex((other) => other.valid_from === valid_from) < index)
-          context.addIssue({
-            code: 'custom',
-            path: [index, 'valid_from'],
-            message: `${valid_from} is there twice`,
-          });
-      }
-    }),
-});
-
-const RateCard = z
-  .strictObject({
-    $comment: z.string().optional(),
-    default: Rates.optional(),
-    models: z
-      .array(Rates.extend({ id: z.string().min(1) }))
-      .superRefine((models, context) => {
-        for (const [index, { id }] of models.entries()) {
-          if (models.findIndex((other) => other.id === id) < index)
-            context.addIssue({ code: 'custom', path: [index, 'id'], message: `${id} is there twice` });
-        }
-      })
-      .optional(),
-  })
-  .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
-
-const LanguageTable = z.object({
-  names: z.record(z.string(), z.string()),
-  extensions: z.record(z.string(), z.string()),
-});
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
 export function changesAfter(newest: number): { number: number; name: string; text: string }[] {
@@ -78,11 +22,11 @@ export function changesAfter(newest: number): { number: number; name: string; te
 
 /**
  * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
- * to date. Throws a UsageError for a database of a newer version, and for a rate card that can't be read.
+ * to date. Throws a UsageError for a database of a newer version, and for a file of reference data that can't be read.
  */
 export async function applyChanges(
   session: Session,
-  settings: { rateCard: string; now: number },
+  settings: ReferencePaths & { now: number },
 ): Promise<void> {
   await session.run(
     'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
@@ -113,30 +57,13 @@ export async function applyChanges(
       await note('definitions', definitions.sha256);
       await note('tables', definitions.tablesSha256);
     }
-    const card = readRateCard(settings.rateCard);
-    if (await isNew('rate_card', sha256(card))) {
-      await session.run('DELETE FROM rates');
-      await session.run(insertRates(settings.rateCard, card));
-      await note('rate_card', sha256(card));
-    }
-    const languages = readLanguages();
-    if (await isNew('language_table', sha256(languages))) {
-      await session.run('DELETE FROM languages');
-      await session.run(insertLanguages(languages));
-      await note('language_table', sha256(languages));
+    for (const { fact, table, text, insert } of readReferences(settings)) {
+      if (!(await isNew(fact, sha256(text)))) continue;
+      await session.run(`DELETE FROM ${table}`);
+      await session.run(insert(table));
+      await note(fact, sha256(text));
     }
   });
-}
-
-/** The text of a rate card. Throws a UsageError when there is no such file. */
-export function readRateCard(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(
-      `The rate card ${path} can't be read: set DAYBOOK_RATE_CARD to a file, or leave it unset.`,
-    );
-  }
 }
 
 type Definition = ReturnType<typeof readSqlFolder>[number];
@@ -242,47 +169,4 @@ export function inOrder(views: readonly Definition[]): Definition[] {
     waiting = left;
   }
   return ordered;
-}
-
-/** The statement that fills the table of rates. Throws a UsageError that names what is wrong in the card. */
-export function insertRates(path: string, text: string): string {
-  let card: z.infer<typeof RateCard>;
-  try {
-    card = RateCard.parse(JSON.parse(text));
-  } catch (error) {
-    const [issue] = error instanceof z.ZodError ? error.issues : [];
-    const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.') || 'it'} ${issue.message}`;
-    throw new UsageError(`The rate card ${path} is not as docs/rate-card.md says: ${where}.`);
-  }
-  const rows = [
-    { id: '', ...(card.default ?? { tier: 'standard', rates: [] }) },
-    ...(card.models ?? []),
-  ].flatMap(({ id, tier, rates }) =>
-    rates.map((rate) => [
-      quote(id),
-      quote(tier),
-      quote(rate.valid_from),
-      rate.multiplier,
-      rate.cache_read_rate,
-      rate.cache_write_rate,
-    ]),
-  );
-  return rows.length === 0
-    ? 'INSERT INTO rates SELECT * FROM rates WHERE 1 = 0'
-    : `INSERT INTO rates VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}`;
-}
-
-/** The text of the language table. */
-export function readLanguages(): string {
-  return readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
-}
-
-/** The statement that fills the table of languages. */
-export function insertLanguages(text: string): string {
-  const table = LanguageTable.parse(JSON.parse(text));
-  const rows = [
-    ...Object.entries(table.names).map(([pattern, language]) => ['name', pattern, language]),
-    ...Object.entries(table.extensions).map(([pattern, language]) => ['extension', pattern, language]),
-  ];
-  return `INSERT INTO languages VALUES ${rows.map((row) => `(${row.map(quote).join(', ')})`).join(', ')}`;
 }

@@ -13,6 +13,7 @@ import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
 import { connect, limitMemory, openInstance, type Resources, type Session, withSources } from './duckdb.js';
+import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { quote, valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Store } from './store.js';
@@ -74,8 +75,7 @@ export class ClickHouseStore implements Store {
     private readonly staging: Session,
     private readonly settler: ClickHouseSettler,
     private readonly builder: ClickHouseBuilder,
-    private readonly rateCard: string,
-    private readonly memoryMb: number,
+    private readonly settings: Resources & ReferencePaths,
     private readonly folder: string,
   ) {}
 
@@ -87,7 +87,7 @@ export class ClickHouseStore implements Store {
   static async open(
     folder: string,
     address: ClickHouseAddress,
-    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
   ): Promise<ClickHouseStore> {
     return ClickHouseStore.with(folder, settings, async () => {
       await requireDatabase(address);
@@ -98,7 +98,7 @@ export class ClickHouseStore implements Store {
   /** The same with a client that is connected to the database in another way. */
   static async with(
     folder: string,
-    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClickHouseStore> {
     const instance = await openInstance(folder, STAGING, settings);
@@ -111,8 +111,7 @@ export class ClickHouseStore implements Store {
       await applyChanges(session, settings);
       const settler = new ClickHouseSettler(session, staging, folder);
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      const { rateCard, memoryMb } = settings;
-      return new ClickHouseStore(session, instance, staging, settler, builder, rateCard, memoryMb, folder);
+      return new ClickHouseStore(session, instance, staging, settler, builder, settings, folder);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -214,11 +213,11 @@ export class ClickHouseStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.writing(() => applyChanges(this.session, { rateCard: this.rateCard, now }));
+    return this.writing(() => applyChanges(this.session, { ...this.settings, now }));
   }
 
   rest(): Promise<void> {
-    return this.queue.run(() => limitMemory(this.staging, this.memoryMb));
+    return this.queue.run(() => limitMemory(this.staging, this.settings.memoryMb));
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import {
   DATE,
   type DuckDBConnection,
   DuckDBDateValue,
+  DuckDBDecimalValue,
   DuckDBInstance,
   DuckDBListValue,
   DuckDBTimestampMillisecondsValue,
@@ -17,6 +18,7 @@ import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
 import { valuesOf } from './sql.js';
@@ -59,6 +61,7 @@ function toValue(value: DuckDBValue): Value {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof DuckDBDateValue) return value.toString();
   if (value instanceof DuckDBTimestampMillisecondsValue) return Number(value.millis);
+  if (value instanceof DuckDBDecimalValue) return Number(value.toString());
   if (value instanceof DuckDBListValue) return value.items.map(toValue);
   throw new TypeError(`a column of type ${value.constructor.name} can't be read: cast it in the SELECT`);
 }
@@ -230,8 +233,7 @@ export class DuckDbStore implements Store {
     private readonly settler: Settler,
     private readonly builder: Builder,
     private readonly daily: DailySql,
-    private readonly rateCard: string,
-    private readonly memoryMb: number,
+    private readonly settings: Resources & ReferencePaths,
   ) {}
 
   /**
@@ -240,15 +242,14 @@ export class DuckDbStore implements Store {
    */
   static async open(
     folder: string,
-    settings: Resources & { rateCard: string; now: number; daily?: DailySql },
+    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
   ): Promise<DuckDbStore> {
     const instance = await openInstance(folder, DATABASE, settings);
     const writer = await connect(instance);
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;
     const settler = new Settler(writer, folder);
-    const builder = new Builder(writer, daily);
-    return new DuckDbStore(instance, writer, settler, builder, daily, settings.rateCard, settings.memoryMb);
+    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -324,7 +325,7 @@ export class DuckDbStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(() => applyChanges(this.writer, { rateCard: this.rateCard, now }));
+    return this.exclusive(() => applyChanges(this.writer, { ...this.settings, now }));
   }
 
   rest(): Promise<void> {
@@ -333,7 +334,7 @@ export class DuckDbStore implements Store {
       if (this.readers > 0) return;
       this.resting = limitMemory(this.writer, RESTING_MB)
         .catch(() => undefined)
-        .then(() => limitMemory(this.writer, this.memoryMb))
+        .then(() => limitMemory(this.writer, this.settings.memoryMb))
         .finally(() => {
           this.resting = undefined;
         });

@@ -5,7 +5,7 @@ import type { Day } from '../day.js';
 export type Parameter = string | number | null | { readonly day: Day };
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-/** A row as it comes out: counts are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */
+/** A row as it comes out: counts and decimals are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */
 export type Value = string | number | boolean | null | Value[];
 export type Row = Record<string, Value>;
 
@@ -95,7 +95,7 @@ export interface Store {
    * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
    */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
-  /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
+  /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
   rest(): Promise<void>;

@@ -13,7 +13,7 @@ export interface TableText {
 }
 
 /** A column with a comment: of a table `name TYPE, -- comment`, of a view `expression AS name, -- comment` or `name, -- comment`. */
-const COMMENTED = /^ {2}(?:(\w+) +[A-Z].*?|.* AS (\w+)|(\w+)),? +-- (.*)$/gm;
+const COMMENTED = /^ {2}(?:.* AS (\w+)|(\w+) +[A-Z].*?|(\w+)),? +-- (.*)$/gm;
 
 function tableOf({ name, text }: { name: string; text: string }): TableText {
   const [, head = ''] = /^((?:--.*\n)+)/.exec(text) ?? [];
@@ -24,17 +24,18 @@ function tableOf({ name, text }: { name: string; text: string }): TableText {
     about: about.replaceAll('\n', ' '),
     grain: [...grain.matchAll(/\w+/g)].map(String),
     comments: new Map(
-      found.map(([, column, alias, same, comment]) => [String(column ?? alias ?? same), String(comment)]),
+      found.map(([, alias, column, same, comment]) => [String(alias ?? column ?? same), String(comment)]),
     ),
   };
 }
 
-/** All tables to be read, by their kind: the events, the tables of built days, and views that give words a face. */
-export function readTables(): Record<'events' | 'days' | 'views', TableText[]> {
+/** All tables to be read, by their kind: the events, the tables of built days, what views read beside them, and the views. */
+export function readTables(): Record<'events' | 'days' | 'references' | 'views', TableText[]> {
   const schema = readSqlFolder('schema');
   const isOfDays = ({ name }: { name: string }) => (BUILT_TABLES as readonly string[]).includes(name);
   return {
     events: [tableOf({ name: 'events', text: readSql('change/0001-events.sql') })],
+    references: [tableOf({ name: 'prices', text: readSql('change/0023-prices.sql') })],
     days: schema.filter(isOfDays).map(tableOf),
     views: schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW')).map(tableOf),
   };

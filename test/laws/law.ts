@@ -20,12 +20,16 @@ import { SEED } from './settings.js';
 /** The rate card of all laws. */
 export const RATE_CARD = fileURLToPath(new URL('../oracle/rate-card.json', import.meta.url));
 
+/** The price list of all laws. */
+export const PRICE_LIST = fileURLToPath(new URL('../oracle/prices.json', import.meta.url));
+
 function readJson(path: string) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 export const CIRCUMSTANCES: Circumstances = {
   rateCard: readJson(RATE_CARD),
+  prices: readJson(PRICE_LIST),
   languages: readJson(join(PACKAGE_ROOT, 'data', 'languages.json')),
   now: NOW,
 };

@@ -2,10 +2,12 @@ import type { RateCard } from './credits.js';
 import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
 import { byteOrder, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
+import type { PriceList } from './prices.js';
 
 /** What the numbers depend on besides the events. */
 export interface Circumstances {
   readonly rateCard: RateCard;
+  readonly prices: PriceList;
   readonly languages: LanguageTable;
   /** Unix milliseconds. */
   readonly now: number;
@@ -29,6 +31,7 @@ export function sessionOf(event: StoredEvent): string {
 export class Organization {
   readonly events: readonly StoredEvent[];
   readonly rateCard: RateCard;
+  readonly prices: PriceList;
   readonly languages: LanguageTable;
   /** The days that are served: every closed day from the first event to yesterday, of those that are asked for. */
   readonly days: readonly string[];
@@ -37,6 +40,7 @@ export class Organization {
   constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
     this.events = storedEvents(sent);
     this.rateCard = circumstances.rateCard;
+    this.prices = circumstances.prices;
     this.languages = circumstances.languages;
     this.eventsByDay = groups(this.events, ({ day }) => day);
     const [first] = [...this.eventsByDay.keys()].sort();

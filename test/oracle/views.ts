@@ -1,8 +1,9 @@
-import { isOnCard, tierOf } from './credits.js';
+import { isOnCard, type Tokens, tierOf } from './credits.js';
 import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
 import { creditsOf, tokensOf } from './tokens.js';
 
@@ -114,6 +115,38 @@ function userModels(organization: Organization): Row[] {
   );
 }
 
+const tokensIn = (tokens: Tokens) =>
+  tokens.input_tokens + tokens.output_tokens + tokens.cache_read_tokens + tokens.cache_write_tokens;
+
+function userCosts(organization: Organization): Row[] {
+  return perDay(
+    organization,
+    ({ type, value }) => (type === 'model_usage' ? { model_id: value('model') } : undefined),
+    (calls) => {
+      const [{ day, text }] = calls as [StoredEvent];
+      const tokens = tokensOf(calls);
+      const costs = costsOf(tokens, text('model') ?? '', day, organization.prices);
+      return {
+        calls: calls.length,
+        ...tokens,
+        billable_tokens: creditsOf(calls, organization),
+        ...costs,
+        unpriced_tokens: costs.cost_usd === null ? tokensIn(tokens) : 0,
+      };
+    },
+  );
+}
+
+function callCosts({ events, prices }: Organization): Row[] {
+  return ofType(events, 'model_usage').map((event) => {
+    const { day, event_id, occurred_at, user_id, session_id } = event;
+    const tokens = tokensOf([event]);
+    const model_id = event.text('model') ?? '';
+    const { cost_usd } = costsOf(tokens, model_id, day, prices);
+    return { day, event_id, occurred_at, user_id, session_id, model_id, ...tokens, cost_usd };
+  });
+}
+
 function userModes(organization: Organization): Row[] {
   return perDay(
     organization,
@@ -193,6 +226,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
       ({ tool_calls, user_turns }) => Number(tool_calls) + Number(user_turns) > 0,
     ),
     user_models: userModels(organization),
+    user_costs: userCosts(organization),
+    call_costs: callCosts(organization),
     user_modes: userModes(organization),
     user_tools: userTools(organization),
     user_clients: userClients(organization),

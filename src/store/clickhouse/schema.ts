@@ -1,14 +1,5 @@
-import {
-  carriedOver,
-  changesAfter,
-  columnsOf,
-  inOrder,
-  insertLanguages,
-  insertRates,
-  readDefinitions,
-  readLanguages,
-  readRateCard,
-} from '../change.js';
+import { carriedOver, changesAfter, columnsOf, inOrder, readDefinitions } from '../change.js';
+import { type ReferencePaths, readReferences } from '../reference.js';
 import { readSql, readSqlFolder, sha256 } from '../sql.js';
 import type { Row } from '../store.js';
 import type { ClickHouseSession } from './session.js';
@@ -86,11 +77,11 @@ WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`;
 
 /**
  * Does for ClickHouse what applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done: who was
- * cut off begins again where that was. Throws a UsageError for a database of a newer version, and for a wrong rate card.
+ * cut off begins again where that was. Throws a UsageError for a database of a newer version, and for wrong reference data.
  */
 export async function applyChanges(
   session: ClickHouseSession,
-  settings: { rateCard: string; now: number },
+  settings: ReferencePaths & { now: number },
 ): Promise<void> {
   await session.define(
     `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
@@ -148,18 +139,16 @@ export async function applyChanges(
     await note('tables', definitions.tablesSha256);
     await note('definitions', definitionsSha256);
   }
-  const card = readRateCard(settings.rateCard);
-  if (areTablesNew || isNew('rate_card', sha256(card))) {
-    const rates = insertRates(settings.rateCard, card);
-    await session.run('TRUNCATE TABLE rates');
-    await session.run(rates);
-    await note('rate_card', sha256(card));
-  }
-  const languages = readLanguages();
-  if (areTablesNew || isNew('language_table', sha256(languages))) {
-    await session.run('TRUNCATE TABLE languages');
-    await session.run(insertLanguages(languages));
-    await note('language_table', sha256(languages));
+  for (const { fact, table, text, insert } of readReferences(settings)) {
+    if (!areTablesNew && !isNew(fact, sha256(text))) continue;
+    const statement = insert(`${table}_new`);
+    // Prices are read at any time: who reads sees the old ones or the new ones.
+    await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
+    await session.run(`CREATE TABLE ${table}_new AS ${table}`);
+    await session.run(statement);
+    await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
+    await session.run(`DROP TABLE ${table}_new SYNC`);
+    await note(fact, sha256(text));
   }
 }
 

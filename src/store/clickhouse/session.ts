@@ -41,7 +41,7 @@ function toValue(value: unknown, type: string): Value {
   if (value === null) return null;
   const inner = /^(?:Nullable|LowCardinality)\((.*)\)$/.exec(type)?.[1];
   if (inner !== undefined) return toValue(value, inner);
-  if (/^(U?Int|Float)\d+/.test(type)) return Number(value);
+  if (/^((U?Int|Float)\d+|Decimal\()/.test(type)) return Number(value);
   if (type.startsWith('DateTime')) return Date.parse(`${String(value).replace(' ', 'T')}Z`);
   if (type === 'Bool') return value === true;
   if (type === 'String' || type === 'Date' || type === 'Date32') return String(value);

@@ -1,0 +1,12 @@
+-- One row is one dated entry of the price list: what a million tokens of a model cost from that day on, in USD.
+-- Grain: (model_id, valid_from).
+CREATE TABLE prices (
+  model_id           VARCHAR NOT NULL,  -- with or without the date at its end
+  valid_from         DATE NOT NULL,
+  input_price        DECIMAL(12, 6),    -- USD per million tokens; null where it isn't known, as the others
+  output_price       DECIMAL(12, 6),
+  cache_read_price   DECIMAL(12, 6),
+  cache_write_price  DECIMAL(12, 6),
+  source             VARCHAR NOT NULL   -- the page that says so
+)
+--clickhouse ENGINE = MergeTree ORDER BY (model_id, valid_from)

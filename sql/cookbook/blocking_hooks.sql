@@ -1,0 +1,27 @@
+-- Which hooks block agents?
+--
+-- One row is one hook command with its event: how often it ran, and of the runs whose exit code is known how many blocked (2), failed otherwise or ran out of time.
+-- A hook that blocks does its work; one that blocks many users often is a rule that agents should be told of beforehand. Runs without an exit code say nothing of it.
+-- Grain: (hook_event, command).
+SELECT
+  CAST(hook_event AS VARCHAR) AS hook_event,
+  CAST(left(command, 60) AS VARCHAR) AS command_start,
+  CAST(count(*) AS BIGINT) AS runs,
+  CAST(count(exit_code) AS BIGINT) AS with_exit_code,
+  CAST(count(*) FILTER (WHERE exit_code = 2) AS BIGINT) AS blocked,
+  CAST(count(*) FILTER (WHERE exit_code NOT IN (0, 2)) AS BIGINT) AS failed,
+  CAST(count(*) FILTER (WHERE timed_out) AS BIGINT) AS out_of_time,
+  CAST(count(DISTINCT user_id) AS BIGINT) AS users
+FROM hook_runs
+WHERE day BETWEEN $from AND $to
+GROUP BY
+  hook_event,
+  command
+ORDER BY
+  blocked DESC,
+  failed DESC,
+  out_of_time DESC,
+  runs DESC,
+  hook_event,
+  command
+LIMIT 10

@@ -1,0 +1,42 @@
+-- What would the same tokens have cost with another model?
+--
+-- One row is one model of the price list: all tokens of the range at its price on the last day, and that as a multiple of what they cost.
+-- Another model would have taken other steps and counted other tokens: it compares prices, not models. Models without a price for every kind of token that was used aren't there, and the actual cost leaves out unpriced tokens as the others can't.
+-- Grain: (model_id).
+WITH
+spent AS (
+  SELECT
+    sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens,
+    CAST(sum(cost_usd) AS DOUBLE) AS cost_usd
+  FROM user_costs
+  WHERE day BETWEEN $from AND $to
+    AND unpriced_tokens = 0
+),
+offer AS (
+  SELECT
+    price_periods.model_id AS model_id,
+    CAST(
+      usd(price_periods.input_price, spent.input_tokens)
+      + usd(price_periods.output_price, spent.output_tokens)
+      + usd(price_periods.cache_read_price, spent.cache_read_tokens)
+      + usd(price_periods.cache_write_price, spent.cache_write_tokens) AS DOUBLE
+    ) AS cost_usd,
+    spent.cost_usd AS actual_usd
+  FROM price_periods
+  CROSS JOIN spent
+  WHERE price_periods.valid_from <= $to
+    AND price_periods.valid_until > $to
+)
+SELECT
+  CAST(model_id AS VARCHAR) AS model_id,
+  CAST(round(cost_usd, 2) AS DOUBLE) AS cost_usd,
+  CAST(round(actual_usd, 2) AS DOUBLE) AS actual_usd,
+  CAST(round(cost_usd / actual_usd, 2) AS DOUBLE) AS times_actual
+FROM offer
+WHERE cost_usd IS NOT NULL
+ORDER BY
+  cost_usd,
+  model_id

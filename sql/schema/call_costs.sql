@@ -1,0 +1,44 @@
+-- One row is one call of a model, with what its tokens cost at the prices of its day, in USD.
+-- Grain: (org_id, day, event_id).
+CREATE OR REPLACE VIEW call_costs AS
+SELECT
+  org_id,
+  day,
+  event_id,
+  occurred_at,
+  user_id,
+  session_id,
+  model_id,
+  input_tokens,
+  output_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd  -- null where the price of some of its tokens isn't known
+FROM (
+  SELECT
+    usage.org_id AS org_id,
+    usage.day AS day,
+    usage.event_id AS event_id,
+    usage.occurred_at AS occurred_at,
+    usage.user_id AS user_id,
+    usage.session_id AS session_id,
+    usage.model_id AS model_id,
+    usage.input_tokens AS input_tokens,
+    usage.output_tokens AS output_tokens,
+    usage.cache_read_tokens AS cache_read_tokens,
+    usage.cache_write_tokens AS cache_write_tokens,
+    usd(price_periods.input_price, usage.input_tokens) AS input_usd,
+    usd(price_periods.output_price, usage.output_tokens) AS output_usd,
+    usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
+    usd(price_periods.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
+  FROM (
+    SELECT
+      *,
+      CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
+    FROM model_usage
+  ) AS usage
+  LEFT JOIN price_periods
+    ON price_periods.model_id = usage.listed_id
+    AND price_periods.valid_from <= usage.day
+    AND price_periods.valid_until > usage.day
+) AS priced

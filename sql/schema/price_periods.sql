@@ -1,0 +1,12 @@
+-- One row is one entry of the price list, with the days on which it holds.
+-- Grain: (model_id, valid_from).
+CREATE OR REPLACE VIEW price_periods AS
+SELECT
+  model_id,
+  valid_from,
+  lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id ORDER BY valid_from) AS valid_until,  -- the first day on which it doesn't; of the newest entry 2100-01-01
+  input_price,
+  output_price,
+  cache_read_price,
+  cache_write_price
+FROM prices

@@ -1,0 +1,56 @@
+-- One row is one session, with what its events tell, as far as they haven't been removed.
+-- Grain: (org_id, user_id, session_id).
+CREATE OR REPLACE VIEW session_facts AS
+SELECT
+  session.org_id AS org_id,
+  session.user_id AS user_id,
+  session.session_id AS session_id,
+  session.start_day AS start_day,
+  session.started_at AS started_at,  -- its earliest event
+  session.last_at AS last_at,        -- its newest event
+  session.user_turns AS user_turns,
+  session.tool_calls AS tool_calls,
+  session.failed_tool_calls AS failed_tool_calls,
+  session.file_changes AS file_changes,
+  session.git_commits AS git_commits,      -- events, one for each commit of the agent
+  session.pull_requests AS pull_requests,  -- events, one for each that the agent opened
+  cost.cost_usd AS cost_usd,               -- of the calls whose price is known; null where there are none
+  CAST(coalesce(cost.unpriced_tokens, 0) AS BIGINT) AS unpriced_tokens
+FROM (
+  SELECT
+    org_id,
+    user_id,
+    session_id,
+    min(day) AS start_day,
+    min(occurred_at) AS started_at,
+    max(occurred_at) AS last_at,
+    count(*) FILTER (WHERE type = 'user_message') AS user_turns,
+    count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name)) AS tool_calls,
+    count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name) AND NOT success) AS failed_tool_calls,
+    count(*) FILTER (WHERE type = 'file_change') AS file_changes,
+    count(*) FILTER (WHERE type = 'git_commit') AS git_commits,
+    count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
+  FROM events
+  GROUP BY
+    org_id,
+    user_id,
+    session_id
+) AS session
+LEFT JOIN (
+  SELECT
+    org_id,
+    user_id,
+    session_id,
+    sum(cost_usd) AS cost_usd,
+    sum(
+      CASE WHEN cost_usd IS NULL THEN input_tokens + output_tokens + cache_read_tokens + cache_write_tokens ELSE 0 END
+    ) AS unpriced_tokens
+  FROM call_costs
+  GROUP BY
+    org_id,
+    user_id,
+    session_id
+) AS cost
+  ON cost.org_id = session.org_id
+  AND cost.user_id = session.user_id
+  AND cost.session_id = session.session_id

@@ -1,0 +1,48 @@
+-- One row is one model that one user used on one day, with what its tokens cost at the prices of that day, in USD.
+-- Grain: (org_id, day, user_id, model_id).
+CREATE OR REPLACE VIEW user_costs AS
+SELECT
+  org_id,
+  day,
+  user_id,
+  model_id,
+  calls,
+  input_tokens,
+  output_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  billable_tokens,  -- standard credits
+  input_usd,        -- null where the price isn't known, as the others
+  output_usd,
+  cache_read_usd,
+  cache_write_usd,
+  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd,  -- null where one of them is
+  CASE WHEN input_usd + output_usd + cache_read_usd + cache_write_usd IS NULL THEN tokens ELSE 0 END AS unpriced_tokens  -- all tokens where cost_usd is null, else 0
+FROM (
+  SELECT
+    usage.org_id AS org_id,
+    usage.day AS day,
+    usage.user_id AS user_id,
+    usage.model_id AS model_id,
+    usage.calls AS calls,
+    usage.input_tokens AS input_tokens,
+    usage.output_tokens AS output_tokens,
+    usage.cache_read_tokens AS cache_read_tokens,
+    usage.cache_write_tokens AS cache_write_tokens,
+    usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens AS tokens,
+    usage.billable_tokens AS billable_tokens,
+    usd(price_periods.input_price, usage.input_tokens) AS input_usd,
+    usd(price_periods.output_price, usage.output_tokens) AS output_usd,
+    usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
+    usd(price_periods.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
+  FROM (
+    SELECT
+      *,
+      CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
+    FROM user_models
+  ) AS usage
+  LEFT JOIN price_periods
+    ON price_periods.model_id = usage.listed_id
+    AND price_periods.valid_from <= usage.day
+    AND price_periods.valid_until > usage.day
+) AS priced

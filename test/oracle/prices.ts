@@ -1,0 +1,56 @@
+import type { Tokens } from './credits.js';
+
+/** The price list (docs/prices.md), as its file holds it. */
+export interface PriceList {
+  readonly models: readonly { readonly id: string; readonly prices: readonly Price[] }[];
+}
+
+interface Price {
+  readonly valid_from: string;
+  readonly input?: number;
+  readonly output?: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+}
+
+/** The entry of its own id, else of its name without a date at its end: the newest that is valid on the day. */
+function priceOn(day: string, model: string, { models }: PriceList): Price {
+  const [name = model] = model.split(/[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$/);
+  const listed = models.find(({ id }) => id === model) ?? models.find(({ id }) => id === name);
+  const dated = [...(listed?.prices ?? [])].sort((one, other) =>
+    one.valid_from < other.valid_from ? -1 : 1,
+  );
+  return dated.filter(({ valid_from }) => valid_from <= day).at(-1) ?? { valid_from: day };
+}
+
+/** In millionths of a millionth of a dollar, exactly. */
+function cost(price: number | undefined, tokens: number): bigint | null {
+  if (tokens === 0) return 0n;
+  return price === undefined ? null : BigInt(price.toFixed(6).replace('.', '')) * BigInt(tokens);
+}
+
+function usd(cost: bigint | null): number | null {
+  if (cost === null) return null;
+  const digits = String(cost).padStart(13, '0');
+  return Number(`${digits.slice(0, -12)}.${digits.slice(-12)}`);
+}
+
+/** What tokens of a model cost on a day, by their kind and in all: null where a price isn't known. */
+export function costsOf(tokens: Tokens, model: string, day: string, list: PriceList) {
+  const price = priceOn(day, model, list);
+  const input = cost(price.input, tokens.input_tokens);
+  const output = cost(price.output, tokens.output_tokens);
+  const read = cost(price.cache_read, tokens.cache_read_tokens);
+  const write = cost(price.cache_write, tokens.cache_write_tokens);
+  const all =
+    input === null || output === null || read === null || write === null
+      ? null
+      : input + output + read + write;
+  return {
+    input_usd: usd(input),
+    output_usd: usd(output),
+    cache_read_usd: usd(read),
+    cache_write_usd: usd(write),
+    cost_usd: usd(all),
+  };
+}

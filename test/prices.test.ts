@@ -1,0 +1,92 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/config.js';
+import { World } from './world.js';
+
+let world: World;
+const source = 'https://example.com/prices';
+const list = (...prices: object[]) => ({ models: [{ id: 'swift', prices }] });
+
+beforeAll(async () => {
+  world = await World.create({ DAYBOOK_PRICES: join(PACKAGE_ROOT, 'data', 'prices.json') }, afterAll);
+});
+
+test('a changed price list holds for all days at once, and no day is built for it', async () => {
+  const path = world.file(
+    'prices.json',
+    JSON.stringify(list({ valid_from: '2026-01-01', input: 2, source })),
+  );
+  const priced = await World.create({ DAYBOOK_PRICES: path });
+  await priced.send([
+    {
+      event_id: 'e1',
+      type: 'model_usage',
+      timestamp: '2026-06-08T12:00:00Z',
+      user_id: 'ada',
+      session_id: 's1',
+      model: 'swift',
+      input_tokens: 1_000_000,
+      output_tokens: 0,
+    },
+  ]);
+  await priced.build();
+  const cost = async () => {
+    const [sum] = await priced.store.select('SELECT CAST(sum(cost_usd) AS DOUBLE) AS usd FROM user_costs');
+    return sum?.usd;
+  };
+  const built = () => priced.store.select('SELECT org_id, day, batch, built_at FROM days ORDER BY day');
+  const before = await built();
+  expect(await cost()).toBe(2);
+  writeFileSync(path, JSON.stringify(list({ valid_from: '2026-01-01', input: 0.5, source })));
+  await priced.store.refresh(priced.now);
+  expect(await cost()).toBe(0.5);
+  expect(await built()).toEqual(before);
+  writeFileSync(path, JSON.stringify({ models: [] }));
+  await priced.store.refresh(priced.now);
+  expect(await cost()).toBe(null);
+});
+
+test.each([
+  ['it is not JSON', '{'],
+  ['models ', {}],
+  [
+    'models.1.id swift is there twice',
+    {
+      models: [
+        ...list({ valid_from: '2026-01-01', source }).models,
+        ...list({ valid_from: '2026-01-01', source }).models,
+      ],
+    },
+  ],
+  [
+    'models.0.prices.1.valid_from 2026-01-01 is there twice',
+    list({ valid_from: '2026-01-01', source }, { valid_from: '2026-01-01', source }),
+  ],
+  ['models.0.prices.0.valid_from must be a day', list({ valid_from: '2026-02-30', source })],
+  ['models.0.prices.0.source must be a string', list({ valid_from: '2026-01-01', input: 1 })],
+  ['models.0.prices.0.input must be at least 0', list({ valid_from: '2026-01-01', input: -1, source })],
+  [
+    'models.0.prices.0.output must have at most six decimals',
+    list({ valid_from: '2026-01-01', output: 0.0000001, source }),
+  ],
+  ['models.0.prices.0 must not have cached', list({ valid_from: '2026-01-01', cached: 1, source })],
+])('a list is refused that is wrong: %s', async (sentence, content) => {
+  const path = world.file('wrong.json', typeof content === 'string' ? content : JSON.stringify(content));
+  await expect(World.create({ DAYBOOK_PRICES: path })).rejects.toThrow(
+    `The price list ${path} is not as docs/prices.md says: ${sentence}`,
+  );
+});
+
+test('a list that is not there is refused', async () => {
+  await expect(World.create({ DAYBOOK_PRICES: '/no/such/list.json' })).rejects.toThrow(
+    "The price list /no/such/list.json can't be read: set DAYBOOK_PRICES to a file, or leave it unset.",
+  );
+});
+
+test('every price that is shipped names the page that says it', async () => {
+  const rows = await world.store.select('SELECT model_id, source FROM prices');
+  expect(rows.length).toBeGreaterThan(40);
+  expect(rows.filter(({ source: page }) => !String(page).startsWith('https://'))).toEqual([]);
+  expect(readFileSync(join(PACKAGE_ROOT, 'docs', 'prices.md'), 'utf8')).toContain('data/prices.json');
+});
