@@ -95,7 +95,7 @@ export class Lake {
   constructor(data: string) {
     this.folder = join(data, LAKE);
     this.staging = new Staging(join(this.folder, '_staging'));
-    this.intent = join(this.folder, '_intent.json');
+    this.intent = join(this.folder, '_intent');
   }
 
   /**

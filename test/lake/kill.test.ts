@@ -21,7 +21,7 @@ const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const POINTS = [
   (lake: string) => existsSync(join(lake, '_staging', 'events')),
   (lake: string) => existsSync(join(lake, '_staging', 'users')),
-  (lake: string) => existsSync(join(lake, '_intent.json')),
+  (lake: string) => existsSync(join(lake, '_intent')),
   (lake: string, since: number) => {
     const folder = join(lake, 'users', 'org_id=acme');
     return (
@@ -78,7 +78,7 @@ test('a service that is killed while it publishes leaves whole files, and the ne
     await wait((round * 7) % 20);
     started.kill('SIGKILL');
     await once(started, 'exit');
-    const at = existsSync(join(lake, '_intent.json'))
+    const at = existsSync(join(lake, '_intent'))
       ? 'replacing'
       : existsSync(join(lake, '_staging'))
         ? 'writing'
@@ -113,6 +113,6 @@ test('a service that is killed while it publishes leaves whole files, and the ne
   expect(await verify()).toEqual({ code: 0, said: 'As in the store: 135 files of 9 days.\n' });
   last.kill('SIGTERM');
   await once(last, 'exit');
-  expect(existsSync(join(lake, '_intent.json'))).toBe(false);
+  expect(existsSync(join(lake, '_intent'))).toBe(false);
   expect(await verify()).toEqual({ code: 0, said: 'As in the store: 135 files of 9 days.\n' });
 });
