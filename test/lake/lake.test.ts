@@ -23,18 +23,7 @@ import type { Row } from '../../src/store/store.js';
 import { temporaryFolder, World } from '../world.js';
 
 /** Ids that would lead elsewhere, end a text, or stand for many. */
-const HOSTILE = [
-  '../../x',
-  'a/b',
-  '..',
-  'ä %',
-  "o'x",
-  '$org_id',
-  '*',
-  '[a]',
-  'day=1',
-  '__HIVE_DEFAULT_PARTITION__',
-];
+const HOSTILE = ['../../x', "ä %'", '*', '__HIVE_DEFAULT_PARTITION__'];
 
 const day = (text: string) => text as Day;
 
@@ -88,7 +77,23 @@ function writtenFiles(lake: Lake): Map<string, number> {
 describe('the folder of an organization', () => {
   test('is one folder inside its table, whatever the id is, and no other id has it', () => {
     const long = ['x'.repeat(300), 'x'.repeat(301), 'ä'.repeat(200), '/'.repeat(200), '𝒳'.repeat(70)];
-    const ids = [...HOSTILE, ...long, 'acme', 'ACME', 'a%2Fb', '_', 'x~y', 'a\0b', 'a\nb'];
+    const ids = [
+      ...HOSTILE,
+      ...long,
+      '..',
+      'a/b',
+      '$org_id',
+      '[a]',
+      'day=1',
+      'ä %',
+      'acme',
+      'ACME',
+      'a%2Fb',
+      '_',
+      'x~y',
+      'a\0b',
+      'a\nb',
+    ];
     const names = ids.map(folderOf);
     expect(new Set(names).size).toBe(ids.length);
     for (const name of names) {
