@@ -95,6 +95,11 @@ export interface Store {
    * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
    */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
+  /**
+   * Writes the rows of a SELECT to Parquet, at a path that has none: a file, or a folder of them where `partitions` has
+   * columns that come to stand in their names as Hive spells them, not in the files. See ReadColumns for what it can read.
+   */
+  copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<void>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
@@ -107,11 +112,10 @@ export interface Store {
  * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column: all of them, or it throws. It
  * reads from the rows of SELECTs that every store has, by the names under which it finds them; parameters are theirs.
  */
-export type ReadColumns = (
-  sql: string,
-  sources: Readonly<Record<string, string>>,
-  parameters: Parameters,
-) => Promise<DuckDBResult>;
+export type ReadColumns = (sql: string, sources: Sources, parameters: Parameters) => Promise<DuckDBResult>;
+
+/** SELECTs that every store has, by the names under which a SELECT of DuckDB finds their rows. */
+export type Sources = Readonly<Record<string, string>>;
 
 /** How many examples of rejected lines go with what was settled. */
 export const EXAMPLES = 5;
