@@ -151,7 +151,7 @@ class Offsets {
 }
 
 /** Texts and blobs: one after the other. */
-class Texts extends Column {
+export class Texts extends Column {
   private readonly offsets = new Offsets();
   private bytes: Bytes = new Uint8Array();
 

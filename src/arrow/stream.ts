@@ -33,11 +33,12 @@ export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBData
 
 /**
  * The stream of Arrow IPC of results that have the same columns, one at least: column by column, with a batch for some of
- * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata.
+ * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk.
  */
 export async function* arrowBytes(
   results: AsyncIterable<DuckDBResult>,
   meta: Readonly<Record<string, string>> = {},
+  count: (rows: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array> {
   const writer = new Writer();
   let schema: Schema | undefined;
@@ -60,6 +61,7 @@ export async function* arrowBytes(
       writer.reset(undefined, schema);
     }
     for await (const chunk of chunksOf(result)) {
+      count(chunk.rowCount);
       for (const [index, column] of columns.entries())
         column.add(duckdb.data_chunk_get_vector(chunk.chunk, index), chunk.rowCount);
       rows += chunk.rowCount;

@@ -54,9 +54,9 @@ export async function openLake({ memoryMb, threads }: Resources): Promise<DuckDB
   return connection;
 }
 
-/** Where the files of a table are below the folder of the lake: of one organization, or of all. */
-export function filesOf(lake: string, table: string, orgId = '*'): string {
-  return `${lake}/${table}/org_id=${orgId}/day=*/data.parquet`;
+/** The folder of a table's files below that of the lake: of one organization, or of all. */
+export function folderOf(lake: string, table: string, orgId?: string): string {
+  return orgId === undefined ? `${lake}/${table}/` : `${lake}/${table}/org_id=${orgId}/`;
 }
 
 /**
@@ -75,7 +75,9 @@ export async function readLake(
   const statements: string[] = [];
   for (const { name, text } of tables) {
     if (!wanted.has(name)) continue;
-    const files = quote(filesOf(lake, name, orgId));
+    const files = quote(
+      `${folderOf(lake, name, orgId)}${orgId === undefined ? 'org_id=*/' : ''}day=*/data.parquet`,
+    );
     const found = await connection.runAndReadAll(`SELECT 1 FROM glob(${files}) LIMIT 1`);
     const source =
       found.currentRowCount === 0
