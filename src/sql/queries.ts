@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { PACKAGE_ROOT, type SqlConfig } from '../config.js';
-import { memorySentence, SqlError } from './error.js';
-import type { Failed, SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
+import { LAKE } from '../lake/place.js';
+import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
+import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'process.js');
 
@@ -17,6 +18,9 @@ const SPARE_MS = 60_000;
 /** How often it is looked what a process takes, and what it may take beyond the memory of its DuckDB. */
 const MEMORY_MS = 50;
 const MEMORY_BESIDE = 256 * 2 ** 20;
+
+/** How long a process may take to start. */
+const START_MS = 30_000;
 
 /** The size of a page of memory, in which Linux counts. */
 const PAGE_BYTES = 4096;
@@ -65,7 +69,7 @@ export class Queries {
     const child = this.take();
     this.running.set(child, request.orgId);
     const job: SqlJob = {
-      lake: 'lake',
+      lake: LAKE,
       ...request,
       rows: config.rows,
       bytes: config.answerMb * 2 ** 20,
@@ -133,12 +137,14 @@ export class Queries {
   }
 }
 
+type Ended = Extract<SqlReport, { state: 'done' } | { state: 'failed' }>;
+
 /** What a process does with one query, and what it is stopped by. */
 class Run {
   /** Settles when the first bytes come. */
   readonly begun: Promise<undefined>;
   /** What became of it: settles in any case. */
-  readonly ended: Promise<Exclude<SqlReport, { state: 'begun' }>>;
+  readonly ended: Promise<Ended>;
 
   constructor(child: ChildProcess, config: SqlConfig, aborted: AbortSignal) {
     let begin: (value: undefined) => void = () => undefined;
@@ -146,39 +152,40 @@ class Run {
       begin = resolve;
     });
     this.ended = new Promise((resolve) => {
-      const stop = (report: Exclude<SqlReport, { state: 'begun' }>) => {
+      const stop = (report: Ended) => {
         clearTimeout(timer);
         clearInterval(watch);
         child.off('message', hear).off('exit', crash);
         aborted.removeEventListener('abort', abort);
         resolve(report);
       };
-      const fail = (fault: Failed['fault'], detail: string, cause?: string) =>
+      const fail = (fault: SqlFault, detail: string, cause?: string) =>
         stop({ state: 'failed', fault, detail, ...(cause === undefined ? {} : { cause }) });
-      const hear = (report: SqlReport) => (report.state === 'begun' ? begin(undefined) : stop(report));
       const crash = (code: number | null, signal: string | null) =>
         fail('engine', ENGINE, `the process of a query ended with ${code ?? signal}`);
       const abort = () => fail('query', 'The client went away');
-      const timer = setTimeout(
-        () =>
-          fail(
-            'limit',
-            `The query takes more than ${config.timeSeconds} s: read fewer days, or group earlier`,
-          ),
-        config.timeSeconds * 1000,
+      // The time of a query begins with its work: a machine that is busy takes longer to start a process.
+      let timer = setTimeout(
+        () => fail('busy', 'The service is too busy for a query: ask again', 'a process did not start'),
+        START_MS,
       );
       const watch = setInterval(() => {
         if (residentBytes(child.pid) > config.memoryMb * 2 ** 20 + MEMORY_BESIDE)
           fail('limit', memorySentence(config.memoryMb));
       }, MEMORY_MS);
+      const hear = (report: SqlReport) => {
+        if (report.state === 'begun') begin(undefined);
+        if (report.state === 'done' || report.state === 'failed') stop(report);
+        if (report.state !== 'started') return;
+        clearTimeout(timer);
+        timer = setTimeout(() => fail('limit', timeSentence(config.timeSeconds)), config.timeSeconds * 1000);
+      };
       child.on('message', hear).on('exit', crash);
       aborted.addEventListener('abort', abort);
       if (aborted.aborted) abort();
     });
   }
 }
-
-const ENGINE = "DuckDB can't answer this query: write it in another way";
 
 /** What a process has in memory, as Linux tells it; 0 where nobody does. */
 function residentBytes(pid: number | undefined): number {
