@@ -6,7 +6,7 @@ import { toSqlError } from './error.js';
 import type { Failed, SqlJob, SqlReport } from './job.js';
 import { openLake } from './lake.js';
 
-const READY_MS = 500;
+const READY_MS = 2000;
 
 /**
  * The program of a process that answers one query: `node process.js MEMORY_MB THREADS`. It is told of the query as a message,

@@ -76,23 +76,28 @@ export class Queries {
       file: `answer-${randomUUID()}.tmp`,
     };
     const run = new Run(child, config, aborted);
-    void run.ended.then(async (report) => {
-      if (report.state === 'failed' && report.cause !== undefined) this.note(report.cause);
-      if (report.state === 'failed' && report.isUsed === false) {
-        this.running.delete(child);
-        this.keep(child);
-        return;
-      }
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      this.running.delete(child);
-      rmSync(join(this.data, job.file), { force: true });
-      if (!this.isClosed && this.spare === undefined) this.keep(this.start());
-    });
+    const freed = run.ended.then((report) => this.free(child, job, report));
     child.send(job);
-    const report = await Promise.race([run.begun, run.ended]);
+    const report = await Promise.race([run.begun, freed]);
     if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
-    return Readable.from(bytesOf(child, run), { objectMode: false });
+    return Readable.from(bytesOf(child, freed), { objectMode: false });
+  }
+
+  /** Makes room for another query. */
+  private async free(child: ChildProcess, { file }: SqlJob, report: Ended): Promise<Ended> {
+    const isFailed = report.state === 'failed';
+    if (isFailed && report.cause !== undefined) this.note(report.cause);
+    if (isFailed && report.isUsed === false) {
+      this.running.delete(child);
+      this.keep(child);
+      return report;
+    }
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    this.running.delete(child);
+    rmSync(join(this.data, file), { force: true });
+    if (!this.isClosed && this.spare === undefined) this.keep(this.start());
+    return report;
   }
 
   /** Ends all processes. */
@@ -197,8 +202,8 @@ function residentBytes(pid: number | undefined): number {
 }
 
 /** The bytes of an answer: all of them, or it throws. */
-async function* bytesOf(child: ChildProcess, run: Run): AsyncGenerator<Buffer> {
+async function* bytesOf(child: ChildProcess, ended: Promise<Ended>): AsyncGenerator<Buffer> {
   for await (const bytes of child.stdout ?? []) yield bytes;
-  const report = await run.ended;
+  const report = await ended;
   if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
 }
