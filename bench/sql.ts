@@ -57,7 +57,8 @@ async function writeLake(lake: string): Promise<void> {
 /** What a process has in memory now, in MiB; 0 when it has ended. */
 function memoryOf(pid: number | string | undefined): number {
   try {
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+    const [, resident = 0] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number(resident) / 1024);
   } catch {
     return 0;
   }

@@ -127,7 +127,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
         action: 'run SQL',
         forms: OTHER_FORMS,
         errors: {
-          400: 'The member sql is required: it must be a string.',
+          400: 'The body must be an object.',
           413: `The body must have at most ${bodyLimit} bytes.`,
           415: 'The Content-Type is not one that this route takes: send application/json.',
           422: `${timeSentence(limits.timeSeconds)}.`,
