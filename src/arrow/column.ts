@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import {
   DuckDBListType,
   DuckDBMapType,
@@ -8,137 +7,172 @@ import {
 } from '@duckdb/node-api';
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
-import { SAME } from './type.js';
+import { type Bytes, isSet, Offsets, roomFor, Texts } from './text.js';
+import { type Layout, layoutOf } from './type.js';
 
-/** How many values of a column are made before others get a turn. */
-const VALUES_A_TURN = 1 << 14;
+/** A column of Arrow that is gathered from the vectors of one chunk after the other. */
+export abstract class Column {
+  protected count = 0;
+  /** Which values are there, a bit each; undefined as long as all are. DuckDB and Arrow have the same bits for it. */
+  private bits: Bytes | undefined;
 
-/** What a text of DuckDB takes in its vector, and the length up to which it is there itself, instead of a pointer to it. */
-const TEXT_BYTES = 16;
-const INLINE_BYTES = 12;
+  constructor(protected readonly to: DataType) {}
 
-/** Which of the values are there, a bit each; undefined when all are. Both have the same bits for it. */
-function bitsOf(vector: Vector, count: number): Uint8Array | undefined {
-  const bits: Uint8Array | null = duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8);
-  return bits ?? undefined;
-}
-
-function isSet(bits: Uint8Array | undefined, index: number): boolean {
-  return bits === undefined || ((bits[index >> 3] as number) & (1 << (index & 7))) !== 0;
-}
-
-function setBit(bits: Uint8Array, index: number): void {
-  bits[index >> 3] = (bits[index >> 3] as number) | (1 << (index & 7));
-}
-
-/** The texts one after the other, and where each begins and ends. */
-function textsOf(entries: Uint8Array, count: number, bits: Uint8Array | undefined) {
-  const view = new DataView(entries.buffer, entries.byteOffset);
-  const offsets = new Int32Array(count + 1);
-  let end = 0;
-  for (let index = 0; index < count; index += 1) {
-    if (isSet(bits, index)) end += view.getUint32(index * TEXT_BYTES, true);
-    offsets[index + 1] = end;
+  /** Takes over the first values of a vector, so many. */
+  add(vector: Vector, count: number): void {
+    const bits: Uint8Array | undefined =
+      duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8) ?? undefined;
+    this.note(bits, count);
+    this.gather(vector, count, bits);
+    this.count += count;
   }
-  const lengthOf = (index: number) => (offsets[index + 1] as number) - (offsets[index] as number);
-  const addressOf = (index: number) =>
-    view.getUint32(index * TEXT_BYTES + 8, true) + view.getUint32(index * TEXT_BYTES + 12, true) * 2 ** 32;
-  /** The bytes of a long text, and of those after it that stand right behind it: asking for each takes most of the time. */
-  const runFrom = (first: number): Uint8Array => {
-    let bytes = lengthOf(first);
-    for (let index = first + 1; index < count; index += 1) {
-      if (lengthOf(index) <= INLINE_BYTES) continue;
-      if (addressOf(index) !== addressOf(first) + bytes) break;
-      bytes += lengthOf(index);
+
+  /** What was gathered so far. It stands until more is added, which goes to the same place: making room takes longer than filling it. */
+  take(): Data {
+    const { count, bits } = this;
+    const { buffers, children = [] } = this.gathered();
+    const validity = bits === undefined ? {} : { [BufferType.VALIDITY]: bits };
+    this.count = 0;
+    this.bits = undefined;
+    return new Data(this.to, 0, count, bits === undefined ? 0 : -1, { ...validity, ...buffers }, children);
+  }
+
+  protected abstract gather(vector: Vector, count: number, bits: Uint8Array | undefined): void;
+  protected abstract gathered(): { buffers: object; children?: Data[] };
+
+  private note(added: Uint8Array | undefined, count: number): void {
+    if (this.bits === undefined && added === undefined) return;
+    this.bits ??= new Uint8Array(Math.ceil(this.count / 8)).fill(0xff);
+    this.bits = roomFor(this.bits, Math.ceil((this.count + count) / 64) * 8);
+    if (this.count % 8 === 0) {
+      const bytes = Math.ceil(count / 8);
+      if (added === undefined) this.bits.fill(0xff, this.count >> 3, (this.count >> 3) + bytes);
+      else this.bits.set(added.subarray(0, bytes), this.count >> 3);
+    } else {
+      for (let index = 0; index < count; index += 1)
+        setBit(this.bits, this.count + index, isSet(added, index));
     }
-    const pointer = entries.byteOffset + first * TEXT_BYTES + 8;
-    return duckdb.get_data_from_pointer(entries.buffer as ArrayBuffer, pointer, bytes);
-  };
-  const bytes = new Uint8Array(end);
-  let run: Uint8Array = new Uint8Array();
-  let done = 0;
-  for (let index = 0; index < count; index += 1) {
-    const length = lengthOf(index);
-    const isLong = length > INLINE_BYTES;
-    if (isLong && done === run.length) {
-      run = runFrom(index);
-      done = 0;
+  }
+}
+
+function setBit(bits: Uint8Array, index: number, value: boolean): void {
+  const byte = bits[index >> 3] as number;
+  const bit = 1 << (index & 7);
+  bits[index >> 3] = value ? byte | bit : byte & ~bit;
+}
+
+/** Values that lie the same in both. */
+class Values extends Column {
+  private bytes: Bytes = new Uint8Array();
+
+  constructor(
+    to: DataType,
+    private readonly layout: Layout,
+  ) {
+    super(to);
+  }
+
+  protected gather(vector: Vector, count: number): void {
+    const width = this.layout.elements * this.layout.of.BYTES_PER_ELEMENT;
+    this.bytes = roomFor(this.bytes, (this.count + count) * width);
+    this.bytes.set(duckdb.vector_get_data(vector, count * width), this.count * width);
+  }
+
+  protected gathered() {
+    const { of: Elements, elements } = this.layout;
+    return { buffers: { [BufferType.DATA]: new Elements(this.bytes.buffer, 0, this.count * elements) } };
+  }
+}
+
+class Booleans extends Column {
+  private bytes: Bytes = new Uint8Array();
+
+  protected gather(vector: Vector, count: number): void {
+    this.bytes = roomFor(this.bytes, Math.ceil((this.count + count) / 8));
+    for (const [index, byte] of duckdb.vector_get_data(vector, count).entries())
+      setBit(this.bytes, this.count + index, byte !== 0);
+  }
+
+  protected gathered() {
+    return { buffers: { [BufferType.DATA]: this.bytes } };
+  }
+}
+
+/** Texts and blobs. */
+class TextValues extends Column {
+  private readonly texts = new Texts();
+
+  protected gather(vector: Vector, count: number, bits: Uint8Array | undefined): void {
+    this.texts.add(vector, count, bits);
+  }
+
+  protected gathered() {
+    const { offsets, bytes } = this.texts.take();
+    return { buffers: { [BufferType.OFFSET]: offsets, [BufferType.DATA]: bytes } };
+  }
+}
+
+class Structs extends Column {
+  constructor(
+    to: DataType,
+    private readonly columns: readonly Column[],
+  ) {
+    super(to);
+  }
+
+  protected gather(vector: Vector, count: number): void {
+    for (const [index, column] of this.columns.entries())
+      column.add(duckdb.struct_vector_get_child(vector, index), count);
+  }
+
+  protected gathered() {
+    return { buffers: {}, children: this.columns.map((column) => column.take()) };
+  }
+}
+
+/** Lists, and maps, which are lists of entries. */
+class Lists extends Column {
+  private readonly offsets = new Offsets();
+
+  constructor(
+    to: DataType,
+    private readonly elements: Column,
+  ) {
+    super(to);
+  }
+
+  protected gather(vector: Vector, count: number, bits: Uint8Array | undefined): void {
+    const bytes = duckdb.vector_get_data(vector, count * 2 * BigUint64Array.BYTES_PER_ELEMENT);
+    const entries = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2 * count);
+    this.offsets.reserve(count);
+    let end = 0;
+    for (let index = 0; index < count; index += 1) {
+      const length = isSet(bits, index) ? Number(entries[index * 2 + 1]) : 0;
+      // What a query gives was copied, so they stand one after the other.
+      if (length > 0 && Number(entries[index * 2]) !== end) throw new TypeError('lists are not in order');
+      end += length;
+      this.offsets.push(length);
     }
-    const from = isLong ? run : entries;
-    const start = isLong ? done : index * TEXT_BYTES + 4;
-    copy(from, start, length, bytes, offsets[index] as number);
-    if (isLong) done += length;
+    this.elements.add(duckdb.list_vector_get_child(vector), end);
   }
-  return { bytes, offsets };
-}
 
-/** A few bytes are copied faster one by one. */
-function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, at: number): void {
-  if (length > 64) to.set(from.subarray(start, start + length), at);
-  else for (let byte = 0; byte < length; byte += 1) to[at + byte] = from[start + byte] as number;
-}
-
-/** Where each list begins and ends among the elements. What a query gives was copied, so they stand one after the other. */
-function listsOf(bytes: Uint8Array, count: number, bits: Uint8Array | undefined): Int32Array {
-  const entries = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2 * count);
-  const offsets = new Int32Array(count + 1);
-  let end = 0;
-  for (let index = 0; index < count; index += 1) {
-    const length = isSet(bits, index) ? Number(entries[index * 2 + 1]) : 0;
-    if (length > 0 && Number(entries[index * 2]) !== end) throw new TypeError('lists are not in order');
-    end += length;
-    offsets[index + 1] = end;
+  protected gathered() {
+    return { buffers: { [BufferType.OFFSET]: this.offsets.take() }, children: [this.elements.take()] };
   }
-  return offsets;
 }
 
-/** A column of Arrow from the first values of a vector, so many, with the columns in it. */
-export async function columnOf(vector: Vector, type: DuckDBType, to: DataType, count: number): Promise<Data> {
-  const bits = bitsOf(vector, count);
-  // A copy, as everything is that the driver hands out.
-  const data = (width: number) => duckdb.vector_get_data(vector, count * width);
-  const made = (buffers: object, children: Data[] = []) =>
-    new Data(
+/** An empty column of Arrow for vectors of a type of DuckDB. */
+export function columnOf(type: DuckDBType, to: DataType): Column {
+  const inside = (index: number, of: DuckDBType) => columnOf(of, (to.children[index] as Field).type);
+  if (type instanceof DuckDBStructType)
+    return new Structs(
       to,
-      0,
-      count,
-      bits === undefined ? 0 : -1,
-      { ...(bits && { [BufferType.VALIDITY]: bits }), ...buffers },
-      children,
+      type.entryTypes.map((entry, index) => inside(index, entry)),
     );
-  if (count >= VALUES_A_TURN) await setImmediate();
-  if (type instanceof DuckDBStructType) {
-    const children: Data[] = [];
-    for (const [index, entry] of type.entryTypes.entries()) {
-      const child = duckdb.struct_vector_get_child(vector, index);
-      children.push(await columnOf(child, entry, typeIn(to, index), count));
-    }
-    return made({}, children);
-  }
-  if (type instanceof DuckDBListType || type instanceof DuckDBMapType) {
-    const offsets = listsOf(data(2 * BigUint64Array.BYTES_PER_ELEMENT), count, bits);
-    const elements = offsets.at(-1) ?? 0;
-    const child = duckdb.list_vector_get_child(vector);
-    const element =
-      type instanceof DuckDBMapType
-        ? new DuckDBStructType(['key', 'value'], [type.keyType, type.valueType])
-        : type.valueType;
-    return made({ [BufferType.OFFSET]: offsets }, [await columnOf(child, element, typeIn(to, 0), elements)]);
-  }
-  if (type.typeId === DuckDBTypeId.VARCHAR) {
-    const { bytes, offsets } = textsOf(data(TEXT_BYTES), count, bits);
-    return made({ [BufferType.OFFSET]: offsets, [BufferType.DATA]: bytes });
-  }
-  if (type.typeId === DuckDBTypeId.BOOLEAN) {
-    const packed = new Uint8Array(Math.ceil(count / 8));
-    for (const [index, byte] of data(1).entries()) if (byte !== 0) setBit(packed, index);
-    return made({ [BufferType.DATA]: packed });
-  }
-  const { of: Values } = SAME[type.typeId] as NonNullable<(typeof SAME)[DuckDBTypeId]>;
-  const bytes = data(Values.BYTES_PER_ELEMENT);
-  return made({ [BufferType.DATA]: new Values(bytes.buffer, bytes.byteOffset, count) });
-}
-
-function typeIn(type: DataType, index: number): DataType {
-  return (type.children[index] as Field).type;
+  if (type instanceof DuckDBListType) return new Lists(to, inside(0, type.valueType));
+  if (type instanceof DuckDBMapType)
+    return new Lists(to, inside(0, new DuckDBStructType(['key', 'value'], [type.keyType, type.valueType])));
+  if (type.typeId === DuckDBTypeId.VARCHAR || type.typeId === DuckDBTypeId.BLOB) return new TextValues(to);
+  if (type.typeId === DuckDBTypeId.BOOLEAN) return new Booleans(to);
+  return new Values(to, layoutOf(type) as Layout);
 }

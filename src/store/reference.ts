@@ -25,7 +25,6 @@ export interface Reference {
 /** Reads all of them. Throws a UsageError when there is no such file. */
 export function readReferences({ rateCard, prices }: ReferencePaths): Reference[] {
   const card = readText(rateCard, 'rate card', 'DAYBOOK_RATE_CARD');
-  const list = readText(prices, 'price list', 'DAYBOOK_PRICES');
   const languages = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
   return [
     {
@@ -35,13 +34,7 @@ export function readReferences({ rateCard, prices }: ReferencePaths): Reference[
       insert: (into) =>
         insertInto(into, ratesOf(parse(card, RateCard, `The rate card ${rateCard}`, 'docs/rate-card.md'))),
     },
-    {
-      fact: 'price_list',
-      table: 'prices',
-      text: list,
-      insert: (into) =>
-        insertInto(into, pricesOf(parse(list, PriceList, `The price list ${prices}`, 'docs/prices.md'))),
-    },
+    readPrices(prices),
     {
       fact: 'language_table',
       table: 'languages',
@@ -49,6 +42,18 @@ export function readReferences({ rateCard, prices }: ReferencePaths): Reference[
       insert: (into) => insertInto(into, languagesOf(LanguageTable.parse(JSON.parse(languages)))),
     },
   ];
+}
+
+/** Reads the price list. Throws a UsageError when there is none. */
+export function readPrices(path: string): Reference {
+  const list = readText(path, 'price list', 'DAYBOOK_PRICES');
+  return {
+    fact: 'price_list',
+    table: 'prices',
+    text: list,
+    insert: (into) =>
+      insertInto(into, pricesOf(parse(list, PriceList, `The price list ${path}`, 'docs/prices.md'))),
+  };
 }
 
 function readText(path: string, name: string, setting: string): string {

@@ -25,7 +25,7 @@ export interface TableText {
 /** A column with a comment: of a table `name TYPE, -- comment`, of a view `expression AS name, -- comment` or `name, -- comment`. */
 const COMMENTED = /^ {2}(?:.* AS (\w+)|(\w+) +[A-Z].*?|(\w+)),? +-- (.*)$/gm;
 
-const COLUMN = /^ {2}(\w+) +([A-Z]+(?:\(\d+\))?)( NOT NULL)?/gm;
+const COLUMN = /^ {2}(\w+) +([A-Z]+(?:\([\d, ]+\))?)( NOT NULL)?/gm;
 
 function tableOf({ name, text }: { name: string; text: string }): TableText {
   const [, head = ''] = /^((?:--.*\n)+)/.exec(text) ?? [];

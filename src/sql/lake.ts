@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
+import { inOrder, readDefinitions } from '../store/change.js';
+import type { Resources } from '../store/duckdb.js';
+import { readPrices } from '../store/reference.js';
+import { quote, readSql } from '../store/sql.js';
+
+/** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */
+const EMPTY = 'empty';
+
+/** The table that is of no organization, and no file of the lake. */
+const PRICES = 'prices';
+
+/** A view that can be made of the lake's tables. */
+interface View {
+  readonly name: string;
+  readonly text: string;
+  /** What it stands on. */
+  readonly sources: readonly string[];
+}
+
+/** The views all of whose tables are here, each after those that it stands on. */
+export const VIEWS: readonly View[] = readViews();
+
+function readViews(): View[] {
+  const known = new Set<string>([...LAKE_TABLES, PRICES]);
+  const views: View[] = [];
+  for (const view of inOrder(readDefinitions('').views)) {
+    const sources = [...view.text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
+    if (!sources.every((name) => known.has(name))) continue;
+    known.add(view.name);
+    views.push({ ...view, sources });
+  }
+  return views;
+}
+
+/** What SQL can read, by name. */
+export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, PRICES, ...VIEWS.map(({ name }) => name)]);
+
+/**
+ * Opens a DuckDB in memory that has the functions of `sql/engine` and the price list of a file, and knows the tables of the
+ * lake, but none of its files yet: see readLake. Throws a UsageError for a price list that can't be read.
+ */
+export async function openLake({
+  memoryMb,
+  threads,
+  prices,
+}: Resources & { prices: string }): Promise<DuckDBConnection> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${memoryMb}MiB`,
+    ...(threads === undefined ? {} : { threads: String(threads) }),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    // What doesn't fit in memory is an error, and fills no disk.
+    temp_directory: '',
+  });
+  const connection = await instance.connect();
+  const empty = LAKE_TABLES.map(
+    (table) =>
+      `CREATE TABLE ${EMPTY}.${table} (${columnsOf(table)
+        .map(({ name, type }) => `${name} ${type}`)
+        .join(', ')})`,
+  );
+  await connection.run(
+    [
+      `SET TimeZone = 'UTC'`,
+      readSql('engine/duckdb.sql'),
+      `CREATE SCHEMA ${EMPTY}`,
+      ...empty,
+      readSql('change/0023-prices.sql'),
+      readPrices(prices).insert(PRICES),
+    ].join(';\n'),
+  );
+  return connection;
+}
+
+/**
+ * Makes the tables of the lake and the views on them: of one organization, or of all; and only those that are named, where
+ * some are, with what they stand on. `lake` is the folder, whose files are read when a query asks for them.
+ */
+export async function readLake(
+  connection: DuckDBConnection,
+  lake: string,
+  { orgId, only }: { orgId?: string; only?: Iterable<string> } = {},
+): Promise<void> {
+  const wanted = new Set<string>(only ?? [...LAKE_TABLES, ...VIEWS.map(({ name }) => name)]);
+  for (const { name, sources } of VIEWS.toReversed())
+    if (wanted.has(name)) for (const source of sources) wanted.add(source);
+  const statements: string[] = [];
+  for (const table of LAKE_TABLES) {
+    if (!wanted.has(table)) continue;
+    const files = quote(filesOf(lake, table, orgId));
+    const found = await connection.runAndReadAll(`SELECT 1 FROM glob(${files}) LIMIT 1`);
+    const rows = found.currentRowCount === 0 ? `FROM ${EMPTY}.${table}` : lakeSql(lake, table, orgId);
+    statements.push(`CREATE VIEW ${table} AS ${rows}`);
+  }
+  for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
+  if (statements.length > 0) await connection.run(statements.join(';\n'));
+}
+
+/** The folders that have the files of an organization. */
+export function foldersOf(lake: string, orgId: string): string[] {
+  return LAKE_TABLES.map((table) => `${join(lake, table, folderOf(orgId))}/`);
+}
+
+/**
+ * Leaves to a connection what it has already, and the files of some folders and by some paths: no other file, nothing of the network, no
+ * extension, and no change of a setting.
+ */
+export async function confine(
+  connection: DuckDBConnection,
+  { folders, paths = [] }: { folders: readonly string[]; paths?: readonly string[] },
+): Promise<void> {
+  const list = (texts: readonly string[]) => `[${texts.map(quote).join(', ')}]`;
+  await connection.run(
+    `SET allowed_directories = ${list(folders)}; SET allowed_paths = ${list(paths)};
+    SET enable_external_access = false; SET lock_configuration = true`,
+  );
+}
