@@ -7,12 +7,12 @@ import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
-import { World } from './world.js';
+import { type AtEnd, World } from './world.js';
 
 const DAYS = 'startDate=2026-01-28&endDate=2026-04-19';
 
 /** The sample behind the API, with a key of each role. */
-async function sampleApp(): Promise<{
+async function sampleApp(atEnd: AtEnd): Promise<{
   world: World;
   app: FastifyInstance;
   get: (
@@ -20,7 +20,7 @@ async function sampleApp(): Promise<{
     role?: Role,
   ) => Promise<{ status: number; headers: Record<string, unknown>; body: Record<string, unknown> }>;
 }> {
-  const world = await World.create();
+  const world = await World.create({}, atEnd);
   for (const user of ['entireio-cli', 'claude-code-log']) {
     await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { format: 'claude-code', userId: user });
   }
@@ -40,8 +40,13 @@ async function sampleApp(): Promise<{
 }
 
 describe('the analytics endpoints', () => {
+  let sample: Awaited<ReturnType<typeof sampleApp>>;
+  beforeAll(async () => {
+    sample = await sampleApp(afterAll);
+  });
+
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     for (const answer of ANSWERS) {
       for (const group of [undefined, GROUPS[answer]]) {
         const { status, headers, body } = await get(
@@ -57,7 +62,7 @@ describe('the analytics endpoints', () => {
   });
 
   test('there is a row for every built day of the range, oldest first, and none for days before the history start', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     const { body } = await get('activity?startDate=2025-01-01&endDate=2026-01-30');
     expect((body.data as { date: string }[]).map(({ date }) => date)).toEqual([
       '2026-01-28',
@@ -139,7 +144,7 @@ describe('the analytics endpoints', () => {
   });
 
   test('an unknown cursor is a position in the order', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     const { body } = await get(`users?${DAYS}&cursor=d`);
     expect(new Set((body.data as { user_id: string }[]).map(({ user_id }) => user_id))).toEqual(
       new Set(['entireio-cli']),
@@ -147,7 +152,7 @@ describe('the analytics endpoints', () => {
   });
 
   test('another organization has nothing of it', async () => {
-    const { world, app } = await sampleApp();
+    const { world, app } = sample;
     const { key } = await createKey(world.store, { orgId: 'rival', role: 'owner' }, world.now);
     for (const answer of ANSWERS) {
       const given = await app.inject({
