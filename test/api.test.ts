@@ -11,7 +11,21 @@ import { type AtEnd, World } from './world.js';
 
 const DAYS = 'startDate=2026-01-28&endDate=2026-04-19';
 
-/** The sample behind the API, with a key of each role. */
+/** One is as long as may be, in characters of four bytes, and the last of a page. */
+const PEOPLE = [
+  'ada',
+  'barbara',
+  'grace',
+  'katherine',
+  'linus',
+  'margaret',
+  '2026-06-01',
+  'Ö',
+  '😀'.repeat(128),
+  '🙂',
+];
+
+/** The sample behind the API, with a key of each role, and another organization of some people. */
 async function sampleApp(atEnd: AtEnd): Promise<{
   world: World;
   app: FastifyInstance;
@@ -24,6 +38,16 @@ async function sampleApp(atEnd: AtEnd): Promise<{
   for (const user of ['entireio-cli', 'claude-code-log']) {
     await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { format: 'claude-code', userId: user });
   }
+  const crowd = PEOPLE.flatMap((user_id, index) =>
+    ['2026-06-10', '2026-06-11'].map((day) => ({
+      event_id: `${user_id}-${day}`,
+      type: 'user_message',
+      timestamp: `${day}T0${index}:00:00Z`,
+      user_id,
+      session_id: 's',
+    })),
+  );
+  await world.send(crowd, { orgId: 'crowd' });
   await world.build();
   const keys = new Map<Role, string>();
   for (const role of Role.options)
@@ -97,35 +121,8 @@ describe('the analytics endpoints', () => {
   });
 
   test('pages of users yield each user once, with all days', async () => {
-    const world = await World.create();
-    // One is as long as may be, in characters of four bytes, and the last of a page.
-    const long = '😀'.repeat(128);
-    const people = [
-      'ada',
-      'barbara',
-      'grace',
-      'katherine',
-      'linus',
-      'margaret',
-      '2026-06-01',
-      'Ö',
-      long,
-      '🙂',
-    ];
-    await world.send(
-      people.flatMap((user_id, index) =>
-        ['2026-06-10', '2026-06-11'].map((day) => ({
-          event_id: `${user_id}-${day}`,
-          type: 'user_message',
-          timestamp: `${day}T0${index}:00:00Z`,
-          user_id,
-          session_id: 's',
-        })),
-      ),
-    );
-    await world.build();
-    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
-    const app = buildApp(world);
+    const { world, app } = sample;
+    const { key } = await createKey(world.store, { orgId: 'crowd', role: 'owner' }, world.now);
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -139,7 +136,7 @@ describe('the analytics endpoints', () => {
       expect(meta.has_more).toBe(meta.next_cursor !== null);
       cursor = meta.next_cursor;
     } while (cursor !== null);
-    const expected = [...people].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const expected = [...PEOPLE].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(seen).toEqual(expected.flatMap((user) => [`${user} 2026-06-10`, `${user} 2026-06-11`]));
   });
 
