@@ -44,6 +44,8 @@ export default defineConfig({
     testTimeout: 300_000,
     // By default one processor stays idle, and most of the time is engines that wait for one.
     maxWorkers: 2,
+    // The files of a process share what they import, and the engine: to read the code takes longer than most files play.
+    isolate: false,
     hookTimeout: 600_000,
     globalSetup: 'test/folder.ts',
     projects: [

@@ -7,12 +7,26 @@ import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
-import { World } from './world.js';
+import { type AtEnd, World } from './world.js';
 
 const DAYS = 'startDate=2026-01-28&endDate=2026-04-19';
 
-/** The sample behind the API, with a key of each role. */
-async function sampleApp(): Promise<{
+/** One is as long as may be, in characters of four bytes, and the last of a page. */
+const PEOPLE = [
+  'ada',
+  'barbara',
+  'grace',
+  'katherine',
+  'linus',
+  'margaret',
+  '2026-06-01',
+  'Ö',
+  '😀'.repeat(128),
+  '🙂',
+];
+
+/** The sample behind the API, with a key of each role, and another organization of some people. */
+async function sampleApp(atEnd: AtEnd): Promise<{
   world: World;
   app: FastifyInstance;
   get: (
@@ -20,10 +34,20 @@ async function sampleApp(): Promise<{
     role?: Role,
   ) => Promise<{ status: number; headers: Record<string, unknown>; body: Record<string, unknown> }>;
 }> {
-  const world = await World.create();
+  const world = await World.create({}, atEnd);
   for (const user of ['entireio-cli', 'claude-code-log']) {
     await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { format: 'claude-code', userId: user });
   }
+  const crowd = PEOPLE.flatMap((user_id, index) =>
+    ['2026-06-10', '2026-06-11'].map((day) => ({
+      event_id: `${user_id}-${day}`,
+      type: 'user_message',
+      timestamp: `${day}T0${index}:00:00Z`,
+      user_id,
+      session_id: 's',
+    })),
+  );
+  await world.send(crowd, { orgId: 'crowd' });
   await world.build();
   const keys = new Map<Role, string>();
   for (const role of Role.options)
@@ -40,8 +64,13 @@ async function sampleApp(): Promise<{
 }
 
 describe('the analytics endpoints', () => {
+  let sample: Awaited<ReturnType<typeof sampleApp>>;
+  beforeAll(async () => {
+    sample = await sampleApp(afterAll);
+  });
+
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     for (const answer of ANSWERS) {
       for (const group of [undefined, GROUPS[answer]]) {
         const { status, headers, body } = await get(
@@ -57,7 +86,7 @@ describe('the analytics endpoints', () => {
   });
 
   test('there is a row for every built day of the range, oldest first, and none for days before the history start', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     const { body } = await get('activity?startDate=2025-01-01&endDate=2026-01-30');
     expect((body.data as { date: string }[]).map(({ date }) => date)).toEqual([
       '2026-01-28',
@@ -92,35 +121,8 @@ describe('the analytics endpoints', () => {
   });
 
   test('pages of users yield each user once, with all days', async () => {
-    const world = await World.create();
-    // One is as long as may be, in characters of four bytes, and the last of a page.
-    const long = '😀'.repeat(128);
-    const people = [
-      'ada',
-      'barbara',
-      'grace',
-      'katherine',
-      'linus',
-      'margaret',
-      '2026-06-01',
-      'Ö',
-      long,
-      '🙂',
-    ];
-    await world.send(
-      people.flatMap((user_id, index) =>
-        ['2026-06-10', '2026-06-11'].map((day) => ({
-          event_id: `${user_id}-${day}`,
-          type: 'user_message',
-          timestamp: `${day}T0${index}:00:00Z`,
-          user_id,
-          session_id: 's',
-        })),
-      ),
-    );
-    await world.build();
-    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
-    const app = buildApp(world);
+    const { world, app } = sample;
+    const { key } = await createKey(world.store, { orgId: 'crowd', role: 'owner' }, world.now);
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -134,12 +136,12 @@ describe('the analytics endpoints', () => {
       expect(meta.has_more).toBe(meta.next_cursor !== null);
       cursor = meta.next_cursor;
     } while (cursor !== null);
-    const expected = [...people].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const expected = [...PEOPLE].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(seen).toEqual(expected.flatMap((user) => [`${user} 2026-06-10`, `${user} 2026-06-11`]));
   });
 
   test('an unknown cursor is a position in the order', async () => {
-    const { get } = await sampleApp();
+    const { get } = sample;
     const { body } = await get(`users?${DAYS}&cursor=d`);
     expect(new Set((body.data as { user_id: string }[]).map(({ user_id }) => user_id))).toEqual(
       new Set(['entireio-cli']),
@@ -147,7 +149,7 @@ describe('the analytics endpoints', () => {
   });
 
   test('another organization has nothing of it', async () => {
-    const { world, app } = await sampleApp();
+    const { world, app } = sample;
     const { key } = await createKey(world.store, { orgId: 'rival', role: 'owner' }, world.now);
     for (const answer of ANSWERS) {
       const given = await app.inject({

@@ -1,30 +1,23 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
+import { type Ended, runHere } from './program.js';
 import { temporaryFolder } from './world.js';
 
 const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Starts the real program, or another of its kind, in a folder of its own unless one is given. */
 function start(
@@ -56,6 +49,7 @@ async function ended(child: ChildProcess, input = ''): Promise<Ended> {
   return { code, stdout, stderr };
 }
 
+/** Runs the real program to its end. */
 function daybook(
   args: readonly string[],
   options: { cli?: string; cwd?: string; env?: Record<string, string>; input?: string } = {},
@@ -91,17 +85,24 @@ const event = (id: string, more: object = {}) =>
     ...more,
   });
 
-/** A data folder with a database in it, for all tests that only need one. */
-const USED = mkdtempSync(join(tmpdir(), 'daybook-test-'));
+/** Makes a data folder with a database without events. */
+function dataFolder(folder: string): string {
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  copyFileSync(inject('emptyDatabase'), join(data, DATABASE));
+  return data;
+}
+
+/** One for all tests that only need one. */
+let used: string;
 beforeAll(() => {
-  spawnSync('node', [CLI, '--data', USED, 'keys', 'create', '--org', 'acme', '--role', 'owner']);
+  used = dataFolder(temporaryFolder(afterAll));
 });
-afterAll(() => rmSync(USED, { recursive: true, force: true }));
 
 test('what only reads makes no database, and says so', async () => {
   const folder = join(temporaryFolder(), 'typo');
   for (const command of [['status'], ['build'], ['keys', 'list']]) {
-    const { code, stderr } = await daybook(['--data', folder, ...command]);
+    const { code, stderr } = await runHere(['--data', folder, ...command]);
     expect(stderr).toMatch(/^There is no database in .*typo: "daybook ingest" makes one.*\n$/);
     expect(code).toBe(2);
   }
@@ -117,7 +118,7 @@ test('a folder that is none, or that only pretends to be one, is a mistake of us
     ...(existsSync('/proc/self') ? ['/proc/x/y'] : []),
   ];
   for (const path of paths) {
-    const { code, stderr } = await daybook([
+    const { code, stderr } = await runHere([
       '--data',
       path,
       'keys',
@@ -137,7 +138,7 @@ test('a folder that is none, or that only pretends to be one, is a mistake of us
 test('a database that is damaged is named as such', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'daybook.duckdb'), 'no database at all, whatever its name says'.repeat(500));
-  const { code, stderr } = await daybook(['--data', folder, 'status']);
+  const { code, stderr } = await runHere(['--data', folder, 'status']);
   expect(stderr).toMatch(/^The database in .* is damaged: put a backup in its place/);
   expect(stderr.split('\n')).toHaveLength(2);
   expect(code).toBe(2);
@@ -210,14 +211,14 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     ],
     [['serve', '--prot', '1'], "Unknown option '--prot' (Did you mean --port?)"],
   ])('%j', async (args, sentence) => {
-    const { code, stdout, stderr } = await daybook(['--data', USED, ...args]);
+    const { code, stdout, stderr } = await runHere(['--data', used, ...args]);
     expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   test('a store that is wrong, or that nobody can reach, without showing its password', async () => {
-    const status = (store: string) => daybook(['status'], { env: { DAYBOOK_STORE: store } });
+    const status = (store: string) => runHere(['status'], { env: { DAYBOOK_STORE: store } });
     for (const store of ['postgres://ada:secret@host/db', 'clickhouse://ada:secret@host', 'x']) {
       expect(await status(store)).toEqual({
         code: 2,
@@ -231,7 +232,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
   });
 
   test('a setting that is wrong', async () => {
-    const { code, stderr } = await daybook(['status'], { env: { DAYBOOK_HISTORY_START: 'soon' } });
+    const { code, stderr } = await runHere(['status'], { env: { DAYBOOK_HISTORY_START: 'soon' } });
     expect(stderr).toMatch(/^DAYBOOK_HISTORY_START can't be "soon": .*YYYY-MM-DD.*\n$/);
     expect(code).toBe(2);
   });
@@ -239,7 +240,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
   test('a rate card that is wrong names the member', async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'card.json'), '{"models": [{"id": "m", "tier": "gold", "rates": []}]}');
-    const { code, stderr } = await daybook(['keys', 'create', '--org', 'a', '--role', 'guest'], {
+    const { code, stderr } = await runHere(['keys', 'create', '--org', 'a', '--role', 'guest'], {
       cwd,
       env: { DAYBOOK_RATE_CARD: 'card.json' },
     });
@@ -283,22 +284,24 @@ describe('ingest', () => {
 
   test('says what was rejected and where, and --strict makes it an error', async () => {
     const cwd = temporaryFolder();
+    dataFolder(cwd);
     writeFileSync(join(cwd, 'mixed.ndjson'), `${event('1')}\n\n${event('2', { user_id: 7 })}\n`);
-    const loose = await daybook(['ingest', '--org', 'acme', 'mixed.ndjson'], { cwd });
+    const loose = await runHere(['ingest', '--org', 'acme', 'mixed.ndjson'], { cwd });
     expect(loose.stdout).toContain('1 accepted, 0 duplicates, 1 rejected');
     expect(loose.stdout).toContain('mixed.ndjson:3: user_id must be a string.');
     expect(loose.code).toBe(0);
-    const strict = await daybook(['ingest', '--org', 'acme', '--strict', 'mixed.ndjson'], { cwd });
+    const strict = await runHere(['ingest', '--org', 'acme', '--strict', 'mixed.ndjson'], { cwd });
     expect(strict.stdout).toContain('0 accepted, 1 duplicate, 1 rejected');
     expect(strict.code).toBe(1);
   });
 
   test('ends with 1 when every line was rejected, and with 0 when there was nothing to do', async () => {
     const cwd = temporaryFolder();
+    dataFolder(cwd);
     writeFileSync(join(cwd, 'bad.ndjson'), '{}\n');
     writeFileSync(join(cwd, 'empty.ndjson'), '');
-    expect((await daybook(['ingest', '--org', 'acme', 'bad.ndjson'], { cwd })).code).toBe(1);
-    expect((await daybook(['ingest', '--org', 'acme', 'empty.ndjson'], { cwd })).code).toBe(0);
+    expect((await runHere(['ingest', '--org', 'acme', 'bad.ndjson'], { cwd })).code).toBe(1);
+    expect((await runHere(['ingest', '--org', 'acme', 'empty.ndjson'], { cwd })).code).toBe(0);
   });
 });
 
@@ -353,10 +356,10 @@ describe('build', () => {
 describe('with a server running', () => {
   test('every command works, and the API has the very bytes of the report', async () => {
     const folder = temporaryFolder();
-    const data = join(folder, 'data');
+    const data = dataFolder(folder);
     const { child, url } = await served(data);
     writeFileSync(join(folder, 'events.ndjson'), `${event('1')}\n${event('2', { user_id: 'grace' })}\n`);
-    const run = (...args: string[]) => daybook(['--data', data, ...args], { cwd: folder });
+    const run = (...args: string[]) => runHere(['--data', data, ...args], { cwd: folder });
     expect((await run('ingest', '--org', 'acme', 'events.ndjson')).stdout).toContain('2 accepted');
     expect((await run('build', '--json')).code).toBe(0);
     const { key } = JSON.parse(
@@ -387,7 +390,7 @@ describe('with a server running', () => {
     expect((await run('status')).stdout).toContain('acme');
     // A folder without git says what it finds, and the service keeps the very report.
     const args = ['readiness', 'check', '--repo', 'https://ada:secret@github.com/acme/api', '--server', url];
-    const submitted = await daybook([...args, '--submit'], { cwd: folder, env: { DAYBOOK_KEY: key } });
+    const submitted = await runHere([...args, '--submit'], { cwd: folder, env: { DAYBOOK_KEY: key } });
     expect(submitted.stdout).toMatch(/^https:\/\/github\.com\/acme\/api\nRepository without a package\n/);
     expect(submitted.stdout).toMatch(/ readme +no +no README of more than a few lines\./);
     expect(submitted.stdout).toMatch(
@@ -398,7 +401,7 @@ describe('with a server running', () => {
       headers: { authorization: `Bearer ${key}` },
     });
     const { reports } = (await stored.json()) as { reports: object[] };
-    const { stdout } = await daybook([...args, '--json'], { cwd: folder });
+    const { stdout } = await runHere([...args, '--json'], { cwd: folder });
     expect(reports).toEqual([
       {
         ...JSON.parse(stdout),
@@ -408,7 +411,7 @@ describe('with a server running', () => {
         level: 1,
       },
     ]);
-    const guessed = await daybook([...args, '--submit', '--key', 'dbk_x'], { cwd: folder });
+    const guessed = await runHere([...args, '--submit', '--key', 'dbk_x'], { cwd: folder });
     expect(guessed.stderr).toMatch(/^The API key is unknown, expired or revoked: .*\n$/);
     expect(guessed.code).toBe(2);
 
@@ -422,7 +425,7 @@ describe('with a server running', () => {
     expect(mistake.stderr).toContain('There is no key key_none');
     expect(mistake.code).toBe(2);
 
-    const second = await run('serve', '--port', '0');
+    const second = await daybook(['--data', data, 'serve', '--port', '0']);
     expect(second.stderr).toContain('Another "daybook serve" has the data folder');
     expect(second.code).toBe(2);
 
@@ -431,7 +434,7 @@ describe('with a server running', () => {
     expect(code).toBe(0);
     expect((await run('status')).stdout).toContain('acme');
     // What was found is not lost with the service.
-    const lost = await daybook([...args, '--submit', '--key', 'dbk_x', '--json'], { cwd: folder });
+    const lost = await runHere([...args, '--submit', '--key', 'dbk_x', '--json'], { cwd: folder });
     expect(lost.stderr).toBe(
       `The service ${url} can't be reached (ECONNREFUSED): start it, or name another with --server or DAYBOOK_URL.\n`,
     );
@@ -454,7 +457,7 @@ describe('with a server running', () => {
   });
 
   test('what a killed process had acknowledged is there, and its socket is in nobody’s way', async () => {
-    const data = join(temporaryFolder(), 'data');
+    const data = dataFolder(temporaryFolder());
     const { child } = await served(data);
     const sent = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
       input: `${event('1')}\n`,
@@ -489,8 +492,8 @@ test('the first start of the demo loads the sample and shows a request that work
 
 test('computers are created, listed and sent files to over the API, and their agent stops cleanly', async () => {
   const folder = temporaryFolder();
-  const data = join(folder, 'data');
-  const made = await daybook([
+  const data = dataFolder(folder);
+  const made = await runHere([
     '--data',
     data,
     'keys',
@@ -505,7 +508,7 @@ test('computers are created, listed and sent files to over the API, and their ag
   ]);
   const { url } = await served(data);
   const env = { DAYBOOK_URL: url, DAYBOOK_KEY: JSON.parse(made.stdout).key };
-  const created = await daybook(['computers', 'create', 'box', '--user', 'ada'], { env });
+  const created = await runHere(['computers', 'create', 'box', '--user', 'ada'], { env });
   const [token = ''] = created.stdout.split('\n');
   expect(token).toMatch(/^dba_/);
   const workspace = join(folder, 'workspace');
@@ -513,17 +516,17 @@ test('computers are created, listed and sent files to over the API, and their ag
     env: { DAYBOOK_URL: url, DAYBOOK_AGENT_TOKEN: token },
   });
   for await (const chunk of agent.stdout ?? []) if (String(chunk).includes('Connected')) break;
-  const listed = await daybook(['computers', 'list', '--json'], { env });
+  const listed = await runHere(['computers', 'list', '--json'], { env });
   expect(JSON.parse(listed.stdout)).toMatchObject([
     { name: 'box', status: 'active', connectedAt: expect.any(Number) },
   ]);
-  expect((await daybook(['computers', 'list'], { env })).stdout).toMatch(/box +byom +active/);
+  expect((await runHere(['computers', 'list'], { env })).stdout).toMatch(/box +byom +active/);
   writeFileSync(join(folder, 'my file.txt'), 'hello');
   const upload = ['computers', 'upload', join(folder, 'my file.txt'), 'box', '--dest', 'in/'];
-  const sent = await daybook(upload, { env });
+  const sent = await runHere(upload, { env });
   expect(sent).toEqual({ code: 0, stdout: 'in/my file.txt is on box: 5 B.\n', stderr: '' });
   expect(readFileSync(join(workspace, 'in', 'my file.txt'), 'utf8')).toBe('hello');
-  const again = await daybook(upload, { env });
+  const again = await runHere(upload, { env });
   expect(again.stderr).toMatch(/^There is a file my file.txt .* already.*\n$/);
   expect(again.code).toBe(2);
   const ended = once(agent, 'close');
@@ -550,7 +553,7 @@ test('computers are created, listed and sent files to over the API, and their ag
     ],
     [['agent', '--workspace', workspace, '--server', 'box'], /^DAYBOOK_URL can't be "box".*\n$/, {}],
   ] as const) {
-    const { code, stderr } = await daybook(args, { env: { ...env, ...more } });
+    const { code, stderr } = await runHere(args, { env: { ...env, ...more } });
     expect(stderr).toMatch(sentence);
     expect(code).toBe(2);
   }
@@ -593,7 +596,7 @@ test('docs/commands.md has the help of every command', async () => {
   ];
   const parts = ['# Commands\n\nMade from the program’s own help.\n'];
   for (const command of commands) {
-    const { stdout, code } = await daybook([...command, '--help']);
+    const { stdout, code } = await runHere([...command, '--help']);
     expect(code).toBe(0);
     parts.push(`## ${['daybook', ...command].join(' ')}\n\n\`\`\`\n${stdout.trimEnd()}\n\`\`\`\n`);
   }

@@ -1,15 +1,18 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { get as getTls, Agent as TlsAgent } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { controlPath } from '../src/command/control.js';
-import { PACKAGE_ROOT, readConfig } from '../src/config.js';
+import { DATABASE, PACKAGE_ROOT, readConfig } from '../src/config.js';
+import { Inbox } from '../src/ingest/inbox.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
+import { runHere } from './program.js';
+import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
@@ -29,19 +32,21 @@ class Service {
     return { ...Object.fromEntries(inherited), DAYBOOK_DATA: this.data, DAYBOOK_RATE_LIMIT: '0', ...more };
   }
 
-  /** Runs a command to its end. */
-  run(...args: string[]): { code: number | null; stdout: string } {
-    const { status, stdout, stderr } = spawnSync('node', [CLI, ...args], {
-      env: this.environment({}),
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
-    return { code: status, stdout };
+  constructor() {
+    mkdirSync(this.data);
+    copyFileSync(inject('emptyDatabase'), join(this.data, DATABASE));
   }
 
-  key(role = 'owner'): string {
-    const { stdout } = this.run('keys', 'create', '--org', 'acme', '--role', role, '--json');
-    return (JSON.parse(stdout) as { key: string }).key;
+  /** What a command says that does what it is to do. */
+  async run(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runHere(args, { env: { DAYBOOK_DATA: this.data } });
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  async key(role = 'owner'): Promise<string> {
+    const made = await this.run('keys', 'create', '--org', 'acme', '--role', role, '--json');
+    return (JSON.parse(made) as { key: string }).key;
   }
 
   async start(environment: Record<string, string> = {}): Promise<ChildProcess> {
@@ -67,19 +72,17 @@ class Service {
     throw new Error(`the service ended: ${this.log}`);
   }
 
-  /** The ids of the stored events, once all that waits is settled by another process. */
+  /** The ids of the stored events, once this process, another one, has settled all that waits. */
   async stored(): Promise<string[]> {
-    const child = await this.start();
-    const isSettled = async () =>
-      (await (await fetch(`${this.url}/metrics`)).text()).includes('daybook_inbox_files 0\n');
-    while (!(await isSettled()));
-    await ended(child, 'SIGTERM');
     const config = readConfig({ DAYBOOK_DATA: this.data });
     const store = await DuckDbStore.open(config.data, { ...config, now: Date.now() });
+    const inbox = Inbox.open(config.data, config.inboxMb, Date.now);
     try {
+      await inbox.drain(store);
       const rows = await store.select('SELECT event_id FROM events ORDER BY event_id');
       return rows.map(({ event_id }) => String(event_id));
     } finally {
+      await inbox.close();
       await store.close();
     }
   }
@@ -135,7 +138,7 @@ function sendPart(url: string, key: string, part: string) {
 describe('a stop', () => {
   test('finishes what it has begun: what was acknowledged is there, and new connections are refused', async () => {
     const service = new Service();
-    const key = service.key();
+    const key = await service.key();
     const child = await service.start();
     const acknowledged: string[] = [];
     const sent: string[] = [];
@@ -171,7 +174,7 @@ describe('a stop', () => {
 
   test('answers the request that is under way, and ends with 0', async () => {
     const service = new Service();
-    const key = service.key();
+    const key = await service.key();
     const child = await service.start();
     const body = lines(ids(1, 100));
     const [head, tail] = [body.slice(0, 1000), body.slice(1000)];
@@ -189,10 +192,11 @@ describe('a stop', () => {
     const over = ended(child, 'SIGTERM');
     // Until nothing new is taken; what comes before that counts like any other.
     const taken = new Set<string>();
-    for (let status: number | undefined = 0; status !== undefined; ) {
-      status = await send(service.url, key, lines(['another']));
+    await until(async () => {
+      const status = await send(service.url, key, lines(['another']));
       if (status === 200) taken.add('another');
-    }
+      return status === undefined;
+    });
     socket.write(tail);
     await once(socket, 'close');
     expect(answer).toContain('HTTP/1.1 200');
@@ -203,7 +207,7 @@ describe('a stop', () => {
 
   test('cuts off who never ends, within the time limit; a second signal ends it at once', async () => {
     const service = new Service();
-    const key = service.key();
+    const key = await service.key();
     const child = await service.start({ DAYBOOK_TIMEOUT_S: '2' });
     const slow = sendPart(service.url, key, '{');
     await fetch(`${service.url}/readyz`);
@@ -213,7 +217,7 @@ describe('a stop', () => {
     const other = sendPart(service.url, key, '{');
     await fetch(`${service.url}/readyz`);
     next.kill('SIGTERM');
-    while ((await fetch(`${service.url}/healthz`).catch(() => undefined)) !== undefined);
+    await until(async () => (await fetch(`${service.url}/healthz`).catch(() => undefined)) === undefined);
     expect(await ended(next, 'SIGTERM')).toBe(143);
     other.destroy();
     expect(await service.stored()).toEqual([]);
@@ -237,11 +241,11 @@ describe('a stop', () => {
         )
         .join('\n'),
     );
-    service.run('ingest', '--org', 'acme', file);
+    await service.run('ingest', '--org', 'acme', file);
     const child = await service.start({ DAYBOOK_BUILD_AT: '00:15' });
     expect(await ended(child, 'SIGTERM')).toBe(0);
-    service.run('build');
-    const { organizations } = JSON.parse(service.run('status', '--json').stdout) as {
+    await service.run('build');
+    const { organizations } = JSON.parse(await service.run('status', '--json')) as {
       organizations: { days_stale: number; days_built: number }[];
     };
     expect(organizations[0]?.days_stale).toBe(0);
@@ -251,7 +255,7 @@ describe('a stop', () => {
 
 test('whatever is cut or killed, what is sent until it is acknowledged counts exactly once', async () => {
   const service = new Service();
-  const key = service.key();
+  const key = await service.key();
   const bodies = Array.from({ length: 60 }, (_, body) => ids(body, 10));
   const left = new Set(bodies.keys());
   for (let life = 0; left.size > 0; life += 1) {
@@ -285,20 +289,20 @@ test('whatever is cut or killed, what is sent until it is acknowledged counts ex
     await over;
   }
   expect(await service.stored()).toEqual(bodies.flat().sort());
-  service.run('build');
+  await service.run('build');
   const quality = JSON.parse(
-    service.run('report', 'quality', '--org', 'acme', '--from', DAY, '--to', DAY, '--format', 'json').stdout,
+    await service.run('report', 'quality', '--org', 'acme', '--from', DAY, '--to', DAY, '--format', 'json'),
   ) as { events: number; accepted: number }[];
   expect(quality[0]).toMatchObject({ events: 600, accepted: 600 });
   const [activity] = JSON.parse(
-    service.run('report', 'activity', '--org', 'acme', '--from', DAY, '--to', DAY, '--format', 'json').stdout,
+    await service.run('report', 'activity', '--org', 'acme', '--from', DAY, '--to', DAY, '--format', 'json'),
   ) as { user_messages: number }[];
   expect(activity?.user_messages).toBe(600);
 });
 
 test('no log line has a key, a token or a secret, and each request can be found in it by its id', async () => {
   const service = new Service();
-  const key = service.key();
+  const key = await service.key();
   const jwt = (secret: string) =>
     new SignJWT({ org_id: 'acme', role: 'owner' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -354,7 +358,7 @@ test('serves HTTPS with a certificate and key by their paths', async () => {
     ],
     { stdio: 'ignore' },
   );
-  const key = service.key();
+  const key = await service.key();
   const child = await service.start({ DAYBOOK_TLS_CERT: cert, DAYBOOK_TLS_KEY: pem });
   expect(service.url).toMatch(/^https:/);
   const agent = new TlsAgent({ ca: readFileSync(cert) });
@@ -375,7 +379,7 @@ test('serves HTTPS with a certificate and key by their paths', async () => {
 
 test('limits what one credential asks, and says so in the standard headers', async () => {
   const service = new Service();
-  const [key, other] = [service.key(), service.key()];
+  const [key, other] = [await service.key(), await service.key()];
   await service.start({ DAYBOOK_RATE_LIMIT: '3' });
   const ask = (credential: string) =>
     fetch(`${service.url}/api/v1/analytics/users?startDate=2026-06-01&endDate=2026-06-02`, {
@@ -397,7 +401,7 @@ test('limits what one credential asks, and says so in the standard headers', asy
 
 test('cuts off who sends a head or a body too slowly, and takes nothing of it', async () => {
   const service = new Service();
-  const key = service.key();
+  const key = await service.key();
   await service.start({ DAYBOOK_TIMEOUT_S: '1' });
   const { port, hostname } = new URL(service.url);
   const head = connect(Number(port), hostname);
@@ -420,7 +424,6 @@ test('cuts off who sends a head or a body too slowly, and takes nothing of it', 
 
 test('Ctrl-C of a command that a server does says that the server goes on', async () => {
   const service = new Service();
-  service.key();
   // A server that never comes to an end with it.
   const server = createServer().listen(controlPath(service.data));
   onTestFinished(() => void server.close());

@@ -561,7 +561,7 @@ describe('/today', () => {
     const organizations = fc
       .sample(organization, { seed: SEED, numRuns: 400 })
       .filter((events) => events.length > 10)
-      .slice(0, storeName() === 'DuckDB' ? 40 : 6);
+      .slice(0, process.env.SLOW_TESTS !== undefined && storeName() === 'DuckDB' ? 40 : 8);
     const orgIds = await sendAll(world, organizations);
     await world.build();
     const app = buildApp(world);

@@ -6,7 +6,7 @@ import { storeName } from '../world.js';
  *
  *   LAWS_ORGANIZATIONS=3000 LAWS_SEED=7 npx vitest run test/laws
  */
-export const ORGANIZATIONS = Number(process.env.LAWS_ORGANIZATIONS ?? (storeName() === 'DuckDB' ? 60 : 8));
+export const ORGANIZATIONS = Number(process.env.LAWS_ORGANIZATIONS ?? (storeName() === 'DuckDB' ? 40 : 8));
 export const SEED = Number(process.env.LAWS_SEED ?? 20260610);
 
 /** The smallest example of a broken law takes its time to find. */
