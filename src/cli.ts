@@ -29,6 +29,7 @@ const [
   { Argument, Command, CommanderError, Option },
   { ANSWERS, GROUPS },
   { Role },
+  { addBackup },
   { call },
   { isDebugging, readProcessConfig, showProcessConfig, VERSION },
   { addDays, dayOf, lastClosedDay, parseDay },
@@ -39,6 +40,7 @@ const [
   import('commander'),
   import('./api/report.js'),
   import('./api/roles.js'),
+  import('./command/backup.js'),
   import('./command/call.js'),
   import('./config.js'),
   import('./day.js'),
@@ -358,6 +360,8 @@ program
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
+
+addBackup(program, { settings: () => settings(program.opts()), clock, print });
 
 program
   .command('readiness')

@@ -27,6 +27,9 @@ export const DATABASE = 'daybook.duckdb';
 /** The file in which batches are checked on their way to a database elsewhere. */
 export const STAGING = 'staging.duckdb';
 
+/** The folder of files that are restored, until all of them are in place: nobody opens the database while it is there. */
+export const RESTORED = 'restored';
+
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);

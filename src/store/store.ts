@@ -95,6 +95,11 @@ export interface Store {
    * them counts as a copy. A day that isn't built from all that came for it stays. Answers the days whose events went.
    */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
+  /**
+   * Keeps the files of the store as they are at one instant for as long as `during` goes on. Nothing is written while `at`
+   * runs; after that writers go on, in other files or other parts of these. One hold at a time: who comes waits.
+   */
+  hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void>;
   /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
