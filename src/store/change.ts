@@ -76,6 +76,15 @@ export function changesAfter(newest: number): { number: number; name: string; te
   return changes.filter(({ number }) => number > newest);
 }
 
+/** The newest numbered change of a database; 0 for one that is empty. */
+export async function newestChange(session: Session): Promise<number> {
+  await session.run(
+    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
+  );
+  const [applied] = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
+  return Number(applied?.newest);
+}
+
 /**
  * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
  * to date. Throws a UsageError for a database of a newer version, and for a rate card that can't be read.
@@ -84,11 +93,7 @@ export async function applyChanges(
   session: Session,
   settings: { rateCard: string; now: number },
 ): Promise<void> {
-  await session.run(
-    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
-  );
-  const applied = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
-  const changes = changesAfter(Number(applied[0]?.newest));
+  const changes = changesAfter(await newestChange(session));
   await session.transaction(async () => {
     for (const { text } of changes) await session.run(text);
     if (changes.length > 0) {
@@ -97,10 +102,7 @@ export async function applyChanges(
       );
       await session.run(`INSERT INTO changes VALUES ${rows.join(', ')}`);
     }
-    const isNew = async (name: string, value: string) => {
-      const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
-      return fact?.value !== value;
-    };
+    const isNew = (name: string, value: string) => isNewFact(session, name, value);
     const note = async (name: string, value: string) => {
       await session.run('DELETE FROM facts WHERE name = $name', { name });
       await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
@@ -126,6 +128,16 @@ export async function applyChanges(
       await note('language_table', sha256(languages));
     }
   });
+}
+
+async function isNewFact(session: Session, name: string, value: string): Promise<boolean> {
+  const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
+  return fact?.value !== value;
+}
+
+/** Whether the day tables of a database that has seen all changes are going to be made anew. */
+export function areTablesOld(session: Session): Promise<boolean> {
+  return isNewFact(session, 'tables', readDefinitions('').tablesSha256);
 }
 
 /** The text of a rate card. Throws a UsageError when there is no such file. */

@@ -18,6 +18,7 @@ import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import { copyBeforeUpgrade } from './precaution.js';
 import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
 import { valuesOf } from './sql.js';
@@ -237,6 +238,7 @@ export class DuckDbStore implements Store {
   ): Promise<DuckDbStore> {
     const instance = await openInstance(folder, DATABASE, settings);
     const writer = await connect(instance);
+    await copyBeforeUpgrade(writer, folder, settings.now);
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;
     const settler = new Settler(writer, folder);
