@@ -48,13 +48,13 @@ export async function backUp(
   held: Held,
   progress: Progress = () => {},
 ): Promise<Manifest> {
-  const isEmpty = !existsSync(folder) || (await readdir(folder)).length === 0;
-  if (!isEmpty) throw new UsageError(`The folder ${folder} has something in it: name one that isn't there.`);
-  makeFolder(dirname(folder), unwritable);
-  // What a killed process left.
   const draft = `${folder}.unfinished`;
-  await rm(draft, { recursive: true, force: true });
+  makeFolder(dirname(folder), unwritable);
   try {
+    if (existsSync(folder) && (await readdir(folder)).length > 0)
+      throw new UsageError(`The folder ${folder} has something in it: name one that isn't there.`);
+    // What a killed process left.
+    await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     let takenAt = 0;
     await held(async (links, heldAt) => {
@@ -71,7 +71,7 @@ export async function backUp(
     await sync(dirname(folder));
     return manifest;
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw error instanceof Error && 'code' in error ? unwritable(folder, error) : error;
   }
 }
