@@ -158,6 +158,19 @@ const Settings = z.object({
   DAYBOOK_CACHE_MB: whole(1)
     .default(64)
     .describe('how many MiB of answers are kept in memory, until a day of theirs is built again'),
+  DAYBOOK_SQL_TIME_S: whole(1, 3600)
+    .default(30)
+    .describe('seconds that a query of [SQL over HTTP](sql.md) may take, until its last byte is read'),
+  DAYBOOK_SQL_MEMORY_MB: whole(64).default(512).describe('what each query may use for itself, in MiB'),
+  DAYBOOK_SQL_THREADS: whole(1, 1024).default(1).describe('how many processors each query may use at a time'),
+  DAYBOOK_SQL_ROWS: whole(1).default(10_000_000).describe('how many rows the answer of a query may have'),
+  DAYBOOK_SQL_ANSWER_MB: whole(1).default(1024).describe('how many MiB the answer of a query may have'),
+  DAYBOOK_SQL_TEXT_KB: whole(1, 1024)
+    .default(64)
+    .describe('how many KiB a query may have as it is sent, with its parameters'),
+  DAYBOOK_SQL_PARAMS: whole(0, 10_000).default(100).describe('how many parameters a query may have'),
+  DAYBOOK_SQL_QUERIES: whole(1).default(4).describe('how many queries may run at a time'),
+  DAYBOOK_SQL_QUERIES_PER_ORG: whole(1).default(2).describe('how many of them may be of one organization'),
   DAYBOOK_RATE_LIMIT: whole(0)
     .default(6000)
     .describe('requests per minute of one credential, 0 for any number'),
@@ -241,6 +254,20 @@ export interface JwtConfig {
   readonly algorithms: readonly string[];
 }
 
+/** What queries may take. */
+export interface SqlConfig {
+  readonly timeSeconds: number;
+  readonly memoryMb: number;
+  readonly threads: number;
+  readonly rows: number;
+  readonly answerMb: number;
+  readonly textKb: number;
+  readonly params: number;
+  /** How many may run at a time, in all and of one organization. */
+  readonly queries: number;
+  readonly queriesPerOrg: number;
+}
+
 /** What the settings say. Paths are absolute. */
 export interface Config {
   /** Folder of the database, the inbox and the control socket. */
@@ -268,6 +295,7 @@ export interface Config {
   readonly inboxMb: number;
   /** How much the answers that are kept may take, in MiB. */
   readonly cacheMb: number;
+  readonly sql: SqlConfig;
   /** Requests per minute and credential; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
@@ -392,6 +420,17 @@ export function readConfig(variables: Variables): Config {
     threads: settings.DAYBOOK_THREADS,
     inboxMb: settings.DAYBOOK_INBOX_MB,
     cacheMb: settings.DAYBOOK_CACHE_MB,
+    sql: {
+      timeSeconds: settings.DAYBOOK_SQL_TIME_S,
+      memoryMb: settings.DAYBOOK_SQL_MEMORY_MB,
+      threads: settings.DAYBOOK_SQL_THREADS,
+      rows: settings.DAYBOOK_SQL_ROWS,
+      answerMb: settings.DAYBOOK_SQL_ANSWER_MB,
+      textKb: settings.DAYBOOK_SQL_TEXT_KB,
+      params: settings.DAYBOOK_SQL_PARAMS,
+      queries: settings.DAYBOOK_SQL_QUERIES,
+      queriesPerOrg: settings.DAYBOOK_SQL_QUERIES_PER_ORG,
+    },
     rateLimit: settings.DAYBOOK_RATE_LIMIT,
     timeoutSeconds: settings.DAYBOOK_TIMEOUT_S,
     agentTimeoutSeconds: settings.DAYBOOK_AGENT_TIMEOUT_S,

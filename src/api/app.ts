@@ -30,6 +30,7 @@ import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
 import { readiness } from './readiness.js';
 import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
+import { sql } from './sql.js';
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -156,6 +157,7 @@ export function buildApp(
   app.register(family('v0', controls), { ...all, prefix: '/api/v0/organization' });
   addComputers(app, all);
   app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
+  app.register(family('v1', sql), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', events), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });

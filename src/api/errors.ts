@@ -51,6 +51,10 @@ export const ERRORS = {
     when: 'The body is of a type, or packed in a way, that the route does not take.',
     detail: 'The Content-Type is not one that this route takes: send application/json.',
   },
+  422: {
+    when: 'The request is right, and its answer takes more than it may.',
+    detail: 'The query takes more than 30 s: read fewer days, or group earlier.',
+  },
   424: { when: 'What the request depends on failed.', detail: 'The bytes were never uploaded.' },
   429: {
     when: 'The credential has sent as many requests as it may for now.',

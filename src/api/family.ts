@@ -41,6 +41,8 @@ declare module 'fastify' {
     allow?: string;
     /** What the answer can be as CSV, where it can be had as CSV and Arrow too. */
     csvExample?: string;
+    /** The other forms that the answer can be had in, by media type, for the reference. */
+    forms?: Readonly<Record<string, object>>;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
     /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */

@@ -39,6 +39,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     bodies,
     isTagged,
     csvExample,
+    forms = csvExample === undefined ? {} : formsOf(csvExample),
     allow = 'GET, HEAD',
   } = route.config ?? {};
   const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.includes(status) ? 'v1' : familyOf(url));
@@ -64,7 +65,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
             ERRORS[Number(status) as ErrorStatus]?.when,
             isTagged ? TAGGED : {},
             undefined,
-            csvExample === undefined ? {} : formsOf(csvExample),
+            forms,
           ),
     ]),
   );
@@ -169,6 +170,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     },
     tags: [
       { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
+      { name: 'sql', description: 'The events and day tables as SQL reads them, for managers and owners.' },
       { name: 'events', description: 'What agents did, on its way in.' },
       { name: 'controls', description: 'What an organization controls, and who changed it.' },
       { name: 'readiness', description: 'How ready repositories are for coding agents.' },

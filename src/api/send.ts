@@ -17,11 +17,18 @@ export const FORMS = {
 export type Form = (typeof FORMS)[keyof typeof FORMS];
 
 /** The form that the Accept header prefers; JSON where it names none of them. */
-export function formOf({ headers: { accept = '' } }: FastifyRequest): Form {
-  const types = Object.keys(FORMS) as (keyof typeof FORMS)[];
+export function formOf(request: FastifyRequest): Form {
+  return FORMS[mediaTypeOf(request, Object.keys(FORMS) as (keyof typeof FORMS)[]) ?? 'application/json'];
+}
+
+/** The media type that the Accept header prefers of some; null where it names none of them. */
+export function mediaTypeOf<Type extends string>(
+  { headers: { accept = '' } }: FastifyRequest,
+  types: readonly Type[],
+): Type | null {
   // What a type has besides its weight says nothing about which of these it is.
   const header = accept.toLowerCase().replace(/;(?!\s*q\s*=)[^,;]*/g, '');
-  return FORMS[negotiate(header, types) ?? 'application/json'];
+  return negotiate(header, [...types]);
 }
 
 const CONTENT_TYPES: Record<NonNullable<Form> | 'json', string> = {

@@ -1,18 +1,12 @@
-import type { DuckDBDataChunk, DuckDBResult, DuckDBType } from '@duckdb/node-api';
+import { setImmediate } from 'node:timers/promises';
+import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { Data, type Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
-import { columnOf } from './column.js';
+import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
+import { type Column, columnOf } from './column.js';
 import { fieldsOf } from './type.js';
 
-async function batchOf(chunk: DuckDBDataChunk, types: readonly DuckDBType[], schema: Schema) {
-  const columns: Data[] = [];
-  for (const [index, type] of types.entries()) {
-    const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
-    const to = (schema.fields[index] as Field).type;
-    columns.push(await columnOf(vector, type, to, chunk.rowCount));
-  }
-  return new RecordBatch(schema, new Data(new Struct(schema.fields), 0, chunk.rowCount, 0, {}, columns));
-}
+/** How many rows make a batch: enough to share what each costs, few enough to stay small. */
+const ROWS_A_BATCH = 1 << 15;
 
 /** Hands out what it has written as one piece at a time. What the library's own queue has can't be taken so. */
 class Writer extends RecordBatchStreamWriter {
@@ -28,27 +22,56 @@ class Writer extends RecordBatchStreamWriter {
   }
 }
 
+/** The chunks of a result: while one is looked at, the next is fetched. */
+export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  let next = result.fetchChunk();
+  for (let chunk = await next; chunk !== null && chunk.rowCount > 0; chunk = await next) {
+    next = result.fetchChunk();
+    yield chunk;
+  }
+}
+
 /**
- * The stream of Arrow IPC of results that have the same columns, one at least, with a batch for each of DuckDB's chunks: column
- * by column, a chunk at a time. The members of `meta` are texts of the schema's metadata.
+ * The stream of Arrow IPC of results that have the same columns, one at least: column by column, with a batch for some of
+ * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk.
  */
 export async function* arrowBytes(
   results: AsyncIterable<DuckDBResult>,
   meta: Readonly<Record<string, string>> = {},
+  count: (rows: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array> {
   const writer = new Writer();
   let schema: Schema | undefined;
+  let columns: Column[] = [];
+  let rows = 0;
+  const batch = (of: Schema): Uint8Array => {
+    const data = columns.map((column) => column.take());
+    writer.write(new RecordBatch(of, new Data(new Struct(of.fields), 0, rows, 0, {}, data)));
+    rows = 0;
+    return writer.take();
+  };
   for await (const result of results) {
-    const types = result.columnTypes();
     if (schema === undefined) {
+      const types = result.columnTypes();
       schema = new Schema(fieldsOf(result.columnNames(), types), new Map(Object.entries(meta)));
+      const { fields } = schema;
+      columns = types.flatMap((type, index) =>
+        fields.slice(index, index + 1).map(({ type: to }) => columnOf(type, to)),
+      );
       writer.reset(undefined, schema);
     }
-    for await (const chunk of result) {
-      writer.write(await batchOf(chunk, types, schema));
-      yield writer.take();
+    for await (const chunk of chunksOf(result)) {
+      count(chunk.rowCount);
+      for (const [index, column] of columns.entries())
+        column.add(duckdb.data_chunk_get_vector(chunk.chunk, index), chunk.rowCount);
+      rows += chunk.rowCount;
+      if (rows < ROWS_A_BATCH) continue;
+      yield batch(schema);
+      // Others get a turn.
+      await setImmediate();
     }
   }
+  if (schema !== undefined && rows > 0) yield batch(schema);
   writer.finish();
   yield writer.take();
 }

@@ -1,4 +1,6 @@
 import {
+  DuckDBArrayType,
+  DuckDBDecimalType,
   DuckDBListType,
   DuckDBMapType,
   DuckDBStructType,
@@ -6,9 +8,11 @@ import {
   DuckDBTypeId,
 } from '@duckdb/node-api';
 import {
+  Binary,
   Bool,
   type DataType,
   DateDay,
+  Decimal,
   Field,
   Float32,
   Float64,
@@ -19,6 +23,8 @@ import {
   List,
   Map_,
   Struct,
+  TimeMicrosecond,
+  TimeNanosecond,
   TimestampMicrosecond,
   TimestampMillisecond,
   TimestampNanosecond,
@@ -30,33 +36,52 @@ import {
   Utf8,
 } from 'apache-arrow';
 
-/** A kind of array that has such values. */
-interface Values {
-  readonly BYTES_PER_ELEMENT: number;
-  new (bytes: ArrayBufferLike, start: number, count: number): ArrayBufferView;
+/** How values lie that have the same bytes in DuckDB and in Arrow: as some elements each of a kind of array. */
+export interface Layout {
+  readonly of: {
+    readonly BYTES_PER_ELEMENT: number;
+    new (bytes: ArrayBufferLike, start: number, count: number): ArrayBufferView;
+  };
+  readonly elements: number;
 }
 
+type Same = readonly [DataType, Layout['of']];
+
 /** Types whose values have the same bytes in DuckDB and in Arrow. */
-export const SAME: Partial<Record<DuckDBTypeId, { type: DataType; of: Values }>> = {
-  [DuckDBTypeId.TINYINT]: { type: new Int8(), of: Int8Array },
-  [DuckDBTypeId.SMALLINT]: { type: new Int16(), of: Int16Array },
-  [DuckDBTypeId.INTEGER]: { type: new Int32(), of: Int32Array },
-  [DuckDBTypeId.BIGINT]: { type: new Int64(), of: BigInt64Array },
-  [DuckDBTypeId.UTINYINT]: { type: new Uint8(), of: Uint8Array },
-  [DuckDBTypeId.USMALLINT]: { type: new Uint16(), of: Uint16Array },
-  [DuckDBTypeId.UINTEGER]: { type: new Uint32(), of: Uint32Array },
-  [DuckDBTypeId.UBIGINT]: { type: new Uint64(), of: BigUint64Array },
-  [DuckDBTypeId.FLOAT]: { type: new Float32(), of: Float32Array },
-  [DuckDBTypeId.DOUBLE]: { type: new Float64(), of: Float64Array },
-  [DuckDBTypeId.DATE]: { type: new DateDay(), of: Int32Array },
-  [DuckDBTypeId.TIMESTAMP_S]: { type: new TimestampSecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_MS]: { type: new TimestampMillisecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP]: { type: new TimestampMicrosecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_NS]: { type: new TimestampNanosecond(), of: BigInt64Array },
-  [DuckDBTypeId.TIMESTAMP_TZ]: { type: new TimestampMicrosecond('UTC'), of: BigInt64Array },
+const SAME: Partial<Record<DuckDBTypeId, Same>> = {
+  [DuckDBTypeId.TINYINT]: [new Int8(), Int8Array],
+  [DuckDBTypeId.SMALLINT]: [new Int16(), Int16Array],
+  [DuckDBTypeId.INTEGER]: [new Int32(), Int32Array],
+  [DuckDBTypeId.BIGINT]: [new Int64(), BigInt64Array],
+  [DuckDBTypeId.UTINYINT]: [new Uint8(), Uint8Array],
+  [DuckDBTypeId.USMALLINT]: [new Uint16(), Uint16Array],
+  [DuckDBTypeId.UINTEGER]: [new Uint32(), Uint32Array],
+  [DuckDBTypeId.UBIGINT]: [new Uint64(), BigUint64Array],
+  [DuckDBTypeId.FLOAT]: [new Float32(), Float32Array],
+  [DuckDBTypeId.DOUBLE]: [new Float64(), Float64Array],
+  [DuckDBTypeId.DATE]: [new DateDay(), Int32Array],
+  [DuckDBTypeId.TIME]: [new TimeMicrosecond(), BigInt64Array],
+  [DuckDBTypeId.TIME_NS]: [new TimeNanosecond(), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_S]: [new TimestampSecond(), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_MS]: [new TimestampMillisecond(), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP]: [new TimestampMicrosecond(), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_NS]: [new TimestampNanosecond(), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_TZ]: [new TimestampMicrosecond('UTC'), BigInt64Array],
 };
 
-/** The type of Arrow that a column of DuckDB has. Throws where there is none here. */
+/** From this width on DuckDB has a decimal in 128 bits, as Arrow always does. */
+const WIDE = 19;
+const WIDEST = 38;
+
+/** How the values of a type lie; undefined where they don't lie the same in both. */
+export function layoutOf(type: DuckDBType): Layout | undefined {
+  if (type instanceof DuckDBDecimalType)
+    return type.width >= WIDE ? { of: Uint32Array, elements: 4 } : undefined;
+  const same = SAME[type.typeId];
+  return same === undefined ? undefined : { of: same[1], elements: 1 };
+}
+
+/** The type of Arrow that a column of DuckDB has. Throws where there is none here: see castOf. */
 function arrowType(type: DuckDBType): DataType {
   if (type instanceof DuckDBListType) return new List(new Field('item', arrowType(type.valueType), true));
   if (type instanceof DuckDBStructType) return new Struct(fieldsOf(type.entryNames, type.entryTypes));
@@ -68,13 +93,37 @@ function arrowType(type: DuckDBType): DataType {
     return new Map_(new Field('entries', entry, false));
   }
   if (type.typeId === DuckDBTypeId.VARCHAR) return new Utf8();
+  if (type.typeId === DuckDBTypeId.BLOB) return new Binary();
   if (type.typeId === DuckDBTypeId.BOOLEAN) return new Bool();
+  if (type instanceof DuckDBDecimalType && type.width >= WIDE)
+    return new Decimal(type.scale, type.width, 128);
   const same = SAME[type.typeId];
   if (same === undefined) throw new TypeError(`a column of type ${type} has no Arrow type here: cast it`);
-  return same.type;
+  return same[0];
 }
 
 /** The fields of columns, any of which can be null. */
 export function fieldsOf(names: readonly string[], types: readonly DuckDBType[]): Field[] {
   return names.map((name, index) => new Field(name, arrowType(types[index] as DuckDBType), true));
+}
+
+/**
+ * The type to cast a column to that has a type of Arrow, as SQL: its own where it has one, an exact decimal for integers of
+ * 128 bits and narrow decimals, a list for an array, and texts for all others; the same in what is nested.
+ */
+export function castOf(type: DuckDBType): string {
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return `${castOf(type.valueType)}[]`;
+  if (type instanceof DuckDBStructType)
+    return `STRUCT(${type.entryNames.map((name, index) => `${quoteName(name)} ${castOf(type.entryTypes[index] as DuckDBType)}`).join(', ')})`;
+  if (type instanceof DuckDBMapType) return `MAP(${castOf(type.keyType)}, ${castOf(type.valueType)})`;
+  if (type instanceof DuckDBDecimalType) return `DECIMAL(${WIDEST}, ${type.scale})`;
+  if (type.typeId === DuckDBTypeId.HUGEINT) return `DECIMAL(${WIDEST}, 0)`;
+  const isSame =
+    type.typeId === DuckDBTypeId.BLOB || type.typeId === DuckDBTypeId.BOOLEAN || layoutOf(type) !== undefined;
+  return isSame ? String(type) : 'VARCHAR';
+}
+
+/** A name of a column as SQL. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

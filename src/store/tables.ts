@@ -1,6 +1,14 @@
 import { BUILT_TABLES } from './build.js';
 import { readSql, readSqlFolder } from './sql.js';
 
+/** A column as the text that makes its table has it. */
+export interface Column {
+  readonly name: string;
+  /** In SQL, as `BIGINT`. */
+  readonly type: string;
+  readonly isNullable: boolean;
+}
+
 /** What the texts of `sql/` say of a table or view that is there to be read. */
 export interface TableText {
   readonly name: string;
@@ -10,10 +18,14 @@ export interface TableText {
   readonly grain: readonly string[];
   /** What a column is, by its name; not every one needs it. */
   readonly comments: ReadonlyMap<string, string>;
+  /** The columns of a table, in order. Those of a view are its query's. */
+  readonly columns: readonly Column[];
 }
 
 /** A column with a comment: of a table `name TYPE, -- comment`, of a view `expression AS name, -- comment` or `name, -- comment`. */
 const COMMENTED = /^ {2}(?:(\w+) +[A-Z].*?|.* AS (\w+)|(\w+)),? +-- (.*)$/gm;
+
+const COLUMN = /^ {2}(\w+) +([A-Z]+(?:\(\d+\))?)( NOT NULL)?/gm;
 
 function tableOf({ name, text }: { name: string; text: string }): TableText {
   const [, head = ''] = /^((?:--.*\n)+)/.exec(text) ?? [];
@@ -26,6 +38,13 @@ function tableOf({ name, text }: { name: string; text: string }): TableText {
     comments: new Map(
       found.map(([, column, alias, same, comment]) => [String(column ?? alias ?? same), String(comment)]),
     ),
+    columns: text.includes('CREATE TABLE')
+      ? [...text.matchAll(COLUMN)].map(([, column, type, isPresent]) => ({
+          name: String(column),
+          type: String(type),
+          isNullable: isPresent === undefined,
+        }))
+      : [],
   };
 }
 

@@ -1,0 +1,199 @@
+import type { FastifyReply } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { describeTables, type SqlTable } from '../sql/describe.js';
+import { SqlError, type SqlFault } from '../sql/error.js';
+import { type SqlForm, SqlParameter } from '../sql/job.js';
+import { Queries, TooManyQueries } from '../sql/queries.js';
+import { ApiError, type ErrorStatus } from './errors.js';
+import type { ApiDeps } from './family.js';
+import { mediaTypeOf } from './send.js';
+
+/** The forms of answers by their media types: the first unless another is asked for. */
+const FORMS = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'text/csv': 'csv',
+  'application/vnd.apache.arrow.stream': 'arrow',
+  'application/vnd.apache.parquet': 'parquet',
+} as const satisfies Record<string, SqlForm>;
+const TYPES = Object.keys(FORMS) as (keyof typeof FORMS)[];
+
+const binary = (what: string) => ({
+  schema: { type: 'string', format: 'binary', description: `the rows as ${what}` },
+  example: what,
+});
+
+const OTHER_FORMS = {
+  'application/x-ndjson': {
+    schema: { type: 'string', description: 'the rows, a line of JSON each' },
+    example: '{"day":"2026-06-01","tool_calls":28}\n',
+  },
+  'text/csv': {
+    schema: {
+      type: 'string',
+      description: 'the rows under a header line (RFC 4180); nested values are JSON text',
+    },
+    example: 'day,tool_calls\r\n2026-06-01,28\r\n',
+  },
+  'application/vnd.apache.arrow.stream': binary('an Arrow IPC stream'),
+  'application/vnd.apache.parquet': binary('a Parquet file'),
+};
+
+/** What a query can fail with, by whose fault it is. */
+const STATUSES: Record<SqlFault, ErrorStatus> = { query: 400, limit: 422, engine: 422, lake: 503 };
+
+/** When to come back where others run. */
+const RETRY_S = 5;
+
+/** What somebody is told whose query has to wait. */
+function busySentence(isOfOrganization: boolean): string {
+  return isOfOrganization
+    ? `Your organization runs as many queries as it may: ask again in ${RETRY_S} seconds.`
+    : `The service runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
+}
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof SqlError) return new ApiError(STATUSES[error.fault], error.message);
+  if (error instanceof TooManyQueries)
+    return new ApiError(error.isOfOrganization ? 429 : 503, busySentence(error.isOfOrganization), {
+      'retry-after': String(RETRY_S),
+    });
+  return error;
+}
+
+const Table = z
+  .object({
+    name: z.string().meta({ examples: ['activity'] }),
+    kind: z.enum(['events', 'day table', 'view']).meta({ examples: ['day table'] }),
+    about: z
+      .string()
+      .meta({ description: 'what a row is', examples: ['One row is one day of one organization.'] }),
+    grain: z
+      .array(z.string())
+      .meta({ description: 'the columns that no two rows have alike', examples: [['org_id', 'day']] }),
+    columns: z
+      .array(
+        z.object({
+          name: z.string(),
+          type: z.string().meta({ description: 'as DuckDB has it' }),
+          comment: z.string().nullable(),
+        }),
+      )
+      .meta({
+        examples: [
+          [{ name: 'weekly_active_users', type: 'BIGINT', comment: 'on any of the trailing 7 days' }],
+        ],
+      }),
+  })
+  .meta({ id: 'SqlTable' });
+
+const Answer = z
+  .object({
+    data: z
+      .array(z.record(z.string(), z.unknown()))
+      .meta({ description: 'the rows', examples: [[{ day: '2026-06-01', tool_calls: 28 }]] }),
+    meta: z.object({
+      columns: z.array(z.object({ name: z.string(), type: z.string() })).meta({
+        description: "with DuckDB's types",
+        examples: [
+          [
+            { name: 'day', type: 'DATE' },
+            { name: 'tool_calls', type: 'BIGINT' },
+          ],
+        ],
+      }),
+      row_count: z.int().meta({ examples: [1] }),
+      elapsed_ms: z.int().meta({ description: 'how long it took to answer', examples: [12] }),
+    }),
+  })
+  .meta({ id: 'SqlAnswer' });
+
+/** SQL on the lake of the caller's organization (decisions.md, Credentials and roles; ours). */
+export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
+  const limits = config.sql;
+  const queries = new Queries(limits, config.data, (cause) => app.log.error({ cause }, 'a query failed'));
+  app.addHook('onClose', async () => queries.close());
+
+  const bodyLimit = limits.textKb * 1024;
+  app.post(
+    '',
+    {
+      bodyLimit,
+      // What packs an answer takes more time than the query; Parquet is small.
+      compress: false,
+      config: {
+        action: 'run SQL',
+        forms: OTHER_FORMS,
+        errors: {
+          400: 'The member sql must be one statement that is a SELECT.',
+          413: `The body must have at most ${bodyLimit} bytes.`,
+          415: 'The Content-Type is not one that this route takes: send application/json.',
+          422: `The query takes more than ${limits.timeSeconds} s: read fewer days, or group earlier.`,
+          429: busySentence(true),
+          503: busySentence(false),
+        },
+      },
+      schema: {
+        tags: ['sql'],
+        summary: 'Answer a SELECT on the events and day tables',
+        description:
+          'DuckDB answers it, from the published days of the organization. What fails after the first bytes breaks the answer off, so that it has no end.',
+        body: z.strictObject({
+          sql: z
+            .string()
+            .min(1)
+            .meta({
+              description: 'one SELECT',
+              examples: [
+                'SELECT day, sum(tool_calls) AS tool_calls FROM users WHERE day >= $from GROUP BY day ORDER BY day',
+              ],
+            }),
+          params: z
+            .union([z.array(SqlParameter).max(limits.params), z.record(z.string().max(100), SqlParameter)])
+            .optional()
+            .refine((params) => Object.keys(params ?? {}).length <= limits.params, {
+              error: `must have at most ${limits.params} values`,
+            })
+            .meta({
+              description: 'values of its parameters: by name for $name, or in a list for ? and $1',
+              examples: [{ from: '2026-06-01' }],
+            }),
+        }),
+        response: { 200: Answer },
+      },
+    },
+    async (request, reply) => {
+      const { sql, params = [] } = request.body;
+      const type = mediaTypeOf(request, TYPES) ?? 'application/json';
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const asked = { orgId: request.caller.orgId, sql, params, form: FORMS[type] };
+      try {
+        const body = await queries.run(asked, gone.signal);
+        const charset = type === 'text/csv' || type === 'application/json' ? '; charset=utf-8' : '';
+        reply.headers({ 'cache-control': 'private, no-store', vary: 'accept' }).type(`${type}${charset}`);
+        return (reply as FastifyReply).send(body);
+      } catch (error) {
+        throw refusalOf(error);
+      }
+    },
+  );
+
+  let tables: Promise<SqlTable[]> | undefined;
+  app.get(
+    '/tables',
+    {
+      config: { action: 'run SQL' },
+      schema: {
+        tags: ['sql'],
+        summary: 'The tables and views that SQL can read, with their columns',
+        response: { 200: z.object({ data: z.array(Table) }) },
+      },
+    },
+    async () => {
+      tables ??= describeTables();
+      return { data: (await tables) as z.infer<typeof Table>[] };
+    },
+  );
+};

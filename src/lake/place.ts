@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { BUILT_TABLES } from '../store/build.js';
+import { quote } from '../store/sql.js';
+import type { OrgDay } from '../store/store.js';
+import { type Column, readTables } from '../store/tables.js';
+
+/** The folder of the lake, in the data folder. */
+export const LAKE = 'lake';
+
+/** The tables that are published. */
+export const LAKE_TABLES = ['events', ...BUILT_TABLES] as const;
+export type LakeTable = (typeof LAKE_TABLES)[number];
+
+/** What a day's file of a table is called, in the day's folder. */
+export const FILE = 'data.parquet';
+
+/** What a name in a folder can have at most: bytes. */
+const NAME_LIMIT = 255;
+
+/** What Hive writes as its code, and what no path has. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are among what is written as a code.
+const ESCAPED = /[\x00-\x1f\x7f"#%'*/:=?\\{[\]^]/g;
+
+/** What Hive, and who reads as it does, takes for no value. */
+const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
+
+/**
+ * The name of an organization's folders, as Hive spells it: `org_id=acme`, `org_id=a%2Fb`. No two organizations have the
+ * same, and none has more than one level or leads out of its folder. An id that is too long for a name is cut, and has its
+ * SHA-256 after it, behind a `~` that is written as only this does.
+ */
+export function folderOf(orgId: string): string {
+  const escaped = orgId.replace(
+    ESCAPED,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+  const name = `org_id=${escaped === NO_VALUE ? `%5F${NO_VALUE.slice(1)}` : escaped}`;
+  const bytes = Buffer.from(name);
+  if (bytes.length <= NAME_LIMIT) return name;
+  const hash = `%7E${createHash('sha256').update(orgId).digest('hex')}`;
+  let room = NAME_LIMIT - hash.length;
+  // Neither a letter of several bytes nor a code is cut in two.
+  while (((bytes[room] ?? 0) & 0xc0) === 0x80) room -= 1;
+  return bytes.subarray(0, room).toString().replace(/%.?$/, '') + hash;
+}
+
+/** The path of the file that has a table's rows of one day. `lake` is the lake's folder. */
+export function fileOf(lake: string, table: LakeTable, { orgId, day }: OrgDay): string {
+  return join(lake, table, folderOf(orgId), `day=${day}`, FILE);
+}
+
+/** The pattern of all files that a table has of an organization, or of all, as DuckDB reads patterns. */
+export function filesOf(lake: string, table: LakeTable, orgId?: string): string {
+  const base = join(lake, table).replaceAll(/[*?[]/g, '[$&]');
+  return join(base, orgId === undefined ? '*' : folderOf(orgId), '*', FILE);
+}
+
+/**
+ * A SELECT for DuckDB of the rows that the lake has of a table, of one organization or of all: its columns with the names,
+ * types and order of docs/tables.md. Without `orgId` an id that was too long for a name comes out as it was cut. It fails
+ * where no day of the organization is published yet: the catalog has none of its days then.
+ */
+export function lakeSql(lake: string, table: LakeTable, orgId?: string): string {
+  const columns = columnsOf(table).map(({ name, type }) =>
+    name === 'org_id' && orgId !== undefined
+      ? `${quote(orgId)} AS org_id`
+      : type.startsWith('TIMESTAMP')
+        ? `CAST(${name} AS ${type}) AS ${name}`
+        : name,
+  );
+  return `SELECT ${columns.join(', ')}
+FROM read_parquet(${quote(filesOf(lake, table, orgId))}, hive_partitioning = true, hive_types = {'org_id': 'VARCHAR', 'day': 'DATE'})`;
+}
+
+const COLUMNS = new Map(
+  Object.values(readTables())
+    .flat()
+    .map(({ name, columns }) => [name, columns]),
+);
+
+/** The columns of a table of the lake, in order. */
+export function columnsOf(table: LakeTable): readonly Column[] {
+  return COLUMNS.get(table) ?? [];
+}

@@ -1,0 +1,45 @@
+import { readTables } from '../store/tables.js';
+import { openLake, readLake } from './lake.js';
+
+/** A table or view that SQL can read. */
+export interface SqlTable {
+  readonly name: string;
+  readonly kind: 'events' | 'day table' | 'view';
+  /** What a row is. */
+  readonly about: string;
+  /** The columns that no two rows have alike. */
+  readonly grain: readonly string[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly comment: string | null;
+  }[];
+}
+
+const KINDS = { events: 'events', days: 'day table', views: 'view' } as const;
+
+/** All tables and views that SQL can read, with the types that DuckDB has for their columns, and the comments of their texts. */
+export async function describeTables(): Promise<SqlTable[]> {
+  const connection = await openLake({ memoryMb: 64, threads: 1 });
+  // Types are the same where there are no files.
+  await readLake(connection, 'nowhere');
+  const result = await connection.runAndReadAll(
+    "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY column_index",
+  );
+  connection.closeSync();
+  const rows = result.getRows().map((row) => row.map(String)) as [string, string, string][];
+  return Object.entries(readTables()).flatMap(([kind, tables]) =>
+    tables
+      .map(({ name, about, grain, comments }) => ({
+        name,
+        kind: KINDS[kind as keyof typeof KINDS],
+        about,
+        grain,
+        columns: rows
+          .filter(([table]) => table === name)
+          .map(([, column, type]) => ({ name: column, type, comment: comments.get(column) ?? null })),
+      }))
+      // The views of what isn't in the lake are none here.
+      .filter(({ columns }) => columns.length > 0),
+  );
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import { setPriority } from 'node:os';
+import { answer, check } from './answer.js';
+import { toSqlError } from './error.js';
+import type { Failed, SqlJob, SqlReport } from './job.js';
+import { openLake } from './lake.js';
+
+/**
+ * The program of a process that answers one query: `node process.js MEMORY_MB THREADS`. It is told of the query as a message,
+ * writes the answer to its standard output, and says in messages what became of it. It has no environment, and is
+ * ended by the one who started it, or with it.
+ */
+const [memoryMb, threads] = process.argv.slice(2).map(Number);
+
+// Everything else on the machine goes first.
+setPriority(10);
+// A Ctrl-C in the terminal is for the service, which ends this one when it is time.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// TRICKY: not exit(), which waits for what DuckDB does.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+const output = new Socket({ fd: 1, readable: false });
+output.on('error', () => process.kill(process.pid, 'SIGKILL'));
+
+const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
+
+const lake = openLake({ memoryMb: memoryMb ?? 0, threads });
+
+/** What DuckDB made of a query, as a report. */
+function failure(error: unknown): Failed {
+  const { fault, message } = toSqlError(error, memoryMb ?? 0);
+  // Of what is no fault of the query, the log has the cause.
+  const cause = fault === 'engine' || fault === 'lake' ? { cause: String(error).slice(0, 2000) } : {};
+  return { state: 'failed', fault, detail: message, ...cause };
+}
+
+process.on('message', async (job: SqlJob) => {
+  let tables: Set<string>;
+  try {
+    tables = await check(await lake, job);
+  } catch (error) {
+    // Nothing of the organization was looked at: the next query can be any other's.
+    return report({ ...failure(error), isUsed: false });
+  }
+  try {
+    const rows = await answer(await lake, job, tables, {
+      begin: () => report({ state: 'begun' }),
+      write: async (bytes) => {
+        if (!output.write(bytes)) await once(output, 'drain');
+      },
+    });
+    await new Promise<void>((done) => output.end(done));
+    await report({ state: 'done', rows });
+  } catch (error) {
+    await report(failure(error));
+  }
+});

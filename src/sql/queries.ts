@@ -1,0 +1,197 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { PACKAGE_ROOT, type SqlConfig } from '../config.js';
+import { memorySentence, SqlError } from './error.js';
+import type { Failed, SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
+
+const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'process.js');
+
+/** How long a process waits for a query before it ends: the first query after a while is some tenths of a second slower. */
+const SPARE_MS = 60_000;
+
+/** How often it is looked what a process takes, and what it may take beyond the memory of its DuckDB. */
+const MEMORY_MS = 50;
+const MEMORY_BESIDE = 256 * 2 ** 20;
+
+/** The size of a page of memory, in which Linux counts. */
+const PAGE_BYTES = 4096;
+
+/** A query, and how its answer is wanted. */
+export interface SqlRequest {
+  readonly orgId: string;
+  readonly sql: string;
+  readonly params: SqlParameters;
+  readonly form: SqlForm;
+}
+
+/** So many queries run already, of the organization or in all. */
+export class TooManyQueries extends Error {
+  override name = 'TooManyQueries';
+
+  constructor(readonly isOfOrganization: boolean) {
+    super('too many queries');
+  }
+}
+
+/** Runs queries, each in a process of its own that sees the lake of one organization, nothing else, and ends with it. */
+export class Queries {
+  /** A process that has seen no organization yet. */
+  private spare: ChildProcess | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly running = new Map<ChildProcess, string>();
+  private isClosed = false;
+
+  /** `note` hears of what is no fault of a query. */
+  constructor(
+    private readonly config: SqlConfig,
+    private readonly data: string,
+    private readonly note: (cause: string) => void,
+  ) {}
+
+  /**
+   * Runs a query, and answers its bytes when there are some: until then it throws a SqlError or TooManyQueries. A failure
+   * after that breaks the stream off. Whoever doesn't read it to its end must destroy it; or abort, which ends the query.
+   */
+  async run(request: SqlRequest, aborted: AbortSignal): Promise<Readable> {
+    const { config } = this;
+    const ofOrganization = [...this.running.values()].filter((orgId) => orgId === request.orgId);
+    if (ofOrganization.length >= config.queriesPerOrg) throw new TooManyQueries(true);
+    if (this.running.size >= config.queries) throw new TooManyQueries(false);
+    const child = this.take();
+    this.running.set(child, request.orgId);
+    const job: SqlJob = {
+      lake: 'lake',
+      ...request,
+      rows: config.rows,
+      bytes: config.answerMb * 2 ** 20,
+      file: `answer-${randomUUID()}.tmp`,
+    };
+    const run = new Run(child, config, aborted);
+    void run.ended.then(async (report) => {
+      if (report.state === 'failed' && report.cause !== undefined) this.note(report.cause);
+      if (report.state === 'failed' && report.isUsed === false) {
+        this.running.delete(child);
+        this.keep(child);
+        return;
+      }
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      this.running.delete(child);
+      rmSync(join(this.data, job.file), { force: true });
+      if (!this.isClosed && this.spare === undefined) this.keep(this.start());
+    });
+    child.send(job);
+    const report = await Promise.race([run.begun, run.ended]);
+    if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
+    return Readable.from(bytesOf(child, run), { objectMode: false });
+  }
+
+  /** Ends all processes. */
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    for (const child of [this.spare, ...this.running.keys()]) child?.kill('SIGKILL');
+  }
+
+  private take(): ChildProcess {
+    const { spare } = this;
+    this.spare = undefined;
+    clearTimeout(this.timer);
+    return spare?.connected === true ? spare : this.start();
+  }
+
+  private keep(child: ChildProcess): void {
+    if (this.isClosed || (this.spare !== undefined && this.spare !== child)) {
+      child.kill('SIGKILL');
+      return;
+    }
+    this.spare = child;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.spare = undefined;
+      child.kill('SIGKILL');
+    }, SPARE_MS).unref();
+  }
+
+  private start(): ChildProcess {
+    const { memoryMb, threads } = this.config;
+    const child = fork(PROGRAM, [String(memoryMb), String(threads)], {
+      cwd: this.data,
+      env: {},
+      execArgv: ['--max-old-space-size=256'],
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    });
+    child.on('error', ({ message }) => this.note(message));
+    // Where memory runs out all the same, this is what the system ends first.
+    writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => undefined);
+    return child;
+  }
+}
+
+/** What a process does with one query, and what it is stopped by. */
+class Run {
+  /** Settles when the first bytes come. */
+  readonly begun: Promise<undefined>;
+  /** What became of it: settles in any case. */
+  readonly ended: Promise<Exclude<SqlReport, { state: 'begun' }>>;
+
+  constructor(child: ChildProcess, config: SqlConfig, aborted: AbortSignal) {
+    let begin: (value: undefined) => void = () => undefined;
+    this.begun = new Promise((resolve) => {
+      begin = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      const stop = (report: Exclude<SqlReport, { state: 'begun' }>) => {
+        clearTimeout(timer);
+        clearInterval(watch);
+        child.off('message', hear).off('exit', crash);
+        aborted.removeEventListener('abort', abort);
+        resolve(report);
+      };
+      const fail = (fault: Failed['fault'], detail: string, cause?: string) =>
+        stop({ state: 'failed', fault, detail, ...(cause === undefined ? {} : { cause }) });
+      const hear = (report: SqlReport) => (report.state === 'begun' ? begin(undefined) : stop(report));
+      const crash = (code: number | null, signal: string | null) =>
+        fail('engine', ENGINE, `the process of a query ended with ${code ?? signal}`);
+      const abort = () => fail('query', 'The client went away');
+      const timer = setTimeout(
+        () =>
+          fail(
+            'limit',
+            `The query takes more than ${config.timeSeconds} s: read fewer days, or group earlier`,
+          ),
+        config.timeSeconds * 1000,
+      );
+      const watch = setInterval(() => {
+        if (residentBytes(child.pid) > config.memoryMb * 2 ** 20 + MEMORY_BESIDE)
+          fail('limit', memorySentence(config.memoryMb));
+      }, MEMORY_MS);
+      child.on('message', hear).on('exit', crash);
+      aborted.addEventListener('abort', abort);
+      if (aborted.aborted) abort();
+    });
+  }
+}
+
+const ENGINE = "DuckDB can't answer this query: write it in another way";
+
+/** What a process has in memory, as Linux tells it; 0 where nobody does. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
+/** The bytes of an answer: all of them, or it throws. */
+async function* bytesOf(child: ChildProcess, run: Run): AsyncGenerator<Buffer> {
+  for await (const bytes of child.stdout ?? []) yield bytes;
+  const report = await run.ended;
+  if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
+}

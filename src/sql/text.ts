@@ -1,0 +1,97 @@
+import {
+  DuckDBArrayType,
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  type DuckDBType,
+  DuckDBTypeId,
+} from '@duckdb/node-api';
+import { quote } from '../store/sql.js';
+
+/** A column that has a name and the expression that has its value. */
+export interface Expression {
+  readonly name: string;
+  readonly type: DuckDBType;
+  readonly sql: string;
+}
+
+const NUMBERS = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.UHUGEINT,
+  DuckDBTypeId.BIGNUM,
+  DuckDBTypeId.DECIMAL,
+  DuckDBTypeId.BOOLEAN,
+]);
+const INSTANTS = new Set([
+  DuckDBTypeId.TIMESTAMP,
+  DuckDBTypeId.TIMESTAMP_S,
+  DuckDBTypeId.TIMESTAMP_MS,
+  DuckDBTypeId.TIMESTAMP_NS,
+]);
+
+/** A value as plain text: instants as RFC 3339 has them, in UTC, and everything else as DuckDB writes it. */
+function textOf(type: DuckDBType, value: string): string {
+  const isZoned = type.typeId === DuckDBTypeId.TIMESTAMP_TZ;
+  const text = `CAST(${value}${isZoned ? " AT TIME ZONE 'UTC'" : ''} AS VARCHAR)`;
+  if (!isZoned && !INSTANTS.has(type.typeId)) return text;
+  return `CASE WHEN isfinite(${value}) THEN replace(${text}, ' ', 'T') || 'Z' ELSE ${text} END`;
+}
+
+/** A value as JSON, and NULL as NULL. Numbers have all their digits; what is none in JSON, as infinity, is null. */
+function jsonOf(type: DuckDBType, value: string, depth = 0): string {
+  const orNull = (of: DuckDBType, one: string) => `coalesce(${jsonOf(of, one, depth + 1)}, 'null')`;
+  const element = `e${depth}`;
+  const joined = (list: string, one: string) =>
+    `array_to_string(list_transform(${list}, lambda ${element}: ${one}), ',')`;
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
+    const list = type instanceof DuckDBArrayType ? `CAST(${value} AS ${type.valueType}[])` : value;
+    return `'[' || ${joined(list, orNull(type.valueType, element))} || ']'`;
+  }
+  if (type instanceof DuckDBMapType) {
+    const key = `CAST(to_json(CAST(${element}.key AS VARCHAR)) AS VARCHAR)`;
+    return `'{' || ${joined(`map_entries(${value})`, `${key} || ':' || ${orNull(type.valueType, `${element}.value`)}`)} || '}'`;
+  }
+  if (type instanceof DuckDBStructType) {
+    const members = type.entryTypes.map(
+      (of, index) =>
+        `${quote(`${index === 0 ? '{' : ','}${JSON.stringify(type.entryNames[index] || String(index + 1))}:`)}, ${orNull(of, `struct_extract_at(${value}, ${index + 1})`)}`,
+    );
+    return `CASE WHEN ${value} IS NOT NULL THEN concat(${members.join(', ')}, '}') END`;
+  }
+  if (NUMBERS.has(type.typeId)) return `CAST(${value} AS VARCHAR)`;
+  if (type.typeId === DuckDBTypeId.FLOAT || type.typeId === DuckDBTypeId.DOUBLE)
+    return `CASE WHEN isfinite(${value}) THEN CAST(${value} AS VARCHAR) END`;
+  return `CAST(to_json(${textOf(type, value)}) AS VARCHAR)`;
+}
+
+/** A row as an object of JSON, as SQL. */
+export function jsonRow(columns: readonly Expression[]): string {
+  const members = columns.map(
+    ({ name, type, sql }, index) =>
+      `${quote(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`)}, coalesce(${jsonOf(type, sql)}, 'null')`,
+  );
+  return `concat(${members.join(', ')}, '}')`;
+}
+
+/** A row as a line of CSV (RFC 4180), as SQL: nothing for null, JSON for what is nested. */
+export function csvRow(columns: readonly Expression[]): string {
+  const fields = columns.map(({ type, sql }) => {
+    const isNested =
+      type instanceof DuckDBListType ||
+      type instanceof DuckDBArrayType ||
+      type instanceof DuckDBMapType ||
+      type instanceof DuckDBStructType;
+    if (NUMBERS.has(type.typeId)) return `CAST(${sql} AS VARCHAR)`;
+    const text = isNested ? jsonOf(type, sql) : textOf(type, sql);
+    return `CASE WHEN regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`;
+  });
+  return `concat(${fields.join(`, ',', `)}, chr(13) || chr(10))`;
+}
