@@ -506,6 +506,43 @@ async function openWorkspace(folder: string): Promise<string> {
   }
 }
 
+const lake = program.command('lake').description('the built days as Parquet files, for other programs');
+
+lake
+  .command('verify')
+  .description('compare the files with the store, and end with 1 when any differs')
+  .option('--org <org>', 'of this organization only')
+  .option('--json', 'print one JSON object')
+  .action(async (options: { org?: string; json?: boolean }) => {
+    const found = await call(
+      settings(program.opts()),
+      clock,
+      'verifyLake',
+      options.org === undefined ? {} : { orgId: options.org },
+    );
+    if (found.differences.length > 0) process.exitCode = 1;
+    if (options.json === true) return print(JSON.stringify(found));
+    for (const { path, detail } of found.differences) print(`${path} ${detail}.`);
+    if (found.differences.length === 0)
+      print(`As in the store: ${count(found.files, 'file')} of ${count(found.days, 'day')}.`);
+    else process.stderr.write('"daybook lake publish" writes them again.\n');
+  });
+
+lake
+  .command('publish')
+  .description('compare the files with the store, and write those again that differ')
+  .option('--json', 'print one JSON object')
+  .action(async (options: { json?: boolean }) => {
+    const found = await call(settings(program.opts()), clock, 'publishLake', {});
+    if (options.json === true) return print(JSON.stringify(found));
+    for (const { path, detail } of found.differences) print(`${path} ${detail}.`);
+    print(
+      found.differences.length === 0
+        ? 'Every built day is in the lake.'
+        : `${count(found.differences.length, 'file')} written or taken away.`,
+    );
+  });
+
 const keys = program.command('keys').description('make, list and revoke API keys');
 
 keys

@@ -8,6 +8,7 @@ import { isServed, serveControl } from './command/control.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
 import { Inbox } from './ingest/inbox.js';
+import { Lake } from './lake/lake.js';
 import type { Store } from './store/store.js';
 
 /** A running service. */
@@ -47,9 +48,15 @@ export async function serve(
     const url = await serving.listen({ host: config.host, port: config.port });
     serving.log.level = config.logLevel;
     await prepare(store);
-    const control = await serveControl({ store, config, clock });
+    const lake = new Lake(config.data);
+    const control = await serveControl({ store, config, lake, clock });
     inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
-    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), config.retentionDays);
+    // What was built before the lake was, or is not in it for another reason.
+    lake.publish(store, []).catch((err) => serving.log.error({ err }, 'days could not be published'));
+    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
+      retentionDays: config.retentionDays,
+      publish: (days) => lake.publish(store, days),
+    });
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
       // Who still doesn't send or read what belongs to a request then is cut off.
@@ -59,7 +66,9 @@ export async function serve(
       await serving.close();
       clearTimeout(limit);
       await closed;
+      const published = lake.close();
       await schedule.stop();
+      await published;
       await inbox.close();
       await store.close();
     };

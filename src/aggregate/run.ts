@@ -1,5 +1,5 @@
 import { sentenceOf } from '../store/check.js';
-import type { Store } from '../store/store.js';
+import type { OrgDay, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type BuildRange, type Built, build } from './build.js';
 import { removeOldEvents } from './retention.js';
@@ -29,6 +29,8 @@ export interface RunOptions {
    */
   readonly retentionDays?: number | undefined;
   readonly progress?: ((done: number, total: number) => void) | undefined;
+  /** Publishes days whose rows have changed. */
+  readonly publish?: ((days: readonly OrgDay[]) => Promise<void>) | undefined;
 }
 
 /** Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. */
@@ -53,7 +55,7 @@ async function record(
   cause: Cause,
   range: BuildRange,
   clock: () => number,
-  { retentionDays, progress }: RunOptions,
+  { retentionDays, progress, publish }: RunOptions,
 ): Promise<Built> {
   const startedAt = clock();
   const note = (built: Built | undefined, error: string | null) => {
@@ -75,16 +77,18 @@ async function record(
       },
     ]);
   };
+  let built: Built | undefined;
   try {
     await store.refresh(startedAt);
-    const built = await build(store, range, clock, progress);
-    if (range.from === undefined && range.to === undefined)
-      await removeOldEvents(store, retentionDays, clock());
+    built = await build(store, range, clock, progress);
+    const isChosen = range.from !== undefined || range.to !== undefined;
+    const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());
+    await publish?.([...built.days, ...removed]);
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));
     return built;
   } catch (error) {
-    await note(undefined, error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    await note(built, error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { type ScheduledTask, schedule } from 'node-cron';
 import type { Store } from '../store/store.js';
-import { type Cause, runBuild } from './run.js';
+import { type Cause, type RunOptions, runBuild } from './run.js';
 
 /** After a run with failures it is tried again, each time after twice as long. */
 const FIRST_RETRY_MS = 5 * 60_000;
@@ -20,7 +20,7 @@ export class Schedule {
     private readonly log: FastifyBaseLogger,
     /** What goes before a build: events that wait. */
     private readonly prepare: () => Promise<void>,
-    private readonly retentionDays: number | undefined,
+    private readonly options: RunOptions,
   ) {}
 
   /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
@@ -39,9 +39,7 @@ export class Schedule {
     let isWell = false;
     try {
       await this.prepare();
-      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock, {
-        retentionDays: this.retentionDays,
-      });
+      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock, this.options);
       isWell = breaches.length === 0;
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },

@@ -67,11 +67,12 @@ export async function call<Name extends CommandName>(
   // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
   if (await isAnswered()) return answer as CommandResult<Name>;
   if (!MAKERS.has(name)) requireDatabase(config);
-  const { runCommand } = await import('./commands.js');
+  const [{ runCommand }, { Lake }] = await Promise.all([import('./commands.js'), import('../lake/lake.js')]);
   const store = await openStore(config, clock, isAnswered);
   if (store === undefined) return answer as CommandResult<Name>;
   try {
-    return (await runCommand({ store, config, clock }, name, args, progress)) as CommandResult<Name>;
+    const lake = new Lake(config.data);
+    return (await runCommand({ store, config, lake, clock }, name, args, progress)) as CommandResult<Name>;
   } finally {
     await store.close();
   }

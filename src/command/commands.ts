@@ -12,6 +12,7 @@ import { Settings } from '../controls/settings.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
+import type { Lake } from '../lake/lake.js';
 import type { Store } from '../store/store.js';
 
 /** How far a command is: of a total, in bytes or days. */
@@ -21,6 +22,7 @@ export type Progress = (done: number, total: number) => void;
 export interface Context {
   readonly store: Store;
   readonly config: Config;
+  readonly lake: Lake;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -46,6 +48,8 @@ export const Arguments = {
     to: DaySchema,
     groupBy: z.string().optional(),
   }),
+  verifyLake: z.strictObject({ orgId: z.string().optional() }),
+  publishLake: z.strictObject({}),
   createKey: z.strictObject({
     orgId: z.string(),
     role: Role,
@@ -150,8 +154,14 @@ export const commands = {
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
     return ingest(store, request, clock, (done) => progress(done, total));
   },
-  build: async ({ store, config, clock }: Context, range: Of<'build'>, progress: Progress) =>
-    runBuild(store, 'command', range, clock, { retentionDays: config.retentionDays, progress }),
+  build: async ({ store, config, lake, clock }: Context, range: Of<'build'>, progress: Progress) =>
+    runBuild(store, 'command', range, clock, {
+      retentionDays: config.retentionDays,
+      progress,
+      publish: (days) => lake.publish(store, days),
+    }),
+  verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
+  publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
   status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
     organizations: await status(context),
     last_run: (await newestRun(context.store)) ?? null,

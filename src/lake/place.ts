@@ -52,8 +52,7 @@ export function fileOf(lake: string, table: LakeTable, { orgId, day }: OrgDay): 
 
 /** The pattern of all files that a table has of an organization, or of all, as DuckDB reads patterns. */
 export function filesOf(lake: string, table: LakeTable, orgId?: string): string {
-  const base = join(lake, table).replaceAll(/[*?[]/g, '[$&]');
-  return join(base, orgId === undefined ? '*' : folderOf(orgId), '*', FILE);
+  return join(patternOf(join(lake, table)), orgId === undefined ? '*' : folderOf(orgId), '*', FILE);
 }
 
 /**
@@ -62,6 +61,11 @@ export function filesOf(lake: string, table: LakeTable, orgId?: string): string 
  * where no day of the organization is published yet: the catalog has none of its days then.
  */
 export function lakeSql(lake: string, table: LakeTable, orgId?: string): string {
+  return rowsSql([filesOf(lake, table, orgId)], table, orgId);
+}
+
+/** The same of some files, given their patterns. */
+export function rowsSql(patterns: readonly string[], table: LakeTable, orgId?: string): string {
   const columns = columnsOf(table).map(({ name, type }) =>
     name === 'org_id' && orgId !== undefined
       ? `${quote(orgId)} AS org_id`
@@ -70,16 +74,27 @@ export function lakeSql(lake: string, table: LakeTable, orgId?: string): string 
         : name,
   );
   return `SELECT ${columns.join(', ')}
-FROM read_parquet(${quote(filesOf(lake, table, orgId))}, hive_partitioning = true, hive_types = {'org_id': 'VARCHAR', 'day': 'DATE'})`;
+FROM read_parquet([${patterns.map(quote).join(', ')}], hive_partitioning = true, hive_types = {'org_id': 'VARCHAR', 'day': 'DATE'})`;
 }
 
-const COLUMNS = new Map(
+/** A path as a pattern that it alone is like. */
+export function patternOf(path: string): string {
+  return path.replaceAll(/[*?[]/g, '[$&]');
+}
+
+const TEXTS = new Map(
   Object.values(readTables())
     .flat()
-    .map(({ name, columns }) => [name, columns]),
+    .map((text) => [text.name, text]),
 );
 
 /** The columns of a table of the lake, in order. */
 export function columnsOf(table: LakeTable): readonly Column[] {
-  return COLUMNS.get(table) ?? [];
+  return TEXTS.get(table)?.columns ?? [];
+}
+
+/** The columns that a table's rows are in the order of, in each file. Views of the events ask for one type. */
+export function orderOf(table: LakeTable): readonly string[] {
+  if (table === 'events') return ['type', 'occurred_at', 'event_id'];
+  return (TEXTS.get(table)?.grain ?? []).filter((name) => name !== 'org_id' && name !== 'day');
 }

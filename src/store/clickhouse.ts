@@ -12,10 +12,10 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
-import { connect, openInstance, type Resources, type Session, withSources } from './duckdb.js';
+import { connect, copyOf, openInstance, type Resources, type Session, withSources } from './duckdb.js';
 import { removableOf } from './removal.js';
 import { quote, valuesOf } from './sql.js';
-import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Store } from './store.js';
+import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
 const READS_AT_MOST = 3;
@@ -137,13 +137,25 @@ export class ClickHouseStore implements Store {
     return this.queue.run(work);
   }
 
-  /** What the SELECTs give comes as Parquet files, which the embedded DuckDB reads. */
-  private async readColumns(
+  /** All of it at once, since the files go. */
+  private readColumns(sql: string, sources: Sources, parameters: Parameters): Promise<DuckDBResult> {
+    return this.withRows(sql, sources, parameters, ({ connection }, text) => connection.run(text));
+  }
+
+  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
+    return this.withRows(sql, sources, {}, async (session, text) => {
+      await session.run(copyOf(text, path, partitions));
+    });
+  }
+
+  /** What the SELECTs of sources give comes as Parquet files, which the embedded DuckDB reads. */
+  private async withRows<T>(
     sql: string,
-    sources: Readonly<Record<string, string>>,
+    sources: Sources,
     parameters: Parameters,
-  ): Promise<DuckDBResult> {
-    const { connection } = await connect(this.instance);
+    work: (session: Session, sql: string) => Promise<T>,
+  ): Promise<T> {
+    const session = await connect(this.instance);
     const paths: string[] = [];
     try {
       const files: Record<string, string> = {};
@@ -154,10 +166,9 @@ export class ClickHouseStore implements Store {
         await this.session.download(text, parameters, path);
         files[name] = `SELECT * FROM read_parquet(${quote(path)})`;
       }
-      // All of it at once, since the files go.
-      return await connection.run(withSources(sql, files));
+      return await work(session, withSources(sql, files));
     } finally {
-      connection.closeSync();
+      session.connection.closeSync();
       for (const path of paths) await rm(path, { force: true });
     }
   }

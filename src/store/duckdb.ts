@@ -21,8 +21,8 @@ import { applyChanges } from './change.js';
 import { copyBeforeUpgrade } from './precaution.js';
 import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
-import { valuesOf } from './sql.js';
-import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Store, Value } from './store.js';
+import { quote, valuesOf } from './sql.js';
+import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store, Value } from './store.js';
 
 const MS_PER_DAY = 86_400_000;
 
@@ -91,9 +91,16 @@ function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<stri
 }
 
 /** A SELECT with the others that it reads from before it. */
-export function withSources(sql: string, sources: Readonly<Record<string, string>>): string {
+export function withSources(sql: string, sources: Sources): string {
+  if (Object.keys(sources).length === 0) return sql;
   const texts = Object.entries(sources).map(([name, text]) => `${name} AS (\n${text}\n)`);
   return `WITH ${texts.join(',\n')}\n${sql.replace(/^WITH /m, ', ')}`;
+}
+
+/** The statement that writes the rows of a SELECT to Parquet: see Store. */
+export function copyOf(sql: string, path: string, partitions: readonly string[]): string {
+  const parts = partitions.length === 0 ? '' : `, PARTITION_BY (${partitions.join(', ')})`;
+  return `COPY (${sql}) TO ${quote(path)} (FORMAT parquet, COMPRESSION zstd${parts})`;
 }
 
 /** One database connection, with what this project asks of one. */
@@ -309,6 +316,12 @@ export class DuckDbStore implements Store {
         return removed;
       }),
     );
+  }
+
+  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
+    return this.reading(async (session) => {
+      await session.run(copyOf(withSources(sql, sources), path, partitions));
+    });
   }
 
   refresh(now: number): Promise<void> {

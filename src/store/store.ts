@@ -100,6 +100,11 @@ export interface Store {
    * runs; after that writers go on, in other files or other parts of these. One hold at a time: who comes waits.
    */
   hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void>;
+  /**
+   * Writes the rows of a SELECT to Parquet, at a path that has none: a file, or a folder of them where `partitions` has
+   * columns that come to stand in their names as Hive spells them, not in the files. See ReadColumns for what it can read.
+   */
+  copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<void>;
   /** Takes over a rate card that has changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
@@ -110,11 +115,10 @@ export interface Store {
  * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column: all of them, or it throws. It
  * reads from the rows of SELECTs that every store has, by the names under which it finds them; parameters are theirs.
  */
-export type ReadColumns = (
-  sql: string,
-  sources: Readonly<Record<string, string>>,
-  parameters: Parameters,
-) => Promise<DuckDBResult>;
+export type ReadColumns = (sql: string, sources: Sources, parameters: Parameters) => Promise<DuckDBResult>;
+
+/** SELECTs that every store has, by the names under which a SELECT of DuckDB finds their rows. */
+export type Sources = Readonly<Record<string, string>>;
 
 /** How many examples of rejected lines go with what was settled. */
 export const EXAMPLES = 5;
