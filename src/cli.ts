@@ -31,6 +31,7 @@ const [
   { Role },
   { addBackup },
   { call },
+  { addSql },
   { isDebugging, readProcessConfig, showProcessConfig, VERSION },
   { addDays, dayOf, lastClosedDay, parseDay },
   { inputFiles },
@@ -42,6 +43,7 @@ const [
   import('./api/roles.js'),
   import('./command/backup.js'),
   import('./command/call.js'),
+  import('./command/sql.js'),
   import('./config.js'),
   import('./day.js'),
   import('./ingest/files.js'),
@@ -360,6 +362,8 @@ program
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
+
+addSql(program, () => settings(program.opts()));
 
 addBackup(program, { settings: () => settings(program.opts()), clock, print });
 
