@@ -13,13 +13,14 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Starts the real program, or another of its kind, in a folder of its own unless one is given. */
+/** Starts the real program, or what starts it, in a folder of its own unless one is given. */
 export function start(
   args: readonly string[],
-  options: { cli?: string; cwd?: string; env?: Record<string, string> } = {},
+  options: { cli?: string; program?: readonly string[]; cwd?: string; env?: Record<string, string> } = {},
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
-  const child = spawn('node', [options.cli ?? CLI, ...args], {
+  const [program = '', ...first] = options.program ?? ['node', options.cli ?? CLI];
+  const child = spawn(program, [...first, ...args], {
     cwd: options.cwd ?? temporaryFolder(),
     env: { ...Object.fromEntries(inherited), ...options.env },
   });

@@ -3,7 +3,6 @@ import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
   type DuckDBConnection,
-  type DuckDBResult,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -126,6 +125,7 @@ export class Shell {
   /** The type of a statement. Throws a UsageError for one that may not be run here. */
   private async typeOf(sql: string): Promise<StatementType> {
     const { isWriting } = this.options;
+    if (/^pragma\b/i.test(sql)) throw new UsageError("PRAGMA can't be used here.");
     const prepared = await this.connection.prepare(sql);
     const type = prepared.statementType;
     prepared.destroySync();
@@ -159,47 +159,24 @@ export class Shell {
     if (!this.out.write(text)) await once(this.out, 'drain');
   }
 
-  /**
-   * Reads the result of a SELECT as a stream.
-   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends. But its transaction is aborted,
-   * and running the query again says why.
-   */
-  private async streamed(sql: string, read: (result: DuckDBResult) => Promise<void>): Promise<void> {
-    const { connection } = this;
-    await connection.run('BEGIN');
-    try {
-      await read(await connection.stream(sql));
-    } catch (error) {
-      await connection.run('ROLLBACK');
-      throw error;
-    }
-    const isWhole = await connection.run('COMMIT').then(
-      () => true,
-      () => false,
-    );
-    if (isWhole) return;
-    await connection.run('ROLLBACK').catch(() => undefined);
-    if (!this.isInterrupted) await connection.run(sql);
-    throw new UsageError('The query failed after some of its rows: run it again.');
-  }
-
   /** Writes the rows as a table for people: the first of them, and how many there are. */
   private async writeTable(sql: string, started: number): Promise<void> {
-    let names: string[] = [];
-    let types: DuckDBType[] = [];
-    const rows: string[][] = [];
-    let count = 0;
-    await this.streamed(sql, async (result) => {
-      names = result.columnNames();
-      types = result.columnTypes();
-      for await (const chunk of chunksOf(result)) {
-        const room = SHOWN_ROWS - rows.length;
-        if (room > 0) for (const row of chunk.getRows().slice(0, room)) rows.push(row.map(shown));
-        count += chunk.rowCount;
-      }
-    });
-    if (count > 0) await this.write(`${grid(names, rows, types.map(isNumber))}\n`);
-    const more = count > rows.length ? `, the first ${rows.length} are shown` : '';
+    const { connection } = this;
+    const names = (await this.columnsOf(sql)).map(({ name }) => name);
+    const rows = `FROM (\n${sql}\n)`;
+    const first = await connection.runAndReadAll(`${rows} LIMIT ${SHOWN_ROWS + 1}`);
+    const texts = first
+      .getRows()
+      .slice(0, SHOWN_ROWS)
+      .map((row) => row.map(shown));
+    let count = first.currentRowCount;
+    let more = '';
+    if (count > SHOWN_ROWS) {
+      const counted = await connection.runAndReadAll(`SELECT count(*) ${rows}`);
+      count = Number(counted.getRows()[0]?.[0]);
+      more = `, the first ${SHOWN_ROWS} are shown`;
+    }
+    if (count > 0) await this.write(`${grid(names, texts, first.columnTypes().map(isNumber))}\n`);
     await this.write(`(${count} row${count === 1 ? '' : 's'}${more}, ${seconds(started)})\n`);
   }
 
@@ -209,31 +186,46 @@ export class Shell {
     for (const [, drawing] of plan.getRows()) await this.write(`${drawing}\n`);
   }
 
-  /** Writes the rows as CSV or as a JSON array, a part at a time. */
+  /**
+   * Writes the rows as CSV or as a JSON array, a part at a time.
+   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends. So there is a row after the last one,
+   * and where that doesn't come, running the query again says why.
+   */
   private async writeLines(sql: string, format: 'csv' | 'json'): Promise<void> {
-    const prepared = await this.connection.prepare(sql);
-    const columns: Expression[] = [];
-    for (let index = 0; index < prepared.columnCount; index += 1)
-      columns.push({
-        name: prepared.columnName(index),
-        type: prepared.columnType(index),
-        sql: `c${index}`,
-      });
-    prepared.destroySync();
+    const columns = await this.columnsOf(sql);
     const names = columns.map((column) => column.sql).join(', ');
     const isCsv = format === 'csv';
-    // Each row has what is between rows before it.
+    // Each row of JSON has what is between rows before it.
     const row = isCsv ? csvRow(columns) : `concat(',', chr(10), ${jsonRow(columns)})`;
+    const lines = `SELECT ${row} FROM (\n${sql}\n) AS answer (${names}) UNION ALL SELECT NULL`;
     if (isCsv) await this.write([...csvLine(columns.map(({ name }) => name))].join(''));
     let isFirst = true;
-    await this.streamed(`SELECT ${row} FROM (\n${sql}\n) AS answer (${names})`, async (result) => {
-      for await (const chunk of chunksOf(result)) {
-        const text = (chunk.getColumnValues(0) as string[]).join('');
-        await this.write(isFirst && !isCsv ? `[${text.slice(1)}` : text);
-        isFirst = false;
-      }
-    });
+    let isWhole = false;
+    for await (const chunk of chunksOf(await this.connection.stream(lines))) {
+      const texts = chunk.getColumnValues(0) as (string | null)[];
+      isWhole = texts.at(-1) === null;
+      const text = texts.join('');
+      if (text === '') continue;
+      await this.write(isFirst && !isCsv ? `[${text.slice(1)}` : text);
+      isFirst = false;
+    }
+    if (!isWhole) {
+      if (!this.isInterrupted) await this.connection.run(lines);
+      throw new UsageError('The query ended after some of its rows: run it again.');
+    }
     if (!isCsv) await this.write(isFirst ? '[]\n' : '\n]\n');
+  }
+
+  /** The columns of a SELECT, under names of our own. */
+  private async columnsOf(sql: string): Promise<Expression[]> {
+    const prepared = await this.connection.prepare(sql);
+    const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
+      name: prepared.columnName(index),
+      type: prepared.columnType(index),
+      sql: `c${index}`,
+    }));
+    prepared.destroySync();
+    return columns;
   }
 
   private async writeParquet(sql: string): Promise<void> {
