@@ -4,6 +4,7 @@ import { engines } from './engines.js';
 import { events } from './events.js';
 import { ingest } from './ingest.js';
 import { serve } from './serve.js';
+import { sql } from './sql.js';
 import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
@@ -16,6 +17,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   engines,
   serve,
   events,
+  sql,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

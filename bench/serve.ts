@@ -17,17 +17,17 @@ const SECONDS = 2;
 const CONNECTIONS = 20;
 const PEOPLE = 10_000;
 /** The days of a year, and when they are over. */
-const FIRST_DAY = '2025-07-01';
+export const FIRST_DAY = '2025-07-01';
 const DAYS = 365;
-const NOW = Date.parse('2026-07-01T00:15:00.000Z');
+export const NOW = Date.parse('2026-07-01T00:15:00.000Z');
 const MS_PER_DAY = 86_400_000;
 
-function dayAt(index: number): string {
+export function dayAt(index: number): string {
   return new Date(Date.parse(FIRST_DAY) + index * MS_PER_DAY).toISOString().slice(0, 10);
 }
 
 /** Writes events of some days: of each person a user turn, a call of a tool, a changed file, and usage of some models. */
-async function writeEvents(
+export async function writeEvents(
   path: string,
   {
     people,
@@ -93,7 +93,7 @@ async function fill(store: Store, folder: string): Promise<void> {
 }
 
 /** The time in milliseconds that a share of some requests doesn't exceed. */
-function percentile(times: readonly number[], share: number): number {
+export function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
 }

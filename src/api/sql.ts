@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { describeTables, type SqlTable } from '../sql/describe.js';
-import { SqlError, type SqlFault } from '../sql/error.js';
+import { SqlError, type SqlFault, timeSentence } from '../sql/error.js';
 import { type SqlForm, SqlParameter } from '../sql/job.js';
 import { Queries, TooManyQueries } from '../sql/queries.js';
 import { ApiError, type ErrorStatus } from './errors.js';
@@ -41,7 +41,7 @@ const OTHER_FORMS = {
 };
 
 /** What a query can fail with, by whose fault it is. */
-const STATUSES: Record<SqlFault, ErrorStatus> = { query: 400, limit: 422, engine: 422, lake: 503 };
+const STATUSES: Record<SqlFault, ErrorStatus> = { query: 400, limit: 422, engine: 422, lake: 503, busy: 503 };
 
 /** When to come back where others run. */
 const RETRY_S = 5;
@@ -129,7 +129,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
           400: 'The member sql must be one statement that is a SELECT.',
           413: `The body must have at most ${bodyLimit} bytes.`,
           415: 'The Content-Type is not one that this route takes: send application/json.',
-          422: `The query takes more than ${limits.timeSeconds} s: read fewer days, or group earlier.`,
+          422: `${timeSentence(limits.timeSeconds)}.`,
           429: busySentence(true),
           503: busySentence(false),
         },

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
+import { chunksOf } from './chunk.js';
 import { type Column, columnOf } from './column.js';
 import { fieldsOf } from './type.js';
 
@@ -19,15 +20,6 @@ class Writer extends RecordBatchStreamWriter {
 
   take(): Uint8Array {
     return Buffer.concat(this.made.splice(0));
-  }
-}
-
-/** The chunks of a result: while one is looked at, the next is fetched. */
-export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
-  let next = result.fetchChunk();
-  for (let chunk = await next; chunk !== null && chunk.rowCount > 0; chunk = await next) {
-    next = result.fetchChunk();
-    yield chunk;
   }
 }
 

@@ -2,16 +2,15 @@ import { statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { Utf8 } from 'apache-arrow';
 import { csvLine } from '../api/body.js';
-import { Texts } from '../arrow/column.js';
-import { arrowBytes, chunksOf } from '../arrow/stream.js';
-import { castOf, quoteName } from '../arrow/type.js';
+import { chunksOf } from '../arrow/chunk.js';
+import { Texts } from '../arrow/text.js';
+import { LAKE_TABLES } from '../lake/place.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
 import { SqlError } from './error.js';
 import type { SqlForm, SqlJob, SqlParameters } from './job.js';
-import { confine, folderOf, readLake, readLakeDefinitions } from './lake.js';
+import { confine, foldersOf, readLake, VIEWS } from './lake.js';
 import { csvRow, type Expression, jsonRow } from './text.js';
 
 /** Where the bytes of an answer go. */
@@ -64,9 +63,13 @@ function bytesSentence(most: number): string {
   return `The answer has more than ${Math.floor(most / 2 ** 20)} MiB: read fewer rows or columns`;
 }
 
+/** Loads what only some forms need, and takes as long as all the rest. */
+export async function loadArrow() {
+  return { ...(await import('../arrow/stream.js')), ...(await import('../arrow/type.js')) };
+}
+
 /** What SQL can read, by name. */
-const DEFINITIONS = readLakeDefinitions();
-const NAMES = new Set([...DEFINITIONS.tables, ...DEFINITIONS.views].map(({ name }) => name));
+const NAMES = new Set<string>([...LAKE_TABLES, ...VIEWS.map(({ name }) => name)]);
 
 /** Checks the query of a job, and answers the names of the tables that it reads. Nothing is read yet. Throws a SqlError. */
 export function check(connection: DuckDBConnection, { sql }: SqlJob): Promise<Set<string>> {
@@ -85,7 +88,7 @@ export async function answer(
 ): Promise<number> {
   const started = performance.now();
   await readLake(connection, job.lake, { orgId: job.orgId, only });
-  const folders = DEFINITIONS.tables.map(({ name }) => folderOf(job.lake, name, job.orgId));
+  const folders = foldersOf(job.lake, job.orgId);
   await confine(connection, { folders, paths: job.form === 'parquet' ? [job.file] : [] });
   const query = await Query.of(connection, job, started);
   const bytes = new Bytes(output, job.bytes);
@@ -112,6 +115,7 @@ class BrokenOff extends SqlError {
 class Query {
   /** How many rows there were so far. */
   rows = 0;
+  private streamed = '';
 
   private constructor(
     private readonly connection: DuckDBConnection,
@@ -123,7 +127,7 @@ class Query {
   static async of(connection: DuckDBConnection, job: SqlJob, started: number): Promise<Query> {
     const statement = await prepare(
       connection,
-      `SELECT * FROM (\n${job.sql}\n) AS answer LIMIT 0`,
+      `SELECT * FROM (\n${bare(job.sql)}\n) AS answer LIMIT 0`,
       job.params,
     );
     const result = await statement.run();
@@ -138,11 +142,12 @@ class Query {
   private textOf(list: string): string {
     const { job, columns } = this;
     const names = columns.map(({ sql }) => sql).join(', ');
-    return `SELECT ${list} FROM (\n${job.sql}\n) AS answer (${names}) LIMIT ${job.rows + 1}`;
+    return `SELECT ${list} FROM (\n${bare(job.sql)}\n) AS answer (${names}) LIMIT ${job.rows + 1}`;
   }
 
   /** The columns with types that other formats have. */
-  private get portable(): string {
+  private async portable(): Promise<string> {
+    const { castOf, quoteName } = await loadArrow();
     return this.textOf(
       this.columns
         .map(({ name, type, sql }) => `CAST(${sql} AS ${castOf(type)}) AS ${quoteName(name)}`)
@@ -165,8 +170,10 @@ class Query {
   async *pieces(): AsyncGenerator<Uint8Array> {
     const { columns } = this;
     switch (this.job.form) {
-      case 'arrow':
-        return yield* arrowBytes(this.results(this.portable), {}, (rows) => this.count(rows));
+      case 'arrow': {
+        const { arrowBytes } = await loadArrow();
+        return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows));
+      }
       case 'csv':
         yield Buffer.from([...csvLine(columns.map(({ name }) => name))].join(''));
         return yield* this.lines();
@@ -191,25 +198,27 @@ class Query {
 
   /** The bytes of the rows that are texts. */
   private async *lines(): AsyncGenerator<Uint8Array> {
-    const texts = new Texts(new Utf8());
+    const texts = new Texts();
     for await (const result of this.results(this.line)) {
       for await (const chunk of chunksOf(result)) {
         this.count(chunk.rowCount);
         texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        yield texts.take().values;
+        yield texts.take().bytes;
       }
     }
   }
 
   /**
    * The result of the query, as a stream; and afterwards, that it was whole.
-   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends. But its transaction is aborted.
+   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends, and even COMMIT says nothing. But
+   * in its transaction, which is aborted then, nothing else can be asked.
    */
   private async *results(sql: string): AsyncGenerator<DuckDBResult> {
+    this.streamed = sql;
     const statement = await prepare(this.connection, sql, this.job.params);
     await this.connection.run('BEGIN');
     yield await statement.stream();
-    await this.connection.run('COMMIT').catch(() => {
+    await this.connection.run('SELECT 1').catch(() => {
       throw new BrokenOff();
     });
   }
@@ -217,7 +226,7 @@ class Query {
   /** Writes the answer to a file, and from there. */
   async writeFile(bytes: Bytes): Promise<void> {
     const { file, params, bytes: most } = this.job;
-    const sql = `COPY (${this.portable}) TO ${quote(file)} (FORMAT parquet, COMPRESSION zstd)`;
+    const sql = `COPY (${await this.portable()}) TO ${quote(file)} (FORMAT parquet, COMPRESSION zstd)`;
     const statement = await prepare(this.connection, sql, params);
     let isLarge = false;
     const watch = setInterval(() => {
@@ -240,7 +249,7 @@ class Query {
   /** Finds out why the query failed, by having it fail again. Throws it. */
   async fail(): Promise<void> {
     await this.connection.run('ROLLBACK');
-    const statement = await prepare(this.connection, this.portable, this.job.params);
+    const statement = await prepare(this.connection, this.streamed, this.job.params);
     await statement.run();
   }
 
@@ -252,6 +261,13 @@ class Query {
         `The answer has more than ${this.job.rows} rows: add a LIMIT, or group earlier`,
       );
   }
+}
+
+/** A statement without the semicolons behind it. */
+function bare(sql: string): string {
+  let end = sql.length;
+  while (end > 0 && /[\s;]/.test(sql.charAt(end - 1))) end -= 1;
+  return sql.slice(0, end);
 }
 
 /** A statement with its parameters. Throws a SqlError when these are not those that it has. */

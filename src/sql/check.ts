@@ -72,6 +72,16 @@ export async function checkQuery(
   const expressions = new Set(
     nodes.flatMap(({ cte_map }) => cte_map?.map?.map(({ key }) => key.toLowerCase()) ?? []),
   );
+  // TRICKY: beyond its scope such a name is one of a table again, which must not be one of the engine's own.
+  if (expressions.size > 0) {
+    const own = await connection.runAndReadAll('SELECT view_name FROM duckdb_views() WHERE internal');
+    const taken = own.getRows().find(([name]) => expressions.has(String(name)));
+    if (taken !== undefined)
+      throw new SqlError(
+        'query',
+        `A common table expression can't be named ${taken[0]}: choose another name`,
+      );
+  }
   const read = new Set<string>();
   const source = (name: string) => {
     if (!tables.has(name) && !expressions.has(name))

@@ -1,5 +1,7 @@
-/** What is wrong with a query: itself, that it needs more than it may, that the lake is changing, or DuckDB. */
-export type SqlFault = 'query' | 'limit' | 'lake' | 'engine';
+/** What is wrong with a query: itself, that it needs more than it may, DuckDB, that the lake is changing, or that the machine is busy. */
+export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy';
+
+export const ENGINE = "The query can't be answered as it is: write it in another way";
 
 /** Why a query has no answer, in a sentence for the one who asks. */
 export class SqlError extends Error {
@@ -42,7 +44,7 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
     case 'INTERNAL':
     case 'FATAL':
     case 'Serialization':
-      return new SqlError('engine', "DuckDB can't answer this query: write it in another way");
+      return new SqlError('engine', ENGINE);
     default:
       // The lines of the text that it shows are of another one: the query is put into a SELECT.
       return new SqlError(
@@ -56,4 +58,8 @@ const FILE = /"?[^\s"]*\.parquet"?/g;
 
 export function memorySentence(memoryMb: number): string {
   return `The query needs more than ${memoryMb} MiB of memory: read fewer days or columns, or group earlier`;
+}
+
+export function timeSentence(seconds: number): string {
+  return `The query takes more than ${seconds} s: read fewer days, or group earlier`;
 }

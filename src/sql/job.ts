@@ -28,9 +28,9 @@ export type SqlParameters =
   | readonly z.infer<typeof SqlParameter>[]
   | Readonly<Record<string, z.infer<typeof SqlParameter>>>;
 
-/** What a process says of its answer, whose bytes come another way: they begin, are all there, or there is none. */
+/** What a process says of its answer: work on it has started, its bytes, which come another way, have begun or are all there, or there is none. */
 export type SqlReport =
-  | { readonly state: 'begun' }
+  | { readonly state: 'started' | 'begun' }
   | { readonly state: 'done'; readonly rows: number }
   | Failed;
 

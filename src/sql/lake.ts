@@ -1,36 +1,34 @@
+import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { BUILT_TABLES } from '../store/build.js';
-import { columnsOf, inOrder, readDefinitions } from '../store/change.js';
+import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
+import { inOrder, readDefinitions } from '../store/change.js';
 import type { Resources } from '../store/duckdb.js';
-import { quote, readSql, readSqlFolder } from '../store/sql.js';
+import { quote, readSql } from '../store/sql.js';
 
 /** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */
 const EMPTY = 'empty';
 
-/** A table of the lake or a view, by the text that makes it. */
-interface Definition {
+/** A view that can be made of the lake's tables. */
+interface View {
   readonly name: string;
   readonly text: string;
-  /** What a view stands on. */
+  /** What it stands on. */
   readonly sources: readonly string[];
 }
 
-/** What SQL can read: the tables of the lake, and the views all of whose tables are there, each after those that it stands on. */
-export function readLakeDefinitions(): { tables: Definition[]; views: Definition[] } {
-  const texts = new Map(readSqlFolder('schema').map(({ name, text }) => [name, text]));
-  const tables = [
-    { name: 'events', text: readSql('change/0001-events.sql'), sources: [] },
-    ...BUILT_TABLES.map((name) => ({ name, text: texts.get(name) ?? '', sources: [] })),
-  ];
-  const known = new Set(tables.map(({ name }) => name));
-  const views: Definition[] = [];
+/** The views all of whose tables are in the lake, each after those that it stands on. */
+export const VIEWS: readonly View[] = readViews();
+
+function readViews(): View[] {
+  const known = new Set<string>(LAKE_TABLES);
+  const views: View[] = [];
   for (const view of inOrder(readDefinitions('').views)) {
     const sources = [...view.text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
     if (!sources.every((name) => known.has(name))) continue;
     known.add(view.name);
     views.push({ ...view, sources });
   }
-  return { tables, views };
+  return views;
 }
 
 /**
@@ -47,16 +45,16 @@ export async function openLake({ memoryMb, threads }: Resources): Promise<DuckDB
     temp_directory: '',
   });
   const connection = await instance.connect();
-  await connection.run(`SET TimeZone = 'UTC'; ${readSql('engine/duckdb.sql')}`);
-  await connection.run(`CREATE SCHEMA ${EMPTY}; SET schema = '${EMPTY}'`);
-  for (const { text } of readLakeDefinitions().tables) await connection.run(text);
-  await connection.run("SET schema = 'main'");
+  const empty = LAKE_TABLES.map(
+    (table) =>
+      `CREATE TABLE ${EMPTY}.${table} (${columnsOf(table)
+        .map(({ name, type }) => `${name} ${type}`)
+        .join(', ')})`,
+  );
+  await connection.run(
+    [`SET TimeZone = 'UTC'`, readSql('engine/duckdb.sql'), `CREATE SCHEMA ${EMPTY}`, ...empty].join(';\n'),
+  );
   return connection;
-}
-
-/** The folder of a table's files below that of the lake: of one organization, or of all. */
-export function folderOf(lake: string, table: string, orgId?: string): string {
-  return orgId === undefined ? `${lake}/${table}/` : `${lake}/${table}/org_id=${orgId}/`;
 }
 
 /**
@@ -68,28 +66,24 @@ export async function readLake(
   lake: string,
   { orgId, only }: { orgId?: string; only?: Iterable<string> } = {},
 ): Promise<void> {
-  const { tables, views } = readLakeDefinitions();
-  const wanted = new Set(only ?? [...tables, ...views].map(({ name }) => name));
-  for (const { name, sources } of views.toReversed())
+  const wanted = new Set<string>(only ?? [...LAKE_TABLES, ...VIEWS.map(({ name }) => name)]);
+  for (const { name, sources } of VIEWS.toReversed())
     if (wanted.has(name)) for (const source of sources) wanted.add(source);
   const statements: string[] = [];
-  for (const { name, text } of tables) {
-    if (!wanted.has(name)) continue;
-    const files = quote(
-      `${folderOf(lake, name, orgId)}${orgId === undefined ? 'org_id=*/' : ''}day=*/data.parquet`,
-    );
+  for (const table of LAKE_TABLES) {
+    if (!wanted.has(table)) continue;
+    const files = quote(filesOf(lake, table, orgId));
     const found = await connection.runAndReadAll(`SELECT 1 FROM glob(${files}) LIMIT 1`);
-    const source =
-      found.currentRowCount === 0
-        ? `${EMPTY}.${name}`
-        : `read_parquet(${files}, hive_partitioning = true, hive_types = {'org_id': VARCHAR, 'day': DATE})`;
-    const columns = columnsOf(text).map((column) =>
-      column.name === 'org_id' && orgId !== undefined ? `${quote(orgId)} AS org_id` : column.name,
-    );
-    statements.push(`CREATE VIEW ${name} AS SELECT ${columns.join(', ')} FROM ${source}`);
+    const rows = found.currentRowCount === 0 ? `FROM ${EMPTY}.${table}` : lakeSql(lake, table, orgId);
+    statements.push(`CREATE VIEW ${table} AS ${rows}`);
   }
-  for (const { name, text } of views) if (wanted.has(name)) statements.push(text);
+  for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
   if (statements.length > 0) await connection.run(statements.join(';\n'));
+}
+
+/** The folders that have the files of an organization. */
+export function foldersOf(lake: string, orgId: string): string[] {
+  return LAKE_TABLES.map((table) => `${join(lake, table, folderOf(orgId))}/`);
 }
 
 /**

@@ -1,17 +1,19 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { answer, check } from './answer.js';
+import { answer, check, loadArrow } from './answer.js';
 import { toSqlError } from './error.js';
 import type { Failed, SqlJob, SqlReport } from './job.js';
 import { openLake } from './lake.js';
+
+const READY_MS = 2000;
 
 /**
  * The program of a process that answers one query: `node process.js MEMORY_MB THREADS`. It is told of the query as a message,
  * writes the answer to its standard output, and says in messages what became of it. It has no environment, and is
  * ended by the one who started it, or with it.
  */
-const [memoryMb, threads] = process.argv.slice(2).map(Number);
+const [memoryMb = 0, threads] = process.argv.slice(2).map(Number);
 
 // Everything else on the machine goes first.
 setPriority(10);
@@ -25,11 +27,13 @@ output.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
 
-const lake = openLake({ memoryMb: memoryMb ?? 0, threads });
+const lake = openLake({ memoryMb, threads });
+// Who still waits then may as well get ready for every form.
+setTimeout(() => void loadArrow(), READY_MS);
 
 /** What DuckDB made of a query, as a report. */
 function failure(error: unknown): Failed {
-  const { fault, message } = toSqlError(error, memoryMb ?? 0);
+  const { fault, message } = toSqlError(error, memoryMb);
   // Of what is no fault of the query, the log has the cause.
   const cause = fault === 'engine' || fault === 'lake' ? { cause: String(error).slice(0, 2000) } : {};
   return { state: 'failed', fault, detail: message, ...cause };
@@ -38,7 +42,9 @@ function failure(error: unknown): Failed {
 process.on('message', async (job: SqlJob) => {
   let tables: Set<string>;
   try {
-    tables = await check(await lake, job);
+    const connection = await lake;
+    await report({ state: 'started' });
+    tables = await check(connection, job);
   } catch (error) {
     // Nothing of the organization was looked at: the next query can be any other's.
     return report({ ...failure(error), isUsed: false });

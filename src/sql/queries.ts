@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { PACKAGE_ROOT, type SqlConfig } from '../config.js';
-import { memorySentence, SqlError } from './error.js';
-import type { Failed, SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
+import { LAKE } from '../lake/place.js';
+import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
+import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'process.js');
 
@@ -17,6 +18,9 @@ const SPARE_MS = 60_000;
 /** How often it is looked what a process takes, and what it may take beyond the memory of its DuckDB. */
 const MEMORY_MS = 50;
 const MEMORY_BESIDE = 256 * 2 ** 20;
+
+/** How long a process may take to start. */
+const START_MS = 30_000;
 
 /** The size of a page of memory, in which Linux counts. */
 const PAGE_BYTES = 4096;
@@ -65,30 +69,35 @@ export class Queries {
     const child = this.take();
     this.running.set(child, request.orgId);
     const job: SqlJob = {
-      lake: 'lake',
+      lake: LAKE,
       ...request,
       rows: config.rows,
       bytes: config.answerMb * 2 ** 20,
       file: `answer-${randomUUID()}.tmp`,
     };
     const run = new Run(child, config, aborted);
-    void run.ended.then(async (report) => {
-      if (report.state === 'failed' && report.cause !== undefined) this.note(report.cause);
-      if (report.state === 'failed' && report.isUsed === false) {
-        this.running.delete(child);
-        this.keep(child);
-        return;
-      }
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      this.running.delete(child);
-      rmSync(join(this.data, job.file), { force: true });
-      if (!this.isClosed && this.spare === undefined) this.keep(this.start());
-    });
+    const freed = run.ended.then((report) => this.free(child, job, report));
     child.send(job);
-    const report = await Promise.race([run.begun, run.ended]);
+    const report = await Promise.race([run.begun, freed]);
     if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
-    return Readable.from(bytesOf(child, run), { objectMode: false });
+    return Readable.from(bytesOf(child, freed), { objectMode: false });
+  }
+
+  /** Makes room for another query. */
+  private async free(child: ChildProcess, { file }: SqlJob, report: Ended): Promise<Ended> {
+    const isFailed = report.state === 'failed';
+    if (isFailed && report.cause !== undefined) this.note(report.cause);
+    if (isFailed && report.isUsed === false) {
+      this.running.delete(child);
+      this.keep(child);
+      return report;
+    }
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    this.running.delete(child);
+    rmSync(join(this.data, file), { force: true });
+    if (!this.isClosed && this.spare === undefined) this.keep(this.start());
+    return report;
   }
 
   /** Ends all processes. */
@@ -133,12 +142,14 @@ export class Queries {
   }
 }
 
+type Ended = Extract<SqlReport, { state: 'done' } | { state: 'failed' }>;
+
 /** What a process does with one query, and what it is stopped by. */
 class Run {
   /** Settles when the first bytes come. */
   readonly begun: Promise<undefined>;
   /** What became of it: settles in any case. */
-  readonly ended: Promise<Exclude<SqlReport, { state: 'begun' }>>;
+  readonly ended: Promise<Ended>;
 
   constructor(child: ChildProcess, config: SqlConfig, aborted: AbortSignal) {
     let begin: (value: undefined) => void = () => undefined;
@@ -146,39 +157,40 @@ class Run {
       begin = resolve;
     });
     this.ended = new Promise((resolve) => {
-      const stop = (report: Exclude<SqlReport, { state: 'begun' }>) => {
+      const stop = (report: Ended) => {
         clearTimeout(timer);
         clearInterval(watch);
         child.off('message', hear).off('exit', crash);
         aborted.removeEventListener('abort', abort);
         resolve(report);
       };
-      const fail = (fault: Failed['fault'], detail: string, cause?: string) =>
+      const fail = (fault: SqlFault, detail: string, cause?: string) =>
         stop({ state: 'failed', fault, detail, ...(cause === undefined ? {} : { cause }) });
-      const hear = (report: SqlReport) => (report.state === 'begun' ? begin(undefined) : stop(report));
       const crash = (code: number | null, signal: string | null) =>
         fail('engine', ENGINE, `the process of a query ended with ${code ?? signal}`);
       const abort = () => fail('query', 'The client went away');
-      const timer = setTimeout(
-        () =>
-          fail(
-            'limit',
-            `The query takes more than ${config.timeSeconds} s: read fewer days, or group earlier`,
-          ),
-        config.timeSeconds * 1000,
+      // The time of a query begins with its work: a machine that is busy takes longer to start a process.
+      let timer = setTimeout(
+        () => fail('busy', 'The service is too busy for a query: ask again', 'a process did not start'),
+        START_MS,
       );
       const watch = setInterval(() => {
         if (residentBytes(child.pid) > config.memoryMb * 2 ** 20 + MEMORY_BESIDE)
           fail('limit', memorySentence(config.memoryMb));
       }, MEMORY_MS);
+      const hear = (report: SqlReport) => {
+        if (report.state === 'begun') begin(undefined);
+        if (report.state === 'done' || report.state === 'failed') stop(report);
+        if (report.state !== 'started') return;
+        clearTimeout(timer);
+        timer = setTimeout(() => fail('limit', timeSentence(config.timeSeconds)), config.timeSeconds * 1000);
+      };
       child.on('message', hear).on('exit', crash);
       aborted.addEventListener('abort', abort);
       if (aborted.aborted) abort();
     });
   }
 }
-
-const ENGINE = "DuckDB can't answer this query: write it in another way";
 
 /** What a process has in memory, as Linux tells it; 0 where nobody does. */
 function residentBytes(pid: number | undefined): number {
@@ -190,8 +202,8 @@ function residentBytes(pid: number | undefined): number {
 }
 
 /** The bytes of an answer: all of them, or it throws. */
-async function* bytesOf(child: ChildProcess, run: Run): AsyncGenerator<Buffer> {
+async function* bytesOf(child: ChildProcess, ended: Promise<Ended>): AsyncGenerator<Buffer> {
   for await (const bytes of child.stdout ?? []) yield bytes;
-  const report = await run.ended;
+  const report = await ended;
   if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
 }

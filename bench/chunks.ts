@@ -1,0 +1,19 @@
+import { setPriority } from 'node:os';
+import { chunksOf } from '../src/arrow/chunk.js';
+import { openLake, readLake } from '../src/sql/lake.js';
+
+/**
+ * How fast DuckDB's API hands out the chunks of a query, in a process like that of the service: node chunks.js LAKE ORG. For each
+ * message, a query, it answers the milliseconds that it took. It looks at no value.
+ */
+const [lake = '', orgId = ''] = process.argv.slice(2);
+setPriority(10);
+process.on('message', async (sql: string) => {
+  const connection = await openLake({ memoryMb: 512, threads: 1 });
+  await readLake(connection, lake, { orgId });
+  const started = performance.now();
+  let rows = 0;
+  for await (const chunk of chunksOf(await connection.stream(sql))) rows += chunk.rowCount;
+  process.send?.({ ms: performance.now() - started, rows });
+  connection.closeSync();
+});

@@ -1,0 +1,209 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { build } from '../src/aggregate/build.js';
+import { createKey } from '../src/api/keys.js';
+import { readConfig } from '../src/config.js';
+import { inputFiles } from '../src/ingest/files.js';
+import { ingest } from '../src/ingest/ingest.js';
+import { fileOf, LAKE } from '../src/lake/place.js';
+import { DuckDbStore } from '../src/store/duckdb.js';
+import { median } from './run-process.js';
+import { dayAt, FIRST_DAY, NOW, percentile, writeEvents } from './serve.js';
+import { startServer } from './service.js';
+
+const ROUNDS = 7;
+const DAYS = 10;
+const USERS = 100_000;
+/** How long a process that waits takes to be ready for every form. */
+const READY_MS = 4000;
+const ASK_MS = 10_000;
+
+const QUERIES = {
+  'three numbers': 'SELECT tool_calls, billable_tokens, messages FROM users',
+  'a text and two numbers': 'SELECT user_id, billable_tokens, messages FROM users',
+};
+/** What DuckDB works at for as long as it may. */
+const HEAVY =
+  'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b, range(1000000) c WHERE a.range + b.range = c.range * 7';
+
+/** A million rows of one table, as the lake has them. */
+async function writeLake(lake: string): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  for (let index = 0; index < DAYS; index += 1) {
+    const path = fileOf(lake, 'users', { orgId: 'small', day: dayAt(index) as never });
+    mkdirSync(join(path, '..'), { recursive: true });
+    await connection.run(`COPY (
+      SELECT
+        'user_' || lpad(CAST(user AS VARCHAR), 12, '0') AS user_id,
+        CAST(hash(user, 1) % 200 AS BIGINT) AS tool_calls,
+        CAST(hash(user, 2) % 10000000 AS BIGINT) AS billable_tokens,
+        '' AS primary_model, '' AS primary_model_tier, 0 AS files_created, 0 AS files_edited, 0 AS git_commits, 0 AS git_prs_created,
+        0 AS mcp_calls, 0 AS skill_calls, 0 AS slash_commands, 0 AS hooks, 1 AS sessions,
+        CAST(hash(user, 3) % 500 AS BIGINT) AS messages,
+        1 AS user_messages, 1 AS assistant_messages, 0.5 AS autonomy_ratio, 'manual' AS delegation_level
+      FROM range(${USERS}) AS users (user)
+    ) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
+  }
+  instance.closeSync();
+}
+
+/** What a process has in memory now, in MiB; 0 when it has ended. */
+function memoryOf(pid: number | string | undefined): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+/** Streams of SQL against the chunks that they are made of, and what a query does to the others. */
+export async function sql(root: string): Promise<void> {
+  const folder = join(root, 'bench', 'out', 'data', 'sql');
+  if (!existsSync(join(folder, 'filled'))) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const config = readConfig({ DAYBOOK_DATA: folder });
+  const store = await DuckDbStore.open(folder, { memoryMb: 1024, rateCard: config.rateCard, now: NOW });
+  if (!existsSync(join(folder, 'filled'))) {
+    const path = join(folder, 'events.ndjson');
+    await writeEvents(path, { people: 50, models: 20, usages: 2, days: [0, 30] });
+    const files = inputFiles([path], 'canonical');
+    await ingest(store, { orgId: 'small', format: 'canonical', files }, () => NOW);
+    rmSync(path);
+    await build(store, {}, () => NOW);
+    rmSync(join(folder, LAKE), { recursive: true, force: true });
+    await writeLake(join(folder, LAKE));
+    writeFileSync(join(folder, 'filled'), '');
+  }
+  const { key } = await createKey(store, { orgId: 'small', role: 'manager' }, NOW);
+  await store.close();
+  const service = await startServer(
+    [join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'],
+    {
+      DAYBOOK_BUILD_AT: 'off',
+      DAYBOOK_HISTORY_START: FIRST_DAY,
+      DAYBOOK_RATE_LIMIT: '0',
+      DAYBOOK_SQL_TIME_S: '600',
+      DAYBOOK_SQL_ROWS: '20000000',
+    },
+    'ignore',
+  );
+  const chunks = fork(join(root, 'bench', 'out', 'bench', 'chunks.js'), [join(folder, LAKE), 'small']);
+  try {
+    await streams(service.url, key, service.child.pid, async (text) => {
+      chunks.send(text);
+      const [{ ms }] = await once(chunks, 'message');
+      return ms;
+    });
+    await others(service.url, key);
+  } finally {
+    chunks.kill();
+    await service.stop();
+  }
+}
+
+/** Asks for an answer as Arrow, and counts its bytes. */
+async function ask(url: string, key: string, text: string): Promise<{ ms: number; bytes: number }> {
+  const started = performance.now();
+  const asked = request(`${url}/api/v1/sql`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/vnd.apache.arrow.stream',
+    },
+  });
+  asked.end(JSON.stringify({ sql: text }));
+  const [answer] = await once(asked, 'response');
+  let bytes = 0;
+  for await (const piece of answer) bytes += piece.length;
+  if (answer.statusCode !== 200) throw new Error(`a query is answered with ${answer.statusCode}`);
+  return { ms: performance.now() - started, bytes };
+}
+
+/** The rate of answers against that of chunks, and what both processes take of memory meanwhile. */
+async function streams(
+  url: string,
+  key: string,
+  pid: number | undefined,
+  chunksOf: (text: string) => Promise<number>,
+): Promise<void> {
+  const peaks = { service: 0, query: 0 };
+  const watch = setInterval(() => {
+    peaks.service = Math.max(peaks.service, memoryOf(pid));
+    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' '))
+      peaks.query = Math.max(peaks.query, memoryOf(child));
+  }, 10);
+  const measured = async (text: string) => {
+    await sleep(READY_MS);
+    Object.assign(peaks, { service: 0, query: 0 });
+    return { ...(await ask(url, key, text)), ...peaks };
+  };
+  for (const [what, text] of Object.entries(QUERIES)) {
+    const ratios: number[] = [];
+    await measured(text);
+    await chunksOf(text);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const { ms, bytes, service, query } = await measured(text);
+      const least = await chunksOf(text);
+      ratios.push(least / ms);
+      console.log(
+        `${what}, round ${round}: 1 million rows, chunks ${least.toFixed(0)} ms, answer ${ms.toFixed(0)} ms, ${bytes} bytes, ` +
+          `${service} MiB of the service and ${query} of the query, load ${loadavg()[0]?.toFixed(1)}`,
+      );
+    }
+    console.log(
+      `${what}: rate of the answer / of DuckDB's chunks: ${median(ratios).toFixed(2)} (bar: at least 0.5)`,
+    );
+    const { bytes, service, query } = await measured(`${text}, range(20)`);
+    console.log(
+      `${what}, 20 million rows, ${bytes} bytes: ${service} MiB of the service and ${query} of the query`,
+    );
+  }
+  clearInterval(watch);
+}
+
+/** What one asks of the API takes, with and without a query that works as hard as it may. */
+async function others(url: string, key: string): Promise<void> {
+  const path = `/api/v1/analytics/tokens?startDate=${dayAt(0)}&endDate=${dayAt(29)}`;
+  const times = async () => {
+    const all: number[] = [];
+    const until = performance.now() + ASK_MS;
+    while (performance.now() < until) {
+      const started = performance.now();
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+      await answer.arrayBuffer();
+      all.push(performance.now() - started);
+      await sleep(5);
+    }
+    return percentile(all, 0.99);
+  };
+  await times();
+  const ratios: number[] = [];
+  for (let round = 1; round <= 5; round += 1) {
+    const alone = await times();
+    const gone = new AbortController();
+    const heavy = fetch(`${url}/api/v1/sql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ sql: HEAVY }),
+      signal: gone.signal,
+    }).catch(() => undefined);
+    await sleep(1000);
+    const beside = await times();
+    gone.abort();
+    await heavy;
+    ratios.push(beside / alone);
+    console.log(
+      `round ${round}: p99 of /tokens of 30 days ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside a query, load ${loadavg()[0]?.toFixed(1)}`,
+    );
+    await sleep(1000);
+  }
+  console.log(`p99 beside a query / alone: ${median(ratios).toFixed(2)} (bar: at most 2)`);
+}
