@@ -23,6 +23,7 @@ const SLOW = [
   'test/controls.test.ts',
   'test/files.test.ts',
   'test/forms.test.ts',
+  'test/lake/lake.test.ts',
   'test/retention.test.ts',
   'test/serving.test.ts',
 ];

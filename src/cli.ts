@@ -543,7 +543,7 @@ lake
     print(
       found.differences.length === 0
         ? 'Every built day is in the lake.'
-        : `${count(found.differences.length, 'file')} written or taken away.`,
+        : `${count(found.differences.length, 'file')} put right.`,
     );
   });
 

@@ -108,7 +108,7 @@ const Settings = z.object({
   DAYBOOK_DATA: text
     .default('data')
     .transform((path) => resolve(path))
-    .describe('folder of the database, the inbox and the control socket'),
+    .describe('folder of the database, the inbox, the [lake](lake.md) and the control socket'),
   DAYBOOK_STORE: z
     .string()
     .default('duckdb')

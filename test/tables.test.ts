@@ -2,9 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { catalogText } from '../src/lake/catalog.js';
+import { LAKE_TABLES } from '../src/lake/place.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { readTables, type TableText } from '../src/store/tables.js';
 import { World } from './world.js';
+
+const isPublished = (name: string) => (LAKE_TABLES as readonly string[]).includes(name);
 
 /** The columns of each table, as the database has them. */
 const columns = new Map<string, { name: string; type: string; isNullable: boolean }[]>();
@@ -20,6 +24,12 @@ beforeAll(async () => {
   }
 });
 
+/** What the lake's catalog has of a table's columns. */
+function catalogOf(table: string): unknown {
+  const { tables } = JSON.parse(catalogText());
+  return tables.find(({ name }: { name: string }) => name === table).columns;
+}
+
 test('every table says what a row is, and its grain and comments are of columns that it has', () => {
   const { events, days, views } = readTables();
   expect(days.map(({ name }) => name)).toEqual([...BUILT_TABLES].sort());
@@ -31,6 +41,17 @@ test('every table says what a row is, and its grain and comments are of columns 
     ).toEqual([]);
   for (const { name, about, grain, comments } of [...events, ...days, ...views]) {
     const names = columns.get(name)?.map((column) => column.name);
+    if (isPublished(name))
+      expect(catalogOf(name)).toEqual(
+        columns
+          .get(name)
+          ?.map(({ name, type, isNullable }) => ({
+            name,
+            type: type.replace('TIMESTAMP_MS', 'TIMESTAMP(3)'),
+            null: isNullable,
+            ...(comments.has(name) ? { comment: comments.get(name) } : {}),
+          })),
+      );
     expect(about, name).toMatch(/^One row is one .*[.]$/);
     expect(grain.length, name).toBeGreaterThan(0);
     expect(names, name).toEqual(expect.arrayContaining([...grain, ...comments.keys()]));
@@ -46,6 +67,7 @@ test('docs/tables.md has every table with its columns', () => {
   const shown = ({ name, about, grain, comments }: TableText, hasNulls: boolean) =>
     [
       `### ${name}\n\n${about} No two rows have the same ${grain.join(', ')}.\n`,
+      ...(isPublished(name) ? [`In the lake: \`lake/${name}/org_id=.../day=.../data.parquet\`.\n`] : []),
       `| Column | Type |${hasNulls ? ' Null |' : ''}  |\n|---|---|${hasNulls ? '---|' : ''}---|`,
       ...(columns.get(name) ?? []).map((column) => {
         const isNull = hasNulls ? ` ${column.isNullable ? 'yes' : ''} |` : '';
@@ -56,7 +78,7 @@ test('docs/tables.md has every table with its columns', () => {
 
 What can be asked with SQL: the events, the tables that a build makes of the days that are over, and views. Days are UTC, instants are UTC
 in milliseconds, tokens and credits are counts. The types are DuckDB's; on [ClickHouse](clickhouse.md) they are those of the same meaning.
-Every row is of one organization, \`org_id\`.
+Every row is of one organization, \`org_id\`. The tables are published in the [lake](lake.md).
 
 ## Events
 

@@ -1,26 +1,25 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { sync } from '../folder.js';
 import { Queue } from '../queue.js';
-import { quote, readSql } from '../store/sql.js';
 import { keyOf, type OrgDay, type Store } from '../store/store.js';
 import {
-  COLUMNS,
   type Days,
   filesThere,
   organizationsIn,
-  type PublishedDay,
   readDays,
   writeCatalog,
   writeDays,
   writeWhole,
 } from './catalog.js';
 import { keepRows, rowsIn } from './file.js';
-import { columnsOf, fileOf, LAKE, LAKE_TABLES, type LakeTable, orderOf } from './place.js';
+import { fileOf, LAKE, LAKE_TABLES, type LakeTable } from './place.js';
+import { Staging } from './staging.js';
+import { dueTables, isSame, type StoredDay, storedDays } from './stored.js';
 import { compare, type Verified } from './verify.js';
 
 /** Days with so few rows in each table are written together, as long as they are in order then. */
@@ -43,11 +42,6 @@ export class LakeFailed extends Error {
   }
 }
 
-/** A day as the store has it, beside what tells the sizes of its tables. */
-export interface StoredDay extends Omit<PublishedDay, 'tables'> {
-  readonly tables: ReadonlyMap<LakeTable, { readonly rows: number; readonly digest?: string }>;
-}
-
 /** The tables of a day that are to be written. */
 interface Due {
   readonly day: Day;
@@ -56,56 +50,6 @@ interface Due {
 }
 
 const Intent = z.array(z.object({ orgId: z.string(), day: DaySchema }));
-
-/** The built days of one organization that can be published, as the store has them. */
-export async function storedDays(
-  store: Pick<Store, 'select'>,
-  orgId: string,
-  from = '0001-01-01' as Day,
-  to = '9999-12-31' as Day,
-): Promise<Map<Day, StoredDay>> {
-  const rows = await store.select(readSql('lake/days.sql'), {
-    org_id: orgId,
-    from: { day: from },
-    to: { day: to },
-  });
-  const days = new Map<Day, StoredDay & { tables: Map<LakeTable, { rows: number; digest?: string }> }>();
-  for (const row of rows) {
-    const day = row.day as Day;
-    const found = days.get(day) ?? {
-      columns: COLUMNS,
-      built_at: Number(row.built_at),
-      batch: Number(row.batch),
-      settled_at: Number(row.settled_at),
-      is_removed: row.is_removed === 1,
-      tables: new Map<LakeTable, { rows: number; digest?: string }>([
-        ['events', { rows: Number(row.events) }],
-      ]),
-    };
-    found.tables.set(row.table_name as LakeTable, {
-      rows: Number(row.row_count),
-      digest: String(row.digest),
-    });
-    days.set(day, found);
-  }
-  return days;
-}
-
-/** The tables whose rows aren't those that are published. */
-function dueTables(stored: StoredDay, published: PublishedDay | undefined): Set<LakeTable> {
-  if (published?.columns !== stored.columns) return new Set(LAKE_TABLES);
-  const areEventsThere =
-    published.batch === stored.batch &&
-    published.settled_at === stored.settled_at &&
-    published.is_removed === stored.is_removed;
-  return new Set(
-    LAKE_TABLES.filter((table) => {
-      const there = published.tables[table];
-      if (there === undefined) return true;
-      return table === 'events' ? !areEventsThere : there.digest !== stored.tables.get(table)?.digest;
-    }),
-  );
-}
 
 /** Parts days into those that are written together. */
 function grouped(due: readonly Due[]): Due[][] {
@@ -138,7 +82,7 @@ async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Pr
  */
 export class Lake {
   readonly folder: string;
-  private readonly staging: string;
+  private readonly staging: Staging;
   private readonly intent: string;
   private readonly queue = new Queue();
   /** The days whose files can be others than the catalog says: they were being replaced when a process ended. */
@@ -150,8 +94,8 @@ export class Lake {
   /** `data` is the data folder. */
   constructor(data: string) {
     this.folder = join(data, LAKE);
-    this.staging = join(this.folder, '_staging');
-    this.intent = join(this.folder, '_intent.json');
+    this.staging = new Staging(join(this.folder, '_staging'));
+    this.intent = join(this.folder, '_intent');
   }
 
   /**
@@ -253,7 +197,7 @@ export class Lake {
   /** Takes over from the process before, whatever it was at when it ended. */
   private async begin(): Promise<void> {
     mkdirSync(this.folder, { recursive: true });
-    await rm(this.staging, { recursive: true, force: true });
+    await this.staging.clear();
     if (existsSync(this.intent))
       for (const day of Intent.parse(JSON.parse(readFileSync(this.intent, 'utf8'))))
         this.suspects.set(keyOf(day), day);
@@ -286,22 +230,16 @@ export class Lake {
   private async publishGroup(store: Store, days: Days, group: readonly Due[]): Promise<void> {
     const { folder, staging } = this;
     const orgId = days.org_id;
-    await rm(staging, { recursive: true, force: true });
-    mkdirSync(staging);
+    await staging.open();
     const staged = new Map<Due, Map<LakeTable, { path: string; rows: number; bytes: number }>>();
     for (const table of LAKE_TABLES) {
       const due = group.filter(({ tables }) => tables.has(table));
-      const paths =
-        due.length === 0
-          ? []
-          : await this.write(
-              store,
-              table,
-              orgId,
-              due.map(({ day }) => day),
-            );
-      await each(due.entries(), async ([index, one]) => {
-        const path = String(paths[index]);
+      if (due.length === 0) continue;
+      const daysOf = (some: readonly Due[]) => some.map(({ day }) => day);
+      const filled = due.filter(({ stored }) => stored.tables.get(table)?.rows !== 0);
+      const paths = await staging.write(store, table, orgId, daysOf(due), daysOf(filled));
+      await each(due, async (one) => {
+        const path = String(paths.get(one.day));
         const rows = await rowsIn(path);
         const target = fileOf(folder, table, { orgId, day: one.day });
         // What is removed is not kept for anybody.
@@ -319,7 +257,7 @@ export class Lake {
     // A day that a build has replaced meanwhile is published after that build.
     const whole = group.filter(({ day, stored }) => {
       const present = now.get(day);
-      return present !== undefined && dueTables(present, published(stored)).size === 0;
+      return present !== undefined && isSame(present, stored);
     });
     if (whole.length > 0) {
       for (const { day } of whole) this.suspects.set(keyOf({ orgId, day }), { orgId, day });
@@ -357,51 +295,6 @@ export class Lake {
       for (const { day } of whole) this.suspects.delete(keyOf({ orgId, day }));
       if (this.suspects.size === 0) rmSync(this.intent, { force: true });
     }
-    await rm(staging, { recursive: true, force: true });
+    await staging.clear();
   }
-
-  /** Writes a table's rows of some days, and answers the paths of the files, a day each. */
-  private async write(
-    store: Store,
-    table: LakeTable,
-    orgId: string,
-    days: readonly Day[],
-  ): Promise<string[]> {
-    const inFile = columnsOf(table).filter(({ name }) => name !== 'org_id' && name !== 'day');
-    const columns = inFile.map(({ name, type }) => `CAST(${name} AS ${type}) AS ${name}`);
-    const select = (names: readonly string[], order: readonly string[]) =>
-      `SELECT ${names.join(', ')} FROM of_days${order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`}`;
-    const source = {
-      of_days: `SELECT day, ${inFile.map(({ name }) => name).join(', ')} FROM ${table}
-        WHERE org_id = ${quote(orgId)} AND day IN (${days.map((day) => quote(day)).join(', ')})`,
-    };
-    const path = join(this.staging, table);
-    const order = orderOf(table);
-    if (days.length === 1) {
-      await store.copy(select(columns, order), source, `${path}.parquet`);
-      return [`${path}.parquet`];
-    }
-    await store.copy(select(['day', ...columns], ['day', ...order]), source, path, ['day']);
-    const files = days.map((day) => join(path, `day=${day}`, 'data_0.parquet'));
-    const missing = files.filter((file) => !existsSync(file));
-    if (missing.length > 0) {
-      const empty = `${path}.parquet`;
-      await store.copy(`${select(columns, [])} LIMIT 0`, source, empty);
-      for (const file of missing) {
-        mkdirSync(dirname(file), { recursive: true });
-        await copyFile(empty, file);
-      }
-    }
-    return files;
-  }
-}
-
-/** A day as the catalog would have it. */
-function published({ tables, ...state }: StoredDay): PublishedDay {
-  return {
-    ...state,
-    tables: Object.fromEntries(
-      [...tables].map(([table, { rows, digest }]) => [table, { rows, bytes: 0, digest }]),
-    ),
-  };
 }

@@ -5,8 +5,8 @@ import { rowText } from '../store/digest.js';
 import { quote, readSql } from '../store/sql.js';
 import { keyOf, type OrgDay, orgDayOf, type Sources, type Store } from '../store/store.js';
 import { filesThere, readDays } from './catalog.js';
-import { type StoredDay, storedDays } from './lake.js';
 import { columnsOf, fileOf, LAKE_TABLES, type LakeTable, patternOf, rowsSql } from './place.js';
+import { type StoredDay, storedDays } from './stored.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
 export interface Difference extends OrgDay {

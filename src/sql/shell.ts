@@ -9,13 +9,13 @@ import {
   StatementType,
 } from '@duckdb/node-api';
 import { csvLine } from '../api/body.js';
-import { chunksOf } from '../arrow/stream.js';
+import { chunksOf } from '../arrow/chunk.js';
 import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/place.js';
 import { quote } from '../store/sql.js';
 import { grid } from '../terminal.js';
-import { confine, openLake, readLake } from './lake.js';
+import { confine, foldersOf, openLake, readLake } from './lake.js';
 import { allStatementsIn, faultOf, type Statement } from './statement.js';
 import { csvRow, type Expression, jsonRow } from './text.js';
 
@@ -79,7 +79,7 @@ export class Shell {
     }
     if (!isWriting)
       await confine(connection, {
-        folders: [`${lake}${sep}`],
+        folders: orgId === undefined ? [`${lake}${sep}`] : foldersOf(lake, orgId),
         paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
       });
     return new Shell(connection, config.data, options, out);

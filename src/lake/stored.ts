@@ -1,0 +1,69 @@
+import type { Day } from '../day.js';
+import { readSql } from '../store/sql.js';
+import type { Store } from '../store/store.js';
+import { COLUMNS, type PublishedDay } from './catalog.js';
+import { LAKE_TABLES, type LakeTable } from './place.js';
+
+/** A day as the store has it. The rows of its events are about as many; where none are told there are none. */
+export interface StoredDay extends Omit<PublishedDay, 'tables'> {
+  readonly tables: ReadonlyMap<LakeTable, { readonly rows: number; readonly digest?: string }>;
+}
+
+/** The built days of one organization that can be published, as the store has them. */
+export async function storedDays(
+  store: Pick<Store, 'select'>,
+  orgId: string,
+  from = '0001-01-01' as Day,
+  to = '9999-12-31' as Day,
+): Promise<Map<Day, StoredDay>> {
+  const rows = await store.select(readSql('lake/days.sql'), {
+    org_id: orgId,
+    from: { day: from },
+    to: { day: to },
+  });
+  const days = new Map<Day, StoredDay & { tables: Map<LakeTable, { rows: number; digest?: string }> }>();
+  for (const row of rows) {
+    const day = row.day as Day;
+    const found = days.get(day) ?? {
+      columns: COLUMNS,
+      built_at: Number(row.built_at),
+      batch: Number(row.batch),
+      settled_at: Number(row.settled_at),
+      is_removed: row.is_removed === 1,
+      tables: new Map<LakeTable, { rows: number; digest?: string }>([
+        ['events', { rows: row.is_removed === 1 ? 0 : Number(row.events) }],
+      ]),
+    };
+    found.tables.set(row.table_name as LakeTable, {
+      rows: Number(row.row_count),
+      digest: String(row.digest),
+    });
+    days.set(day, found);
+  }
+  return days;
+}
+
+/** The tables of a day whose rows aren't those that are published. */
+export function dueTables(stored: StoredDay, published: PublishedDay | undefined): Set<LakeTable> {
+  if (published?.columns !== stored.columns) return new Set(LAKE_TABLES);
+  const areEventsThere =
+    published.batch === stored.batch &&
+    published.settled_at === stored.settled_at &&
+    published.is_removed === stored.is_removed;
+  return new Set(
+    LAKE_TABLES.filter((table) => {
+      const there = published.tables[table];
+      if (there === undefined) return true;
+      return table === 'events' ? !areEventsThere : there.digest !== stored.tables.get(table)?.digest;
+    }),
+  );
+}
+
+/** Whether the store still has of a day what it had. */
+export function isSame(day: StoredDay, before: StoredDay): boolean {
+  return (
+    day.batch === before.batch &&
+    day.is_removed === before.is_removed &&
+    [...day.tables].every(([table, { digest }]) => before.tables.get(table)?.digest === digest)
+  );
+}
