@@ -503,6 +503,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['status'],
     ['report'],
     ['config'],
+    ['sql'],
     ['backup'],
     ['restore'],
     ['readiness'],

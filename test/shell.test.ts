@@ -256,7 +256,7 @@ describe('daybook sql', () => {
       await type('.tables\n', /One row is one call of a model.*daybook> /s);
       await type('.schema model_usage\n', /input_tokens +BIGINT.*daybook> /s);
       await type('select nothing;\n', /Binder Error: .*daybook> /s);
-      await type('select sum(a.range * b.range) from range(10000000) a, range(10000000) b;\n', /b;\r\n/);
+      await type('select sum(a.range * b.range) from range(10000000) a, range(10000000) b;\n', /b;\r+\n/);
       await new Promise((resolve) => setTimeout(resolve, 300));
       await type('\u0003', /The query was interrupted\..*daybook> /s);
       await type('select 1', /select 1$/);
