@@ -43,14 +43,12 @@ test('every table says what a row is, and its grain and comments are of columns 
     const names = columns.get(name)?.map((column) => column.name);
     if (isPublished(name))
       expect(catalogOf(name)).toEqual(
-        columns
-          .get(name)
-          ?.map(({ name, type, isNullable }) => ({
-            name,
-            type: type.replace('TIMESTAMP_MS', 'TIMESTAMP(3)'),
-            null: isNullable,
-            ...(comments.has(name) ? { comment: comments.get(name) } : {}),
-          })),
+        columns.get(name)?.map(({ name, type, isNullable }) => ({
+          name,
+          type: type.replace('TIMESTAMP_MS', 'TIMESTAMP(3)'),
+          null: isNullable,
+          ...(comments.has(name) ? { comment: comments.get(name) } : {}),
+        })),
       );
     expect(about, name).toMatch(/^One row is one .*[.]$/);
     expect(grain.length, name).toBeGreaterThan(0);
