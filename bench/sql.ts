@@ -20,8 +20,8 @@ import { startServer } from './service.js';
 const ROUNDS = 7;
 const DAYS = 10;
 const USERS = 100_000;
-/** How long a process that waits takes to be ready for every form. */
-const READY_MS = 4000;
+/** A process that waits for a query and has done nothing for so long has nothing more to do. */
+const IDLE_MS = 3000;
 const ASK_MS = 10_000;
 
 const QUERIES = {
@@ -57,9 +57,28 @@ async function writeLake(lake: string): Promise<void> {
 /** What a process has in memory now, in MiB; 0 when it has ended. */
 function memoryOf(pid: number | string | undefined): number {
   try {
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+    const [, resident = 0] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number(resident) / 1024);
   } catch {
     return 0;
+  }
+}
+
+/** The processes that a process has started. */
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** Waits until the process that the service has for the next query has started, on a machine that is as busy as may be. */
+async function idle(pid: number | undefined): Promise<void> {
+  for (let before = '', since = performance.now(); performance.now() - since < IDLE_MS; await sleep(100)) {
+    const used = childrenOf(pid).map((child) => {
+      const fields = readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return `${child} ${fields[11]} ${fields[12]}`;
+    });
+    if (used.join() === before) continue;
+    before = used.join();
+    since = performance.now();
   }
 }
 
@@ -137,11 +156,10 @@ async function streams(
   const peaks = { service: 0, query: 0 };
   const watch = setInterval(() => {
     peaks.service = Math.max(peaks.service, memoryOf(pid));
-    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' '))
-      peaks.query = Math.max(peaks.query, memoryOf(child));
+    for (const child of childrenOf(pid)) peaks.query = Math.max(peaks.query, memoryOf(child));
   }, 10);
   const measured = async (text: string) => {
-    await sleep(READY_MS);
+    await idle(pid);
     Object.assign(peaks, { service: 0, query: 0 });
     return { ...(await ask(url, key, text)), ...peaks };
   };

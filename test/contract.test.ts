@@ -345,7 +345,8 @@ describe('every route', () => {
         const path = failing.reference.path(operation);
         expectProblem(await ask(failing.url, `${path}/nothing`, { headers }), 500, familyOf(path));
       },
-      isSecured,
+      // SQL reads the lake, and asks the store for nothing but the key.
+      (operation) => isSecured(operation) && !operation.path.startsWith('/api/v1/sql'),
       failing,
     );
     for (const operation of failing.operations.filter(({ isOpen }) => isOpen)) {

@@ -116,6 +116,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
   app.addHook('onClose', async () => queries.close());
 
   const bodyLimit = limits.textKb * 1024;
+  const paramsSentence = `must be a list or an object of at most ${limits.params} texts, numbers, booleans or nulls`;
   app.post(
     '',
     {
@@ -126,7 +127,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
         action: 'run SQL',
         forms: OTHER_FORMS,
         errors: {
-          400: 'The member sql must be one statement that is a SELECT.',
+          400: 'The body must be an object.',
           413: `The body must have at most ${bodyLimit} bytes.`,
           415: 'The Content-Type is not one that this route takes: send application/json.',
           422: `${timeSentence(limits.timeSeconds)}.`,
@@ -150,11 +151,9 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
               ],
             }),
           params: z
-            .union([z.array(SqlParameter).max(limits.params), z.record(z.string().max(100), SqlParameter)])
+            .union([z.array(SqlParameter), z.record(z.string(), SqlParameter)], paramsSentence)
+            .refine((params) => Object.keys(params).length <= limits.params, paramsSentence)
             .optional()
-            .refine((params) => Object.keys(params ?? {}).length <= limits.params, {
-              error: `must have at most ${limits.params} values`,
-            })
             .meta({
               description: 'values of its parameters: by name for $name, or in a list for ? and $1',
               examples: [{ from: '2026-06-01' }],

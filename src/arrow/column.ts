@@ -27,7 +27,7 @@ export abstract class Column {
     this.count += count;
   }
 
-  /** What was gathered so far; the next value is the first of another. */
+  /** What was gathered so far. It stands until more is added, which goes to the same place: making room takes longer than filling it. */
   take(): Data {
     const { count, bits } = this;
     const { buffers, children = [] } = this.gathered();
@@ -80,9 +80,7 @@ class Values extends Column {
 
   protected gathered() {
     const { of: Elements, elements } = this.layout;
-    const { bytes } = this;
-    this.bytes = new Uint8Array(bytes.length);
-    return { buffers: { [BufferType.DATA]: new Elements(bytes.buffer, 0, this.count * elements) } };
+    return { buffers: { [BufferType.DATA]: new Elements(this.bytes.buffer, 0, this.count * elements) } };
   }
 }
 
@@ -96,9 +94,7 @@ class Booleans extends Column {
   }
 
   protected gathered() {
-    const { bytes } = this;
-    this.bytes = new Uint8Array(bytes.length);
-    return { buffers: { [BufferType.DATA]: bytes } };
+    return { buffers: { [BufferType.DATA]: this.bytes } };
   }
 }
 

@@ -43,10 +43,9 @@ export class Offsets {
   }
 
   take(): Int32Array {
-    const { offsets, count } = this;
-    this.offsets = new Int32Array(offsets.length);
+    const taken = this.offsets.subarray(0, this.count + 1);
     this.count = 0;
-    return offsets.subarray(0, count + 1);
+    return taken;
   }
 }
 
@@ -104,12 +103,10 @@ export class Texts {
     }
   }
 
-  /** What was gathered so far; the next value is the first of others. */
+  /** What was gathered so far. It stands until more is added. */
   take(): { offsets: Int32Array; bytes: Uint8Array } {
     const offsets = this.offsets.take();
-    const { bytes } = this;
-    this.bytes = new Uint8Array(bytes.length);
-    return { offsets, bytes: bytes.subarray(0, offsets.at(-1)) };
+    return { offsets, bytes: this.bytes.subarray(0, offsets.at(-1)) };
   }
 }
 

@@ -203,7 +203,7 @@ class Query {
       for await (const chunk of chunksOf(result)) {
         this.count(chunk.rowCount);
         texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        yield texts.take().bytes;
+        yield Buffer.from(texts.take().bytes);
       }
     }
   }

@@ -8,6 +8,9 @@ import { openLake } from './lake.js';
 
 const READY_MS = 2000;
 
+/** How much is made before it is taken: enough that both sides have something to do. */
+const AHEAD_BYTES = 4 << 20;
+
 /**
  * The program of a process that answers one query: `node process.js MEMORY_MB THREADS`. It is told of the query as a message,
  * writes the answer to its standard output, and says in messages what became of it. It has no environment, and is
@@ -53,7 +56,8 @@ process.on('message', async (job: SqlJob) => {
     const rows = await answer(await lake, job, tables, {
       begin: () => report({ state: 'begun' }),
       write: async (bytes) => {
-        if (!output.write(bytes)) await once(output, 'drain');
+        output.write(bytes);
+        if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');
       },
     });
     await new Promise<void>((done) => output.end(done));

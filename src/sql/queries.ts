@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { PACKAGE_ROOT, type SqlConfig } from '../config.js';
 import { LAKE } from '../lake/place.js';
 import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
@@ -21,6 +21,9 @@ const MEMORY_BESIDE = 256 * 2 ** 20;
 
 /** How long a process may take to start. */
 const START_MS = 30_000;
+
+/** How much of an answer waits for its reader. */
+const AHEAD_BYTES = 1 << 20;
 
 /** The size of a page of memory, in which Linux counts. */
 const PAGE_BYTES = 4096;
@@ -80,7 +83,7 @@ export class Queries {
     child.send(job);
     const report = await Promise.race([run.begun, freed]);
     if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
-    return Readable.from(bytesOf(child, freed), { objectMode: false });
+    return bytesOf(child, freed);
   }
 
   /** Makes room for another query. */
@@ -93,7 +96,8 @@ export class Queries {
       return report;
     }
     child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    const isGone = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    if (!isGone) await once(child, 'exit');
     this.running.delete(child);
     rmSync(join(this.data, file), { force: true });
     if (!this.isClosed && this.spare === undefined) this.keep(this.start());
@@ -132,7 +136,8 @@ export class Queries {
     const child = fork(PROGRAM, [String(memoryMb), String(threads)], {
       cwd: this.data,
       env: {},
-      execArgv: ['--max-old-space-size=256'],
+      // Most of what it makes is gone at once: with room for that it is cleared away less often.
+      execArgv: ['--max-old-space-size=256', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     child.on('error', ({ message }) => this.note(message));
@@ -201,9 +206,15 @@ function residentBytes(pid: number | undefined): number {
   }
 }
 
-/** The bytes of an answer: all of them, or it throws. */
-async function* bytesOf(child: ChildProcess, ended: Promise<Ended>): AsyncGenerator<Buffer> {
-  for await (const bytes of child.stdout ?? []) yield bytes;
-  const report = await ended;
-  if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
+/** The bytes of an answer: all of them, or the stream ends with what went wrong. */
+function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
+  const bytes = new Transform({
+    highWaterMark: AHEAD_BYTES,
+    transform: (piece, _, done) => done(null, piece),
+    flush: (done) =>
+      void ended.then((report) =>
+        done(report.state === 'failed' ? new SqlError(report.fault, report.detail) : null),
+      ),
+  });
+  return child.stdout?.pipe(bytes) ?? bytes;
 }
