@@ -29,7 +29,9 @@ const [
   { Argument, Command, CommanderError, Option },
   { ANSWERS, GROUPS },
   { Role },
+  { addBackup },
   { call },
+  { addSql },
   { isDebugging, readProcessConfig, showProcessConfig, VERSION },
   { addDays, dayOf, lastClosedDay, parseDay },
   { inputFiles },
@@ -39,7 +41,9 @@ const [
   import('commander'),
   import('./api/report.js'),
   import('./api/roles.js'),
+  import('./command/backup.js'),
   import('./command/call.js'),
+  import('./command/sql.js'),
   import('./config.js'),
   import('./day.js'),
   import('./ingest/files.js'),
@@ -358,6 +362,10 @@ program
 function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
+
+addSql(program, () => settings(program.opts()));
+
+addBackup(program, { settings: () => settings(program.opts()), clock, print });
 
 program
   .command('readiness')

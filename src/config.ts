@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
@@ -26,6 +27,9 @@ export const DATABASE = 'daybook.duckdb';
 
 /** The file in which batches are checked on their way to a database elsewhere. */
 export const STAGING = 'staging.duckdb';
+
+/** The folder of files that are restored, until all of them are in place: nobody opens the database while it is there. */
+export const RESTORED = 'restored';
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
@@ -326,6 +330,12 @@ export interface ShownSetting {
   /** Secrets are masked; undefined where there is none. */
   readonly value: string | undefined;
   readonly source: 'option' | 'environment' | '.env' | 'default';
+}
+
+/** Where the user's state is kept that outlives a program (XDG Base Directory). */
+export function stateFolder(): string {
+  const given = process.env.XDG_STATE_HOME ?? '';
+  return join(isAbsolute(given) ? given : join(homedir(), '.local', 'state'), 'daybook');
 }
 
 /** Whether failures show where in the code they happened. */

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { UsageError } from './exit.js';
+
+const run = promisify(execFile);
 
 /** The sentence for a data folder that the system doesn't let us write to. */
 export function unwritable(folder: string, error: unknown): UsageError {
@@ -11,8 +15,8 @@ export function unwritable(folder: string, error: unknown): UsageError {
   );
 }
 
-/** Makes a folder and those above it. Throws a UsageError where that can't be. */
-export function makeFolder(folder: string): void {
+/** Makes a folder and those above it. Throws a UsageError where that can't be, of which `sentence` makes one. */
+export function makeFolder(folder: string, sentence = unwritable): void {
   const missing: string[] = [];
   for (let path = folder; !existsSync(path) && dirname(path) !== path; path = dirname(path))
     missing.unshift(path);
@@ -22,7 +26,7 @@ export function makeFolder(folder: string): void {
       mkdirSync(path);
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') continue;
-      throw unwritable(folder, error);
+      throw sentence(folder, error);
     }
   }
 }
@@ -35,5 +39,48 @@ export async function sync(path: string): Promise<number> {
     return (await opened.stat()).size;
   } finally {
     await opened.close();
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+/** Throws a UsageError when so many bytes can't be written below a folder. `what` needs them. */
+export async function requireRoom(folder: string, bytes: number, what: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (bytes > free)
+    throw new UsageError(
+      `${what} takes ${megabytes(bytes)} MB, and ${folder} has room for ${megabytes(free)} MB: make room there.`,
+    );
+}
+
+/** Whether there is no room on the disk, or none that this user may take. */
+export function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/**
+ * Copies a file that a database engine has open, for the owner alone, and has the disk keep it.
+ * TRICKY: in another process, since a process loses its locks on a file when it closes any descriptor of it.
+ */
+export async function copyLocked(from: string, to: string): Promise<void> {
+  try {
+    await run('cp', ['--', from, to]);
+  } catch (error) {
+    // What `cp` says is in the language of its user.
+    const { bavail, bsize } = await statfs(dirname(to));
+    const { stderr = '' } = error as { stderr?: string };
+    throw Object.assign(new Error(stderr.split('\n')[0] || String(error)), {
+      code: bavail * bsize < (await stat(from)).size ? 'ENOSPC' : 'EIO',
+    });
+  }
+  const copy = await open(to, 'r+');
+  try {
+    await copy.chmod(0o600);
+    await copy.sync();
+  } finally {
+    await copy.close();
   }
 }

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Schedule } from './aggregate/schedule.js';
 import { buildApp } from './api/app.js';
 import { Metrics } from './api/metrics.js';
 import { openStore } from './command/call.js';
-import { controlPath, serveControl } from './command/control.js';
+import { isServed, serveControl } from './command/control.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
 import { Inbox } from './ingest/inbox.js';
@@ -22,19 +21,6 @@ export interface Serving {
   readonly stop: () => Promise<void>;
 }
 
-/** Whether another server answers commands for the data folder. */
-async function isServed(config: Config): Promise<boolean> {
-  const socket = connect(controlPath(config.data));
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
 /**
  * Opens the database, does what `prepare` wants with it, and serves until stopped: HTTP, and the commands of other
  * processes. Throws a UsageError when the port is in use, or another server has the data folder.
@@ -44,7 +30,7 @@ export async function serve(
   clock: () => number,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
-  const opened = await openStore(config, clock, () => isServed(config));
+  const opened = await openStore(config, clock, () => isServed(config.data));
   if (opened === undefined) {
     throw new UsageError(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,

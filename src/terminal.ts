@@ -7,10 +7,22 @@ export function table(rows: readonly Record<string, unknown>[]): string {
   const [first] = rows;
   if (first === undefined) return '(no rows)';
   const columns = Object.keys(first);
-  const isNumber = columns.map((column) => rows.every((row) => typeof row[column] === 'number'));
+  return grid(
+    columns,
+    rows.map((row) => columns.map((column) => cell(row[column]))),
+    columns.map((column) => rows.every((row) => typeof row[column] === 'number')),
+  );
+}
+
+/** Texts in columns under their names; those of numbers stand to the right. */
+export function grid(
+  columns: readonly string[],
+  rows: readonly string[][],
+  areNumbers: readonly boolean[],
+): string {
   const shown = new Table({
-    head: columns,
-    colAligns: isNumber.map((number) => (number ? 'right' : 'left')),
+    head: [...columns],
+    colAligns: areNumbers.map((number) => (number ? 'right' : 'left')),
     style: { head: [], border: [], compact: true },
     chars: {
       top: '',
@@ -30,7 +42,7 @@ export function table(rows: readonly Record<string, unknown>[]): string {
       middle: '  ',
     },
   });
-  for (const row of rows) shown.push(columns.map((column) => cell(row[column])));
+  for (const row of rows) shown.push(row);
   return shown.toString();
 }
 

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -14,66 +13,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
-import { type Ended, runHere } from './program.js';
+import { daybook, runHere, served, start } from './program.js';
 import { temporaryFolder } from './world.js';
-
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
-
-/** Starts the real program, or another of its kind, in a folder of its own unless one is given. */
-function start(
-  args: readonly string[],
-  options: { cli?: string; cwd?: string; env?: Record<string, string> } = {},
-): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
-  const child = spawn('node', [options.cli ?? CLI, ...args], {
-    cwd: options.cwd ?? temporaryFolder(),
-    env: { ...Object.fromEntries(inherited), ...options.env },
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  return child;
-}
-
-async function ended(child: ChildProcess, input = ''): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  child.stdin?.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
-
-/** Runs the real program to its end. */
-function daybook(
-  args: readonly string[],
-  options: { cli?: string; cwd?: string; env?: Record<string, string>; input?: string } = {},
-): Promise<Ended> {
-  return ended(start(args, options), options.input);
-}
-
-/** Starts a server on any free port, and answers its address once it serves. */
-async function served(
-  data: string,
-  ...more: string[]
-): Promise<{ child: ChildProcess; url: string; text: () => string }> {
-  const child = start(['--data', data, 'serve', '--port', '0', ...more], {
-    env: { DAYBOOK_LOG_LEVEL: 'warn' },
-  });
-  let text = '';
-  child.stdout?.setEncoding('utf8');
-  for await (const chunk of child.stdout ?? []) {
-    text += chunk;
-    const [, url] = /Daybook serves on (http:\S+) from/.exec(text) ?? [];
-    if (url !== undefined) return { child, url, text: () => text };
-  }
-  throw new Error(`the server ended: ${text}`);
-}
 
 const event = (id: string, more: object = {}) =>
   JSON.stringify({
@@ -568,6 +509,9 @@ test('docs/commands.md has the help of every command', async () => {
     ['status'],
     ['report'],
     ['config'],
+    ['sql'],
+    ['backup'],
+    ['restore'],
     ['readiness'],
     ['readiness', 'check'],
     ['agent'],

@@ -38,6 +38,14 @@ export async function openStore(
   }
 }
 
+/** Throws a UsageError where there is no database, for commands that make none. */
+export function requireDatabase(config: Config): void {
+  if (config.clickhouse === undefined && !existsSync(join(config.data, DATABASE)))
+    throw new UsageError(
+      `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
+    );
+}
+
 /** Runs a command: in the process that has the database open, else here. */
 export async function call<Name extends CommandName>(
   config: Config,
@@ -58,11 +66,7 @@ export async function call<Name extends CommandName>(
   };
   // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
   if (await isAnswered()) return answer as CommandResult<Name>;
-  if (config.clickhouse === undefined && !MAKERS.has(name) && !existsSync(join(config.data, DATABASE))) {
-    throw new UsageError(
-      `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
-    );
-  }
+  if (!MAKERS.has(name)) requireDatabase(config);
   const [{ runCommand }, { Lake }] = await Promise.all([import('./commands.js'), import('../lake/lake.js')]);
   const store = await openStore(config, clock, isAnswered);
   if (store === undefined) return answer as CommandResult<Name>;

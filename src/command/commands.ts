@@ -4,6 +4,7 @@ import { staleDays } from '../aggregate/stale.js';
 import { createKey, listKeys, revokeKey } from '../api/keys.js';
 import { ANSWERS, report } from '../api/report.js';
 import { Role } from '../api/roles.js';
+import { hold } from '../backup/hold.js';
 import type { Config } from '../config.js';
 import { Controls } from '../controls/controls.js';
 import { SecretKey } from '../controls/secret.js';
@@ -75,6 +76,7 @@ export const Arguments = {
     from: z.int().min(0).optional(),
     to: z.int().min(0).optional(),
   }),
+  hold: z.strictObject({ id: z.uuid() }),
 };
 
 type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
@@ -189,6 +191,12 @@ export const commands = {
     const older = from ?? Math.max(0, newer - 1);
     return { from: older, to: newer, differences: await controls.difference(orgId, older, newer) };
   },
+  /** Its progress is the instant since when the files stay as they are, for as long as somebody waits for its end. */
+  hold: ({ store, config, clock }: Context, { id }: Of<'hold'>, progress: Progress, isLeft: Promise<void>) =>
+    hold({ store, data: config.data, clock }, id, (heldAt) => {
+      progress(heldAt, heldAt);
+      return isLeft;
+    }),
 };
 
 export type CommandName = keyof typeof commands;
@@ -212,18 +220,24 @@ function sentenceOf({ issues: [issue] }: z.ZodError): string {
   return `${[OPTIONS[String(name)] ?? name, ...inner].join('.')} ${issue?.message}.`;
 }
 
-/** Runs a command by its name, its arguments checked. */
+/** Runs a command by its name, its arguments checked. `isLeft` is when nobody waits for its end any more. */
 export async function runCommand(
   context: Context,
   name: string,
   args: unknown,
   progress: Progress,
+  isLeft: Promise<void> = new Promise(() => {}),
 ): Promise<unknown> {
   if (!isCommand(name))
     throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
   // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
-  const run = commands[name] as (context: Context, args: unknown, progress: Progress) => Promise<unknown>;
+  const run = commands[name] as (
+    context: Context,
+    args: unknown,
+    progress: Progress,
+    isLeft: Promise<void>,
+  ) => Promise<unknown>;
   const parsed = Arguments[name].safeParse(args);
   if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
-  return run(context, parsed.data, progress);
+  return run(context, parsed.data, progress, isLeft);
 }

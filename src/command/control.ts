@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -24,19 +26,31 @@ export function controlPath(data: string): string {
     : join(tmpdir(), `daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}.sock`);
 }
 
+/** Whether a server answers commands for a data folder. */
+export async function isServed(data: string): Promise<boolean> {
+  const socket = connect(controlPath(data));
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
 /** Answers the commands of other processes of this machine: only the user who owns the data folder can reach it. */
 export async function serveControl(context: Context): Promise<Server> {
   const { runCommand } = await import('./commands.js');
   const path = controlPath(context.config.data);
   const server = createServer(async (incoming, outgoing) => {
     const send = (message: Message) => outgoing.write(`${JSON.stringify(message)}\n`);
+    const isLeft = new Promise<void>((resolve) => outgoing.once('close', resolve));
     try {
       const args: unknown = JSON.parse(await text(incoming));
       const name = incoming.url?.slice(1) ?? '';
-      send({
-        result:
-          (await runCommand(context, name, args, (done, total) => send({ progress: [done, total] }))) ?? null,
-      });
+      const progress: Progress = (done, total) => send({ progress: [done, total] });
+      send({ result: (await runCommand(context, name, args, progress, isLeft)) ?? null });
     } catch (error) {
       const isUsage = error instanceof UsageError;
       send({ error: { message: error instanceof Error ? error.message : String(error), isUsage } });
@@ -55,8 +69,17 @@ export class Nobody extends Error {
   override name = 'Nobody';
 }
 
-/** Has the running process run a command. Throws Nobody when there is none, and UsageError as the command does. */
-export function ask(data: string, name: CommandName, args: unknown, progress: Progress): Promise<unknown> {
+/**
+ * Has the running process run a command, until it ends or the signal says to leave it. Throws Nobody when there is none, and
+ * UsageError as the command does.
+ */
+export function ask(
+  data: string,
+  name: CommandName,
+  args: unknown,
+  progress: Progress,
+  signal?: AbortSignal,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const goesOn = () => {
       if (name === 'ingest' || name === 'build')
@@ -103,6 +126,10 @@ export function ask(data: string, name: CommandName, args: unknown, progress: Pr
       else if (error.code === 'ECONNRESET' || error.code === 'EPIPE')
         reject(new Error('The server stopped before it answered: run the command again.'));
       else reject(new Nobody());
+    });
+    signal?.addEventListener('abort', () => {
+      asked.destroy();
+      resolve(undefined);
     });
     asked.end(JSON.stringify(args));
   });

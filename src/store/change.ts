@@ -20,6 +20,15 @@ export function changesAfter(newest: number): { number: number; name: string; te
   return changes.filter(({ number }) => number > newest);
 }
 
+/** The newest numbered change of a database; 0 for one that is empty. */
+export async function newestChange(session: Session): Promise<number> {
+  await session.run(
+    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
+  );
+  const [applied] = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
+  return Number(applied?.newest);
+}
+
 /**
  * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
  * to date. Throws a UsageError for a database of a newer version, and for a file of reference data that can't be read.
@@ -28,11 +37,7 @@ export async function applyChanges(
   session: Session,
   settings: ReferencePaths & { now: number },
 ): Promise<void> {
-  await session.run(
-    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
-  );
-  const applied = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
-  const changes = changesAfter(Number(applied[0]?.newest));
+  const changes = changesAfter(await newestChange(session));
   await session.transaction(async () => {
     for (const { text } of changes) await session.run(text);
     if (changes.length > 0) {
@@ -41,10 +46,7 @@ export async function applyChanges(
       );
       await session.run(`INSERT INTO changes VALUES ${rows.join(', ')}`);
     }
-    const isNew = async (name: string, value: string) => {
-      const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
-      return fact?.value !== value;
-    };
+    const isNew = (name: string, value: string) => isNewFact(session, name, value);
     const note = async (name: string, value: string) => {
       await session.run('DELETE FROM facts WHERE name = $name', { name });
       await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
@@ -64,6 +66,16 @@ export async function applyChanges(
       await note(fact, sha256(text));
     }
   });
+}
+
+async function isNewFact(session: Session, name: string, value: string): Promise<boolean> {
+  const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
+  return fact?.value !== value;
+}
+
+/** Whether the day tables of a database that has seen all changes are going to be made anew. */
+export function areTablesOld(session: Session): Promise<boolean> {
+  return isNewFact(session, 'tables', readDefinitions('').tablesSha256);
 }
 
 type Definition = ReturnType<typeof readSqlFolder>[number];

@@ -239,6 +239,12 @@ export class ClickHouseStore implements Store {
     return this.queue.run(() => limitMemory(this.staging, this.settings.memoryMb));
   }
 
+  /** What is in the data folder only: the database itself is on its server, which has backups of its own. */
+  async hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
+    await this.queue.run(at);
+    await during();
+  }
+
   async close(): Promise<void> {
     await this.queue.run(async () => {
       await this.session.client.close();

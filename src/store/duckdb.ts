@@ -1,5 +1,6 @@
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   BIGINT,
   DATE,
@@ -12,12 +13,13 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { DATABASE } from '../config.js';
+import { DATABASE, RESTORED } from '../config.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import { copyBeforeUpgrade } from './precaution.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
@@ -28,6 +30,9 @@ const MS_PER_DAY = 86_400_000;
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
+/** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
+const CHECKPOINTS_AT_MOST = 100;
+const CHECKPOINT_RETRY_MS = 50;
 
 /** What a database may use of its machine: MiB of memory, and processors; all of them unless it says how many. */
 export interface Resources {
@@ -38,6 +43,13 @@ export interface Resources {
 /** Another process has the database open. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy';
+}
+
+/** Whether a database can't be opened as another process has it open. */
+export function isLocked(error: unknown): error is Error {
+  return (
+    error instanceof Error && /lock on file|already open|being used by another process/i.test(error.message)
+  );
 }
 
 /** What a database that can't be opened means for the one who runs it. */
@@ -168,7 +180,7 @@ async function makeDatabase(folder: string, file: string): Promise<void> {
 
 /** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
 function isLeftover(file: string): boolean {
-  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$/.test(file);
+  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$|^held-[\w-]+$/.test(file);
 }
 
 /**
@@ -181,6 +193,8 @@ export async function openInstance(
   { memoryMb, threads }: Resources,
 ): Promise<DuckDBInstance> {
   makeFolder(folder);
+  if (existsSync(join(folder, RESTORED)))
+    throw new UsageError(`A restore into ${folder} was cut off: run the same "daybook restore" again.`);
   let instance: DuckDBInstance;
   try {
     await makeDatabase(folder, file);
@@ -191,16 +205,11 @@ export async function openInstance(
       autoinstall_known_extensions: 'false',
     });
   } catch (error) {
-    if (
-      error instanceof Error &&
-      /lock on file|already open|being used by another process/i.test(error.message)
-    ) {
-      throw new StoreBusy(error.message);
-    }
-    throw sentenceOf(error, folder);
+    throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
   }
   // What a killed process left: having the database open, this is the only one that writes here.
-  for (const file of readdirSync(folder)) if (isLeftover(file)) rmSync(join(folder, file), { force: true });
+  for (const file of readdirSync(folder))
+    if (isLeftover(file)) rmSync(join(folder, file), { force: true, recursive: true });
   return instance;
 }
 
@@ -228,6 +237,8 @@ export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
   /** Whoever writes waits for the one before: there is one writing connection. */
   private readonly queue = new Queue();
+  /** Whoever holds the file waits for the one before. */
+  private readonly holds = new Queue();
   /** How often something was written: by this process, since no other one has the file. */
   private writes = 0;
   private readonly idle: Session[] = [];
@@ -253,6 +264,7 @@ export class DuckDbStore implements Store {
   ): Promise<DuckDbStore> {
     const instance = await openInstance(folder, DATABASE, settings);
     const writer = await connect(instance);
+    await copyBeforeUpgrade(writer, folder, settings.now);
     await applyChanges(writer, settings);
     const daily = settings.daily ?? dailySql;
     const settler = new Settler(writer, folder);
@@ -353,6 +365,39 @@ export class DuckDbStore implements Store {
         });
       await this.resting;
     });
+  }
+
+  /**
+   * TRICKY: the database file has the state of its last checkpoint, and the engine writes nothing over what that consists of
+   * until the next one: what is written meanwhile goes to the log, and into blocks that are free. So without checkpoints the
+   * file can be copied while writers go on.
+   */
+  hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
+    return this.holds.run(async () => {
+      try {
+        await this.queue.run(async () => {
+          await this.writer.run("SET checkpoint_threshold = '1000 TB'");
+          await this.checkpoint();
+          await at();
+        });
+        await during();
+      } finally {
+        await this.queue.run(() => this.writer.run('RESET checkpoint_threshold'));
+      }
+    });
+  }
+
+  /** Moves all that is committed from the log into the file. A preview that is under way may be in the way: it ends soon. */
+  private async checkpoint(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.writer.run('CHECKPOINT');
+        return;
+      } catch (error) {
+        if (attempt === CHECKPOINTS_AT_MOST || !/cannot checkpoint/i.test(String(error))) throw error;
+        await wait(CHECKPOINT_RETRY_MS);
+      }
+    }
   }
 
   async close(): Promise<void> {

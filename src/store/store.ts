@@ -96,6 +96,11 @@ export interface Store {
    */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
   /**
+   * Keeps the files of the store as they are at one instant for as long as `during` goes on. Nothing is written while `at`
+   * runs; after that writers go on, in other files or other parts of these. One hold at a time: who comes waits.
+   */
+  hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void>;
+  /**
    * Writes the rows of a SELECT to Parquet, at a path that has none: a file, or a folder of them where `partitions` has
    * columns that come to stand in their names as Hive spells them, not in the files. See ReadColumns for what it can read.
    */

@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { type Config, DATABASE, VERSION } from '../config.js';
+import { UsageError } from '../exit.js';
+import { copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './manifest.js';
+
+/** How far a backup is, in bytes. */
+type Progress = (done: number, total: number) => void;
+
+/** Has the files of the data folder kept as they are while `copy` goes on: what waits is linked below the folder `links`. */
+export type Held = (copy: (links: string, heldAt: number) => Promise<void>) => Promise<void>;
+
+/** The files below a folder, by their paths from there. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+async function sizeOf(paths: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const path of paths) bytes += (await stat(path)).size;
+  return bytes;
+}
+
+/** The files of the data folder that nobody writes to, or that are replaced whole, by their paths from there. */
+function settledFiles({ data, rateCard }: Config): string[] {
+  const card = relative(data, rateCard);
+  return ['secret.key', ...(card.startsWith('..') || card.startsWith(sep) ? [] : [card])].filter((path) =>
+    existsSync(join(data, path)),
+  );
+}
+
+/**
+ * Writes a backup of a data folder into a folder that isn't there or is empty: all that the folder holds and that can't be
+ * computed again, as it was at one instant. The folder has its name once all of it is on disk. Throws a UsageError for a
+ * folder that has something in it or can't be written to, and where there is no room.
+ */
+export async function backUp(
+  config: Config,
+  folder: string,
+  held: Held,
+  progress: Progress = () => {},
+): Promise<Manifest> {
+  const draft = `${folder}.unfinished`;
+  makeFolder(dirname(folder), unwritable);
+  try {
+    if (existsSync(folder) && (await readdir(folder)).length > 0)
+      throw new UsageError(`The folder ${folder} has something in it: name one that isn't there.`);
+    // What a killed process left.
+    await rm(draft, { recursive: true, force: true });
+    await mkdir(draft, { mode: 0o700 });
+    let takenAt = 0;
+    await held(async (links, heldAt) => {
+      takenAt = heldAt;
+      await copyFiles(config, links, draft);
+    });
+    const manifest = await describe(draft, config, takenAt, progress);
+    const file = await open(join(draft, MANIFEST), 'wx', 0o600);
+    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
+    await file.sync();
+    await file.close();
+    await sync(draft);
+    await rename(draft, folder);
+    await sync(dirname(folder));
+    return manifest;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    throw error instanceof Error && 'code' in error ? unwritable(folder, error) : error;
+  }
+}
+
+/** The sentence for a folder that a backup can't be written to. */
+function unwritable(folder: string, error: unknown): UsageError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new UsageError(
+    isFull(error)
+      ? `The disk is full, and there is no backup in ${folder}: make room, or name a folder on another disk.`
+      : `The backup can't be written to ${folder} (${code}): ${message}.`,
+  );
+}
+
+/** Copies what is held, of a store in a file its file too. */
+async function copyFiles(config: Config, links: string, draft: string): Promise<void> {
+  const database = config.clickhouse === undefined ? [DATABASE] : [];
+  const waiting = await filesBelow(links);
+  const others = settledFiles(config);
+  const from = [
+    ...[...database, ...others].map((path) => join(config.data, path)),
+    ...waiting.map((path) => join(links, path)),
+  ];
+  await requireRoom(dirname(draft), await sizeOf(from), 'The backup');
+  for (const path of database) await copyLocked(join(config.data, path), join(draft, path));
+  for (const [root, paths] of [
+    [links, waiting],
+    [config.data, others],
+  ] as const) {
+    for (const path of paths) {
+      await mkdir(dirname(join(draft, path)), { recursive: true, mode: 0o700 });
+      await copyFile(join(root, path), join(draft, path));
+    }
+  }
+}
+
+/** Reads what was copied, and has the disk keep it. */
+async function describe(
+  draft: string,
+  config: Config,
+  takenAt: number,
+  progress: Progress,
+): Promise<Manifest> {
+  const paths = await filesBelow(draft);
+  const total = await sizeOf(paths.map((path) => join(draft, path)));
+  const files: BackedUpFile[] = [];
+  let done = 0;
+  for (const path of paths) {
+    const place = join(draft, path);
+    const file = await open(place, 'r+');
+    await file.chmod(0o600);
+    await file.sync();
+    await file.close();
+    const digest = await digestOf(place, async ({ length }) => {
+      done += length;
+      progress(done, total);
+    });
+    files.push({ path: path.replaceAll(sep, '/'), ...digest });
+  }
+  for (const folder of new Set(paths.map((path) => dirname(join(draft, path))))) await sync(folder);
+  return {
+    format: 1,
+    version: VERSION,
+    store: config.clickhouse === undefined ? 'duckdb' : 'clickhouse',
+    change: config.clickhouse === undefined ? await changeOf(join(draft, DATABASE)) : 0,
+    taken_at: new Date(takenAt).toISOString(),
+    files,
+  };
+}
+
+/** The newest numbered change of a database: who can read it has a file that is a whole one. */
+async function changeOf(path: string): Promise<number> {
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+  const connection = await instance.connect();
+  try {
+    const rows = await connection.runAndReadAll('SELECT max(number) FROM changes');
+    return Number(rows.getRows()[0]?.[0] ?? 0);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}

@@ -1,0 +1,76 @@
+import { link, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Store } from '../store/store.js';
+
+/** Where the files are linked to that wait in the inbox, and those for computers, while somebody copies them. */
+export function heldFolder(data: string, id: string): string {
+  return join(data, `held-${id}`);
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** What is in a folder; nothing where there is no folder. */
+async function entriesOf(folder: string, kind: 'isFile' | 'isDirectory'): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry[kind]()).map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Links the files of a folder into another, but for those that go meanwhile, and answers their names. */
+async function linkFiles(from: string, to: string): Promise<string[]> {
+  const linked: string[] = [];
+  for (const name of await entriesOf(from, 'isFile')) {
+    if (linked.length === 0) await mkdir(to, { recursive: true });
+    try {
+      await link(join(from, name), join(to, name));
+      linked.push(name);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+  return linked;
+}
+
+/**
+ * Links what is acknowledged and not settled. TRICKY: nothing comes to be settled meanwhile, but files are moved on their way
+ * to that: who looks where they come from first finds each, some in both places.
+ */
+async function linkInbox(from: string, to: string): Promise<void> {
+  for (const orgId of await entriesOf(join(from, 'ready'), 'isDirectory'))
+    await linkFiles(join(from, 'ready', orgId), join(to, 'ready', orgId));
+  for (const token of await entriesOf(join(from, 'settling'), 'isDirectory')) {
+    const orgId = token.slice(token.indexOf('.') + 1);
+    for (const name of await linkFiles(join(from, 'settling', token), join(to, 'settling', token)))
+      await rm(join(to, 'ready', orgId, name), { force: true });
+  }
+}
+
+/**
+ * Keeps a data folder's files as they are at one instant while somebody copies them: the database where it is, what waits as
+ * links in the held folder, which goes at the end. Each event that was acknowledged before `heldAt` is in one of the two.
+ */
+export async function hold(
+  { store, data, clock }: { store: Store; data: string; clock: () => number },
+  id: string,
+  during: (heldAt: number) => Promise<void>,
+): Promise<void> {
+  const held = heldFolder(data, id);
+  let heldAt = 0;
+  const at = async () => {
+    heldAt = clock();
+    await mkdir(held, { mode: 0o700 });
+    await linkInbox(join(data, 'inbox'), join(held, 'inbox'));
+    await linkFiles(join(data, 'objects'), join(held, 'objects'));
+  };
+  try {
+    await store.hold(at, () => during(heldAt));
+  } finally {
+    await rm(held, { recursive: true, force: true });
+  }
+}

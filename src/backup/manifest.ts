@@ -1,0 +1,80 @@
+import { createHash, type Hash } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+
+/** What a backup says of itself, in the folder of its files. */
+export const MANIFEST = 'manifest.json';
+
+const BUFFER_BYTES = 1 << 20;
+
+const Path = z
+  .string()
+  .refine((path) => path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'));
+
+const Manifest = z.object({
+  format: z.literal(1),
+  /** The Daybook that made it. */
+  version: z.string(),
+  store: z.enum(['duckdb', 'clickhouse']),
+  /** The newest numbered change of its database; 0 without one. */
+  change: z.int().min(0),
+  /** When its files were as they are, in RFC 3339. */
+  taken_at: z.iso.datetime(),
+  files: z.array(
+    z.object({
+      /** Below the folder, with slashes. */
+      path: Path,
+      bytes: z.int().min(0),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    }),
+  ),
+});
+
+export type Manifest = z.infer<typeof Manifest>;
+export type BackedUpFile = Manifest['files'][number];
+
+/** Reads the manifest of a backup. Throws a UsageError for a folder that has none. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(join(folder, MANIFEST), 'utf8');
+  } catch {
+    throw new UsageError(`There is no backup in ${folder}: one has a file ${MANIFEST}.`);
+  }
+  try {
+    return Manifest.parse(JSON.parse(text));
+  } catch {
+    throw new UsageError(
+      `The file ${join(folder, MANIFEST)} is damaged, or a newer Daybook wrote it: use another backup, or install that version.`,
+    );
+  }
+}
+
+/** Where a file of a backup is below a folder. */
+export function placeOf({ path }: Pick<BackedUpFile, 'path'>, folder: string): string {
+  return join(folder, path.replaceAll('/', sep));
+}
+
+/** Reads a file, and lets somebody have its bytes, of which only those of one turn are there. Answers its size and digest. */
+export async function digestOf(
+  path: string,
+  take: (bytes: Buffer) => Promise<unknown> = async () => {},
+): Promise<{ bytes: number; sha256: string }> {
+  const hash: Hash = createHash('sha256');
+  const file = await open(path);
+  try {
+    const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+    for (let bytes = 0; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      const part = buffer.subarray(0, bytesRead);
+      hash.update(part);
+      await take(part);
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { DATABASE, RESTORED, STAGING } from '../config.js';
+import { UsageError } from '../exit.js';
+import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { changesAfter } from '../store/change.js';
+import { isLocked } from '../store/duckdb.js';
+import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './manifest.js';
+
+/** What Daybook keeps in a data folder, and what of it must not be there beside the files of a backup. */
+const OWN = [
+  DATABASE,
+  `${DATABASE}.wal`,
+  STAGING,
+  `${STAGING}.wal`,
+  'inbox',
+  'objects',
+  'lake',
+  'secret.key',
+];
+
+/** What became of a restore. */
+export interface Restored {
+  /** Of the backup that was restored; undefined where only a restore that had been cut off was finished. */
+  readonly manifest: Manifest | undefined;
+  /** Where the files are that were there before; undefined when there were none. */
+  readonly aside: string | undefined;
+}
+
+/** What a backup is restored into. */
+export interface Place {
+  readonly data: string;
+  readonly store: Manifest['store'];
+  /** Whether what is there may be moved aside. */
+  readonly isReplacing: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Puts the files of a backup into a data folder that nobody has open. They are there all together or not at all, and only
+ * when each is as the manifest says. A restore that was cut off while it moved files is finished, and nothing else done.
+ * Throws a UsageError, and then has changed nothing.
+ */
+export async function restore(
+  folder: string,
+  { data, store, isReplacing, now }: Place,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<Restored> {
+  if (existsSync(join(data, RESTORED))) return { manifest: undefined, aside: await finish(data, now) };
+  const manifest = await readManifest(folder);
+  // Throws for a newer one.
+  changesAfter(manifest.change);
+  if (manifest.store !== store)
+    throw new UsageError(
+      `The backup in ${folder} is of the store ${manifest.store}, and DAYBOOK_STORE says ${store}: set it to that one.`,
+    );
+  const refuseOld = async () => {
+    const old = OWN.filter((name) => existsSync(join(data, name)));
+    if (old.length > 0 && !isReplacing)
+      throw new UsageError(
+        `The data folder ${data} has ${old.join(', ')}: restore into another one, or move that aside with --replace.`,
+      );
+    for (const file of [DATABASE, STAGING]) if (old.includes(file)) await refuseOpen(data, file);
+  };
+  await refuseOld();
+  makeFolder(data);
+  const draft = join(data, `${RESTORED}.unfinished`);
+  await rm(draft, { recursive: true, force: true });
+  try {
+    const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+    await requireRoom(data, bytes, 'The backup');
+    let done = 0;
+    const files = join(draft, 'files');
+    for (const file of manifest.files) {
+      await copyWhole(file, folder, files, (length) => {
+        done += length;
+        progress(done, bytes);
+      });
+    }
+    for (const path of new Set(manifest.files.map((file) => dirname(placeOf(file, files))))) await sync(path);
+    await refuseOld();
+    await rename(draft, join(data, RESTORED));
+    await sync(data);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (isFull(error))
+      throw new UsageError(`The disk of ${data} is full, and nothing was restored: make room there.`);
+    throw error;
+  }
+  return { manifest, aside: await finish(data, now) };
+}
+
+/** Throws a UsageError for a database that another process has open. One that is damaged can be replaced. */
+async function refuseOpen(data: string, file: string): Promise<void> {
+  try {
+    const instance = await DuckDBInstance.create(join(data, file), { access_mode: 'READ_ONLY' });
+    instance.closeSync();
+  } catch (error) {
+    if (isLocked(error))
+      throw new UsageError(
+        `Another daybook process has the data folder ${data} open: stop it first, or restore into another one.`,
+      );
+  }
+}
+
+/** Copies a file whose bytes are those of the manifest. Throws a UsageError for another. */
+async function copyWhole(
+  file: BackedUpFile,
+  from: string,
+  to: string,
+  progress: (bytes: number) => void,
+): Promise<void> {
+  const path = placeOf(file, from);
+  const place = placeOf(file, to);
+  if (!existsSync(path)) throw new UsageError(`The backup in ${from} lacks ${file.path}: use another one.`);
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const copy = await open(place, 'wx', 0o600);
+  try {
+    const { bytes, sha256 } = await digestOf(path, async (part) => {
+      progress(part.length);
+      for (let at = 0; at < part.length; ) at += (await copy.write(part, at)).bytesWritten;
+    });
+    if (bytes !== file.bytes || sha256 !== file.sha256)
+      throw new UsageError(
+        `The file ${file.path} of the backup in ${from} has changed since it was made: use another backup.`,
+      );
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+}
+
+/**
+ * Moves what is there aside, and then the restored files to their places: it can be cut off anywhere and done again, and
+ * nobody opens the data folder until it is over. Answers where the old files are.
+ */
+async function finish(data: string, now: number): Promise<string | undefined> {
+  const files = join(data, RESTORED, 'files');
+  // The name says that all the old is out of the way.
+  const moving = join(data, RESTORED, 'moving');
+  const replaced = join(data, `replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+  if (existsSync(files)) {
+    const names = new Set([...OWN, ...(await readdir(files))]);
+    for (const name of names) {
+      if (!existsSync(join(data, name))) continue;
+      await mkdir(replaced, { recursive: true, mode: 0o700 });
+      await rename(join(data, name), join(replaced, name));
+    }
+    await sync(data);
+    await rename(files, moving);
+  }
+  for (const name of await readdir(moving)) await rename(join(moving, name), join(data, name));
+  await sync(data);
+  await rm(join(data, RESTORED), { recursive: true });
+  await sync(data);
+  return existsSync(replaced) ? replaced : undefined;
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Held } from '../backup/backup.js';
+import { heldFolder, hold } from '../backup/hold.js';
+import type { Manifest } from '../backup/manifest.js';
+import type { Config } from '../config.js';
+import { UsageError } from '../exit.js';
+import { bytes, withProgress } from '../terminal.js';
+import { openStore, requireDatabase } from './call.js';
+import { ask, isServed, Nobody } from './control.js';
+
+/** What the commands work with. */
+export interface Terminal {
+  readonly settings: () => Config;
+  readonly clock: () => number;
+  readonly print: (text: string) => void;
+}
+
+/** Adds `backup` and `restore` to the program. */
+export function addBackup(program: Command, { settings, clock, print }: Terminal): void {
+  program
+    .command('backup')
+    .description('copy all that the data folder holds into a new folder, also while the service runs')
+    .argument('<folder>', 'where the backup goes; it must not be there, or be empty')
+    .option('--json', 'print its manifest')
+    .action(async (folder: string, options: { json?: boolean }) => {
+      const config = settings();
+      // The other commands start faster without the database engine.
+      const { backUp } = await import('../backup/backup.js');
+      const manifest = await withProgress('Backing up', (progress) =>
+        backUp(config, resolve(folder), held(config, clock), progress),
+      );
+      if (options.json === true) return print(JSON.stringify(manifest));
+      print(`${folder} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`);
+      if (config.clickhouse !== undefined)
+        print('What is in ClickHouse is not in it: docs/operations.md says how to back that up with it.');
+      if (config.secretKey !== undefined)
+        print('DAYBOOK_SECRET_KEY is not in it: keep it elsewhere, as secrets can only be read with it.');
+    });
+
+  program
+    .command('restore')
+    .description('put a backup into the data folder, while no service runs on it')
+    .argument('<folder>', 'where the backup is')
+    .option('--replace', 'move aside what is in the data folder')
+    .action(async (folder: string, options: { replace?: boolean }) => {
+      const config = settings();
+      if (await isServed(config.data))
+        throw new UsageError(
+          `A service runs on the data folder ${config.data}: stop it first, or restore into another one with --data.`,
+        );
+      const { restore } = await import('../backup/restore.js');
+      const { manifest, aside } = await withProgress('Restoring', (progress) =>
+        restore(
+          resolve(folder),
+          {
+            data: config.data,
+            store: config.clickhouse === undefined ? 'duckdb' : 'clickhouse',
+            isReplacing: options.replace === true,
+            now: clock(),
+          },
+          progress,
+        ),
+      );
+      print(
+        manifest === undefined
+          ? `A restore into ${config.data} had been cut off: it is finished now, and nothing else was done.`
+          : `${config.data} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`,
+      );
+      if (aside !== undefined) print(`What was there is in ${aside}.`);
+    });
+}
+
+function contents({ files }: Manifest): string {
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  return `${files.length} file${files.length === 1 ? '' : 's'}, ${bytes(total)}`;
+}
+
+/** Has the process that has the database open hold its files while they are copied here, or opens it when none has. */
+function held(config: Config, clock: () => number): Held {
+  return async (copy) => {
+    const id = randomUUID();
+    const work = (heldAt: number) => copy(heldFolder(config.data, id), heldAt);
+    const isDone = async () => {
+      const over = new AbortController();
+      let copied: Promise<void> | undefined;
+      try {
+        const begin = (heldAt: number) => {
+          copied ??= work(heldAt).finally(() => over.abort());
+          // Where the service ends first, nobody asks what becomes of it.
+          copied.catch(() => undefined);
+        };
+        await ask(config.data, 'hold', { id }, begin, over.signal);
+        await copied;
+        return true;
+      } catch (error) {
+        if (error instanceof Nobody) return false;
+        throw error;
+      }
+    };
+    if (await isDone()) return;
+    requireDatabase(config);
+    const store = await openStore(config, clock, isDone);
+    if (store === undefined) return;
+    try {
+      await hold({ store, data: config.data, clock }, id, work);
+    } finally {
+      await store.close();
+    }
+  };
+}

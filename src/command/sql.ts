@@ -1,0 +1,82 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
+import { type Command, Option } from 'commander';
+import { type Config, stateFolder } from '../config.js';
+import { UsageError } from '../exit.js';
+import type { Format } from '../sql/shell.js';
+
+interface SqlOptions {
+  readonly file?: string;
+  readonly format: Format;
+  readonly output?: string;
+  readonly org?: string;
+  readonly write?: boolean;
+}
+
+/** Adds `sql` to the program. */
+export function addSql(program: Command, settings: () => Config): void {
+  program
+    .command('sql')
+    .description('read the lake with SQL: a query, a file, standard input, or what is typed at a prompt')
+    .argument('[query]', 'SQL, - for standard input (default: a prompt)')
+    .option('-f, --file <file>', 'file of SQL')
+    .addOption(
+      new Option('--format <format>', 'form of the rows; parquet goes to a file')
+        .choices(['table', 'csv', 'json', 'parquet'])
+        .default('table'),
+    )
+    .option('-o, --output <file>', 'file for the rows of one query')
+    .option('--org <org>', 'see this organization only')
+    .option(
+      '--write',
+      'allow tables in memory, files to read and COPY ... TO files; nothing of Daybook is written',
+    )
+    .action(async (query: string | undefined, options: SqlOptions) => run(settings(), query, options));
+}
+
+async function run(config: Config, query: string | undefined, options: SqlOptions): Promise<void> {
+  const { format, output, file } = options;
+  if (query !== undefined && file !== undefined) throw new UsageError('Give a query or --file, not both.');
+  if (format === 'parquet' && output === undefined)
+    throw new UsageError('Parquet goes to a file: name it with --output.');
+  const isAsking = query === undefined && file === undefined && process.stdin.isTTY === true;
+  if (isAsking && output !== undefined)
+    throw new UsageError('--output takes the rows of one query: give one.');
+  const sql = isAsking ? '' : await sqlOf(query, file);
+  const { Shell, draftOf } = await import('../sql/shell.js');
+  const draft = output === undefined ? undefined : draftOf(output);
+  const out = draft === undefined || format === 'parquet' ? process.stdout : createWriteStream(draft);
+  try {
+    const shell = await Shell.open(
+      config,
+      { orgId: options.org, format, output, isWriting: options.write === true },
+      out,
+    );
+    if (isAsking) {
+      const { prompt } = await import('../sql/prompt.js');
+      const historyPath = join(stateFolder(), 'sql-history');
+      return await prompt(shell, { input: process.stdin, output: process.stdout, historyPath });
+    }
+    await shell.run(sql);
+    if (output === undefined || draft === undefined) return;
+    if (out !== process.stdout) {
+      out.end();
+      await finished(out);
+    }
+    await rename(draft, resolve(output));
+  } finally {
+    if (draft !== undefined) await rm(draft, { force: true });
+  }
+}
+
+async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {
+  if (file !== undefined) {
+    return readFile(file, 'utf8').catch(() => {
+      throw new UsageError(`There is no file ${file} that can be read.`);
+    });
+  }
+  return query === undefined || query === '-' ? text(process.stdin) : query;
+}

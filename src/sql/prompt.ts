@@ -1,0 +1,182 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { UsageError } from '../exit.js';
+import { readTables } from '../store/tables.js';
+import { table } from '../terminal.js';
+import type { Shell } from './shell.js';
+import { statementsIn } from './statement.js';
+
+const HISTORY_LINES = 1000;
+
+const HELP = `SQL goes on until a semicolon. Tab completes words, tables and columns. Ctrl-C ends a query, Ctrl-D the prompt.
+.tables       the tables and views
+.schema NAME  the columns of one
+.help         this
+.quit         leave`;
+
+/** Words that begin or join the parts of a query: the reserved ones of DuckDB, and those that it knows without reserving them. */
+const WORDS =
+  'BETWEEN BY COPY COUNT CROSS DATE DESCRIBE EXPLAIN FULL INNER INTERVAL JOIN LEFT OVER PARTITION RIGHT SUM SUMMARIZE VALUES';
+
+/** Asks for SQL until there is no more, and keeps what was asked in the file of the history. */
+export async function prompt(
+  shell: Shell,
+  {
+    input,
+    output,
+    historyPath,
+  }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; historyPath: string },
+): Promise<void> {
+  const names = await namesOf(shell);
+  const terminal = createInterface({
+    input,
+    output,
+    terminal: true,
+    history: readHistory(historyPath),
+    historySize: HISTORY_LINES,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => completions(line, names),
+  });
+  terminal.on('history', (history) => writeHistory(historyPath, history));
+  let text = '';
+  let isRunning = false;
+  const ask = () => {
+    terminal.setPrompt(text === '' ? 'daybook> ' : '    ...> ');
+    terminal.prompt();
+  };
+  terminal.on('SIGINT', () => {
+    if (isRunning) return shell.interrupt();
+    text = '';
+    // What was typed of the line goes too.
+    terminal.write(null, { ctrl: true, name: 'e' });
+    terminal.write(null, { ctrl: true, name: 'u' });
+    output.write('\n');
+    ask();
+  });
+  const waiting: string[] = [];
+  const run = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    for (let line = waiting.shift(); line !== undefined; line = waiting.shift()) {
+      try {
+        if (text === '' && line.trim().startsWith('.')) {
+          if (!(await command(shell, line.trim(), output))) return terminal.close();
+          continue;
+        }
+        text += `${line}\n`;
+        const { ended, rest } = statementsIn(text);
+        text = rest.sql === '' ? '' : `${rest.sql}\n`;
+        for (const statement of ended) await shell.execute(statement);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        output.write(`${error.message}\n`);
+      }
+    }
+    isRunning = false;
+    ask();
+  };
+  output.write('The lake of Daybook, to be read with SQL. ".help" says what else there is.\n');
+  ask();
+  await new Promise<void>((resolve, reject) => {
+    terminal.on('line', (line) => {
+      waiting.push(line);
+      run().catch(reject);
+    });
+    terminal.on('close', resolve);
+  });
+}
+
+/** Does what a line with a dot says. Answers whether the prompt goes on. */
+async function command(shell: Shell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
+  const [word = '', name = ''] = line.split(/\s+/);
+  const print = (text: string) => output.write(`${text}\n`);
+  const texts = new Map(
+    Object.values(readTables())
+      .flat()
+      .map((one) => [one.name, one]),
+  );
+  if (word === '.quit' || word === '.exit') return false;
+  if (word === '.tables') {
+    const tables = [...(await namesOf(shell)).columns.keys()];
+    print(table(tables.map((one) => ({ name: one, row: texts.get(one)?.about ?? '' }))));
+  } else if (word === '.schema') {
+    const found = await shell.connection.runAndReadAll(
+      'SELECT column_name, data_type FROM duckdb_columns() WHERE schema_name = $1 AND table_name = $2 ORDER BY column_index',
+      ['main', name.replace(/;$/, '')],
+    );
+    if (found.currentRowCount === 0) throw new UsageError(`There is no table ${name}: .tables lists them.`);
+    const comments = texts.get(name.replace(/;$/, ''))?.comments;
+    print(
+      table(
+        found.getRows().map(([column, type]) => ({
+          column,
+          type,
+          comment: comments?.get(String(column)) ?? '',
+        })),
+      ),
+    );
+  } else if (word === '.help') print(HELP);
+  else throw new UsageError(`There is no ${word}: .help says what there is.`);
+  return true;
+}
+
+interface Names {
+  readonly words: readonly string[];
+  /** The columns of each table and view. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+}
+
+async function namesOf({ connection }: Shell): Promise<Names> {
+  const words = await connection.runAndReadAll(
+    "SELECT upper(keyword_name) FROM duckdb_keywords() WHERE keyword_category = 'reserved'",
+  );
+  const columns = await connection.runAndReadAll(
+    "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal ORDER BY ALL",
+  );
+  const tables = new Map<string, string[]>();
+  for (const [name, column] of columns.getRows())
+    tables.set(String(name), [...(tables.get(String(name)) ?? []), String(column)]);
+  return { words: [...words.getRows().map(([word]) => String(word)), ...WORDS.split(' ')], columns: tables };
+}
+
+/** What the last word of a line can become: words in the letters that it has, and names as they are; and that word. */
+export function completions(line: string, { words, columns }: Names): [string[], string] {
+  const [typed] = /[\w.]*$/.exec(line) ?? [''];
+  if (typed === '') return [[], typed];
+  if (/^\s*\.\w*$/.test(line))
+    return [['.tables', '.schema', '.help', '.quit'].filter((word) => word.startsWith(typed)), typed];
+  const [, owner, part = ''] = /^(\w+)\.(\w*)$/.exec(typed) ?? [];
+  if (owner !== undefined)
+    return [
+      (columns.get(owner) ?? []).filter((name) => name.startsWith(part)).map((name) => `${owner}.${name}`),
+      typed,
+    ];
+  const isLower = typed === typed.toLowerCase();
+  const all = [
+    ...columns.keys(),
+    ...[...columns.values()].flat(),
+    ...words.map((word) => (isLower ? word.toLowerCase() : word)),
+  ];
+  return [[...new Set(all)].filter((name) => name.startsWith(typed)).sort(), typed];
+}
+
+/** The newest line first, as readline has it. */
+function readHistory(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean).slice(0, HISTORY_LINES);
+  } catch {
+    return [];
+  }
+}
+
+/** A history that can't be kept is no reason to stop. */
+function writeHistory(path: string, history: readonly string[]): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, `${history.join('\n')}\n`, { mode: 0o600 });
+    chmodSync(path, 0o600);
+  } catch {
+    // The next session has none.
+  }
+}

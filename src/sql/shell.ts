@@ -1,0 +1,275 @@
+import { once } from 'node:events';
+import { join, resolve, sep } from 'node:path';
+import type { Writable } from 'node:stream';
+import {
+  type DuckDBConnection,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+  StatementType,
+} from '@duckdb/node-api';
+import { csvLine } from '../api/body.js';
+import { chunksOf } from '../arrow/chunk.js';
+import type { Config } from '../config.js';
+import { UsageError } from '../exit.js';
+import { LAKE } from '../lake/place.js';
+import { quote } from '../store/sql.js';
+import { grid } from '../terminal.js';
+import { confine, foldersOf, openLake, readLake } from './lake.js';
+import { allStatementsIn, faultOf, type Statement } from './statement.js';
+import { csvRow, type Expression, jsonRow } from './text.js';
+
+export const FORMATS = ['table', 'csv', 'json', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** How many rows a table shows, and how many characters of a value. */
+export const SHOWN_ROWS = 1000;
+const SHOWN_CHARACTERS = 200;
+
+/** What reads the lake and changes nothing. */
+const READING = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
+
+/** What changes only what is in the memory of this process, or writes a file. */
+const WRITING = new Set([
+  ...READING,
+  StatementType.INSERT,
+  StatementType.UPDATE,
+  StatementType.DELETE,
+  StatementType.MERGE_INTO,
+  StatementType.CREATE,
+  StatementType.ALTER,
+  StatementType.DROP,
+  StatementType.COPY,
+]);
+
+/** What a shell works with. */
+export interface ShellOptions {
+  /** The organization that is seen; undefined for all. */
+  readonly orgId?: string | undefined;
+  readonly format: Format;
+  /** The file that rows are written to instead of `out`. */
+  readonly output?: string | undefined;
+  /** Whether tables of one's own and files can be written. */
+  readonly isWriting: boolean;
+}
+
+/** SQL over the lake of a data folder, in a DuckDB of this process: it needs no service, waits for no lock, and writes nothing of Daybook's. */
+export class Shell {
+  private isInterrupted = false;
+
+  private constructor(
+    readonly connection: DuckDBConnection,
+    private readonly data: string,
+    private readonly options: ShellOptions,
+    private readonly out: Writable,
+  ) {}
+
+  /** Throws a UsageError for an organization that isn't in the lake. */
+  static async open(config: Config, options: ShellOptions, out: Writable): Promise<Shell> {
+    const lake = join(config.data, LAKE);
+    const { orgId, format, output, isWriting } = options;
+    const connection = await openLake(config);
+    await readLake(connection, lake, orgId === undefined ? {} : { orgId });
+    if (orgId !== undefined) {
+      const found = await connection.runAndReadAll('SELECT 1 FROM users LIMIT 1');
+      if (found.currentRowCount === 0)
+        throw new UsageError(
+          `The lake ${lake} has no day of an organization ${orgId}: "daybook status" shows which there are.`,
+        );
+    }
+    if (!isWriting)
+      await confine(connection, {
+        folders: orgId === undefined ? [`${lake}${sep}`] : foldersOf(lake, orgId),
+        paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
+      });
+    return new Shell(connection, config.data, options, out);
+  }
+
+  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
+  async run(text: string): Promise<void> {
+    const statements = allStatementsIn(text);
+    if (statements.length === 0) throw new UsageError('There is no SQL to run: daybook sql "SELECT 1".');
+    if (this.options.output !== undefined && statements.length > 1)
+      throw new UsageError('--output takes the rows of one statement.');
+    for (const statement of statements) await this.execute(statement);
+  }
+
+  /** Runs a statement, and writes its rows. Throws a UsageError that says what DuckDB says. */
+  async execute(statement: Statement): Promise<void> {
+    const started = performance.now();
+    const { sql } = statement;
+    this.isInterrupted = false;
+    try {
+      const type = await this.typeOf(sql);
+      if (!READING.has(type)) {
+        await this.connection.run(sql);
+        return await this.write(`Done, ${seconds(started)}.\n`);
+      }
+      const { format } = this.options;
+      if (type === StatementType.EXPLAIN) await this.writePlan(sql);
+      else if (format === 'table') await this.writeTable(sql, started);
+      else if (format === 'parquet') await this.writeParquet(sql);
+      else await this.writeLines(sql, format);
+    } catch (error) {
+      if (this.isInterrupted) throw new UsageError('The query was interrupted.');
+      throw error instanceof UsageError ? error : new UsageError(faultOf(error, statement));
+    }
+  }
+
+  /** Ends the statement that runs. */
+  interrupt(): void {
+    this.isInterrupted = true;
+    this.connection.interrupt();
+  }
+
+  /** The type of a statement. Throws a UsageError for one that may not be run here. */
+  private async typeOf(sql: string): Promise<StatementType> {
+    const { isWriting } = this.options;
+    if (/^pragma\b/i.test(sql)) throw new UsageError("PRAGMA can't be used here.");
+    const prepared = await this.connection.prepare(sql);
+    const type = prepared.statementType;
+    prepared.destroySync();
+    if (!(isWriting ? WRITING : READING).has(type))
+      throw new UsageError(
+        isWriting
+          ? `${StatementType[type]} can't be used here: with --write there are tables in memory and COPY ... TO files.`
+          : `${StatementType[type]} can't be used here, only SELECT: --write allows tables in memory and COPY ... TO files.`,
+      );
+    // What is explained with ANALYZE is run.
+    const explained = /^\s*EXPLAIN\s+(?:ANALYZE\b\s*)?(?:\([^)]*\)\s*)?/i.exec(sql);
+    if (type === StatementType.EXPLAIN) {
+      const inner = await this.typeOf(sql.slice(explained?.[0].length));
+      if (inner !== StatementType.SELECT) throw new UsageError('EXPLAIN can only be used of a SELECT here.');
+    }
+    if (type === StatementType.COPY) this.refuseOwn(sql);
+    return type;
+  }
+
+  /** Throws a UsageError for a COPY into the data folder, or to where that can't be told. */
+  private refuseOwn(sql: string): void {
+    const target = /\bTO\s+'((?:[^']|'')*)'\s*(?:\([^()]*\)\s*)?$/i.exec(sql)?.[1]?.replaceAll("''", "'");
+    const path = resolve(target ?? '');
+    if (target === undefined || path === this.data || path.startsWith(this.data + sep))
+      throw new UsageError(
+        `COPY must end in TO 'file' (OPTIONS) here, with a file outside of the data folder ${this.data}.`,
+      );
+  }
+
+  private async write(text: string | Uint8Array): Promise<void> {
+    if (!this.out.write(text)) await once(this.out, 'drain');
+  }
+
+  /** Writes the rows as a table for people: the first of them, and how many there are. */
+  private async writeTable(sql: string, started: number): Promise<void> {
+    const { connection } = this;
+    const names = (await this.columnsOf(sql)).map(({ name }) => name);
+    const rows = `FROM (\n${sql}\n)`;
+    const first = await connection.runAndReadAll(`${rows} LIMIT ${SHOWN_ROWS + 1}`);
+    const texts = first
+      .getRows()
+      .slice(0, SHOWN_ROWS)
+      .map((row) => row.map(shown));
+    let count = first.currentRowCount;
+    let more = '';
+    if (count > SHOWN_ROWS) {
+      const counted = await connection.runAndReadAll(`SELECT count(*) ${rows}`);
+      count = Number(counted.getRows()[0]?.[0]);
+      more = `, the first ${SHOWN_ROWS} are shown`;
+    }
+    if (count > 0) await this.write(`${grid(names, texts, first.columnTypes().map(isNumber))}\n`);
+    await this.write(`(${count} row${count === 1 ? '' : 's'}${more}, ${seconds(started)})\n`);
+  }
+
+  /** Writes the plan of a query as DuckDB draws it. */
+  private async writePlan(sql: string): Promise<void> {
+    const plan = await this.connection.runAndReadAll(sql);
+    for (const [, drawing] of plan.getRows()) await this.write(`${drawing}\n`);
+  }
+
+  /**
+   * Writes the rows as CSV or as a JSON array, a part at a time.
+   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends. So there is a row after the last one,
+   * and where that doesn't come, running the query again says why.
+   */
+  private async writeLines(sql: string, format: 'csv' | 'json'): Promise<void> {
+    const columns = await this.columnsOf(sql);
+    const names = columns.map((column) => column.sql).join(', ');
+    const isCsv = format === 'csv';
+    // Each row of JSON has what is between rows before it.
+    const row = isCsv ? csvRow(columns) : `concat(',', chr(10), ${jsonRow(columns)})`;
+    const lines = `SELECT ${row} FROM (\n${sql}\n) AS answer (${names}) UNION ALL SELECT NULL`;
+    if (isCsv) await this.write([...csvLine(columns.map(({ name }) => name))].join(''));
+    let isFirst = true;
+    let isWhole = false;
+    for await (const chunk of chunksOf(await this.connection.stream(lines))) {
+      const texts = chunk.getColumnValues(0) as (string | null)[];
+      isWhole = texts.at(-1) === null;
+      const text = texts.join('');
+      if (text === '') continue;
+      await this.write(isFirst && !isCsv ? `[${text.slice(1)}` : text);
+      isFirst = false;
+    }
+    if (!isWhole) {
+      if (!this.isInterrupted) await this.connection.run(lines);
+      throw new UsageError('The query ended after some of its rows: run it again.');
+    }
+    if (!isCsv) await this.write(isFirst ? '[]\n' : '\n]\n');
+  }
+
+  /** The columns of a SELECT, under names of our own. */
+  private async columnsOf(sql: string): Promise<Expression[]> {
+    const prepared = await this.connection.prepare(sql);
+    const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
+      name: prepared.columnName(index),
+      type: prepared.columnType(index),
+      sql: `c${index}`,
+    }));
+    prepared.destroySync();
+    return columns;
+  }
+
+  private async writeParquet(sql: string): Promise<void> {
+    const { output = '' } = this.options;
+    await this.connection.run(
+      `COPY (\n${sql}\n) TO ${quote(draftOf(output))} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+  }
+}
+
+const NUMBERS = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.UHUGEINT,
+  DuckDBTypeId.FLOAT,
+  DuckDBTypeId.DOUBLE,
+  DuckDBTypeId.DECIMAL,
+]);
+
+function isNumber({ typeId }: DuckDBType): boolean {
+  return NUMBERS.has(typeId);
+}
+
+/** A value for people: on one line, not too long, and without what a terminal would obey. */
+function shown(value: DuckDBValue): string {
+  if (value === null) return 'NULL';
+  const text = String(value).replaceAll(/\p{C}/gu, (char) =>
+    char === '\n' ? '\\n' : `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  );
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+}
+
+/** Where a file is written until it is whole. */
+export function draftOf(output: string): string {
+  return `${resolve(output)}.unfinished`;
+}
+
+function seconds(started: number): string {
+  return `${((performance.now() - started) / 1000).toFixed(3)} s`;
+}

@@ -1,0 +1,57 @@
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DATABASE } from '../config.js';
+import { UsageError } from '../exit.js';
+import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
+import { areTablesOld, changesAfter, newestChange } from './change.js';
+import type { Session } from './duckdb.js';
+
+/** How many copies are kept: that of the last upgrade, and of the one before. */
+const KEPT = 2;
+
+/** The names of copies: of a database with this newest change, copied at this instant. */
+const COPY = /^daybook-\d{4}-(\d{8}T\d{6}Z)\.duckdb$/;
+
+/**
+ * Copies a database that this version is about to change into the folder `backups` of its data folder: when there are numbered
+ * changes that it hasn't seen, or when day tables are made anew that have days whose events are gone. Nobody else uses it yet.
+ * Throws a UsageError where there is no room, and for a database of a newer version.
+ */
+export async function copyBeforeUpgrade(session: Session, folder: string, now: number): Promise<void> {
+  const newest = await newestChange(session);
+  const isChanged =
+    newest > 0 &&
+    (changesAfter(newest).length > 0 ||
+      ((await areTablesOld(session)) && (await session.select('SELECT 1 FROM removed_days')).length > 0));
+  if (!isChanged) return;
+  const path = join(folder, DATABASE);
+  const backups = join(folder, 'backups');
+  const instant = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const copy = join(backups, `daybook-${String(newest).padStart(4, '0')}-${instant}.duckdb`);
+  await session.run('CHECKPOINT');
+  await requireRoom(folder, (await stat(path)).size, 'Copying the database before its upgrade');
+  await mkdir(backups, { recursive: true, mode: 0o700 });
+  try {
+    await copyLocked(path, `${copy}.unfinished`);
+    await rename(`${copy}.unfinished`, copy);
+    await sync(backups);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    throw new UsageError(
+      `The disk of ${folder} is full, and the database was not upgraded: make room for a copy of it.`,
+    );
+  } finally {
+    await removeOthers(backups);
+  }
+}
+
+/** Removes what a copy that was cut off has left, and the copies that are too old. */
+async function removeOthers(backups: string): Promise<void> {
+  const names = await readdir(backups);
+  const instantOf = (name: string) => COPY.exec(name)?.[1] ?? '';
+  const copies = names
+    .filter((name) => COPY.test(name))
+    .sort((a, b) => (instantOf(a) < instantOf(b) ? 1 : -1));
+  const unfinished = names.filter((name) => name.endsWith('.unfinished'));
+  for (const name of [...unfinished, ...copies.slice(KEPT)]) await rm(join(backups, name), { force: true });
+}
