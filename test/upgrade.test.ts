@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { DATABASE } from '../src/config.js';
+import { DATABASE, readConfig } from '../src/config.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { readSqlFolder } from '../src/store/sql.js';
 import { answersOf, RATE_CARD, send } from './laws/law.js';
