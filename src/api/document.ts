@@ -28,7 +28,7 @@ export interface Described {
   >;
 }
 
-/** Finishes a document: leaves out schemas that nothing uses, and shows an example of each body and answer. */
+/** Finishes a document: leaves out schemas that nothing uses, sorts the others, and shows an example of each body and answer. */
 export function finish(whole: Described): Described {
   const schemas = whole.components?.schemas ?? {};
   for (;;) {
@@ -46,6 +46,9 @@ export function finish(whole: Described): Described {
       text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
   }
   const named: Described = JSON.parse(text);
+  // They come in the order in which modules happened to be read.
+  const entries = Object.entries(named.components?.schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (named.components !== undefined) named.components.schemas = Object.fromEntries(entries);
   for (const path of Object.values(named.paths ?? {}))
     for (const { requestBody = {}, responses } of Object.values(path))
       for (const { content } of [requestBody, ...Object.values(responses)])
