@@ -12,6 +12,9 @@ export type Encoding = 'identity' | 'gzip' | 'zstd';
 export const PACKED_BYTES = 16 << 20;
 export const UNPACKED_BYTES = 64 << 20;
 
+/** How much may wait for the disk: what comes meanwhile is written at once. */
+const WAITING_BYTES = 1 << 20;
+
 /** A body has more bytes than it may. */
 export class TooLarge extends Error {
   override name = 'TooLarge';
@@ -69,7 +72,7 @@ export async function writeBody(body: Readable, path: string, encoding: Encoding
       atMost(PACKED_BYTES),
       ...unpack,
       atMost(UNPACKED_BYTES),
-      createWriteStream(path, { flags: 'wx', flush: true }),
+      createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES }),
     ]);
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))

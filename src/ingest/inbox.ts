@@ -206,17 +206,19 @@ export class Inbox {
 
   /** Moves files to where they are acknowledged, and has the disk keep that. */
   private async keepTogether(group: readonly Checked[]): Promise<void> {
-    const folders = new Set<string>();
+    const ready = join(this.folder, 'ready');
+    const changed = new Set<string>();
     for (const { path, orgId, requestId, bytes } of group) {
-      const folder = join(this.folder, 'ready', orgId);
-      if (!folders.has(folder)) await mkdir(folder, { recursive: true });
-      folders.add(folder);
+      const folder = join(ready, orgId);
+      if (!changed.has(folder) && (await mkdir(folder, { recursive: true })) !== undefined)
+        changed.add(ready);
+      changed.add(folder);
       await rename(path, join(folder, `${requestId}.ndjson`));
       this.held.bytes += bytes;
       this.held.files += 1;
       this.come += bytes;
     }
-    for (const folder of [...folders, join(this.folder, 'ready')]) await sync(folder);
+    for (const folder of changed) await sync(folder);
   }
 
   /**
