@@ -17,9 +17,18 @@ export interface LargeBody {
   readonly bytes: number;
 }
 
+function isLong(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > LONG_LIST;
+}
+
+/** The JSON of a row in pieces: one, as long as nothing in it is long. */
+function piecesOfRow(row: ReportRow): Iterable<string> {
+  return Object.values(row).some(isLong) ? piecesOf(row, 1) : [JSON.stringify(row)];
+}
+
 /** The JSON of a value in pieces, so that what is long needn't be one string. Objects are parted to a depth. */
 function* piecesOf(value: unknown, depth: number): Generator<string> {
-  if (Array.isArray(value) && value.length > LONG_LIST) {
+  if (isLong(value)) {
     for (const [index, element] of value.entries())
       yield `${index === 0 ? '[' : ','}${JSON.stringify(element)}`;
     yield ']';
@@ -58,7 +67,7 @@ export function rowsText(parts: AsyncIterable<ReportRow[]>, meta: object): Async
     for await (const rows of parts) {
       for (const row of rows) {
         yield [before];
-        yield piecesOf(row, 1);
+        yield piecesOfRow(row);
         before = ',';
       }
     }
