@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,6 +29,7 @@ export class E2bServer {
   failure: { status: number; message: string } | undefined;
   /** Is called before a sandbox is made known. */
   beforeCreated: () => void | Promise<void> = () => {};
+  private readonly running = new Set<ChildProcess>();
   private made = 0;
   private port = 0;
 
@@ -42,10 +44,15 @@ export class E2bServer {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     own.port = (server.address() as AddressInfo).port;
-    atEnd(() => {
-      for (const id of own.sandboxes.keys()) own.kill(id);
+    atEnd(async () => {
       server.closeAllConnections();
       server.close();
+      // A command that is cut off here may have started an agent already.
+      for (const child of own.running) {
+        child.kill('SIGKILL');
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      }
+      for (const id of own.sandboxes.keys()) own.kill(id);
     });
     return own;
   }
@@ -156,12 +163,14 @@ export class E2bServer {
       env: { PATH: process.env.PATH, HOME: sandbox.home, ...wanted.envs },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    this.running.add(child);
     send({ event: { start: { pid: child.pid } } });
     for (const name of ['stdout', 'stderr'] as const)
       child[name].on('data', (data: Buffer) =>
         send({ event: { data: { [name]: data.toString('base64') } } }),
       );
     await new Promise((resolve) => child.on('close', resolve));
+    this.running.delete(child);
     const exitCode = child.exitCode ?? 1;
     send({ event: { end: { exitCode, exited: true, status: `exit status ${exitCode}` } } });
     send({}, 2);
