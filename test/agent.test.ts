@@ -27,11 +27,13 @@ import { UsageError } from '../src/exit.js';
 import { freePort } from './ask.js';
 import { E2bServer } from './e2b.js';
 import { type Agent, Service, until } from './service.js';
-import { temporaryFolder } from './world.js';
+import { ending, temporaryFolder } from './world.js';
+
+const atEnd = ending();
 
 let shared: Service;
 beforeAll(async () => {
-  shared = await Service.start({}, afterAll);
+  shared = await Service.start({}, atEnd);
 });
 /** Opens a connection by hand: what it got, and how it ended. */
 function connect(url: string, token: string, protocol: string | undefined = undefined) {
@@ -426,7 +428,7 @@ describe('a computer of the provider e2b', () => {
   let e2b: E2bServer;
   let service: Service;
   beforeAll(async () => {
-    e2b = await E2bServer.start(afterAll);
+    e2b = await E2bServer.start(atEnd);
     const port = await freePort();
     service = await Service.start(
       { ...e2b.environment, DAYBOOK_URL: `http://127.0.0.1:${port}` },

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
 import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
-import { type AtEnd, World } from './world.js';
+import { type AtEnd, ending, World } from './world.js';
+
+const atEnd = ending();
 
 const DAYS = 'startDate=2026-01-28&endDate=2026-04-19';
 
@@ -66,7 +68,7 @@ async function sampleApp(atEnd: AtEnd): Promise<{
 describe('the analytics endpoints', () => {
   let sample: Awaited<ReturnType<typeof sampleApp>>;
   beforeAll(async () => {
-    sample = await sampleApp(afterAll);
+    sample = await sampleApp(atEnd);
   });
 
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
@@ -167,7 +169,7 @@ describe('a request that is refused', () => {
   let world: World;
   beforeAll(async () => {
     // One empty world is enough: a request is checked before anything is looked up.
-    world = await World.create({}, afterAll);
+    world = await World.create({}, atEnd);
     api = buildApp(world);
     key = (await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now)).key;
   });

@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
-import { temporaryFolder } from './world.js';
+import { ending, temporaryFolder } from './world.js';
+
+const atEnd = ending();
 
 /** What a client that knows public-api.md and nothing else sees of the real program. */
 
@@ -36,7 +38,7 @@ let child: ChildProcess;
 const keys = { manager: '', owner: '', member: '', guest: '' };
 
 beforeAll(async () => {
-  const data = join(temporaryFolder(afterAll), 'data');
+  const data = join(temporaryFolder(atEnd), 'data');
   const daybook = (...args: string[]) => {
     const { stdout, stderr, status } = spawnSync('node', [CLI, '--data', data, ...args], {
       encoding: 'utf8',
@@ -55,7 +57,7 @@ beforeAll(async () => {
       ].map((event, part) => ({ ...event, event_id: `${user_id} ${part}` }));
     }),
   );
-  const file = join(temporaryFolder(afterAll), 'events.ndjson');
+  const file = join(temporaryFolder(atEnd), 'events.ndjson');
   writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
   daybook('ingest', '--org', 'acme', file);
   daybook('build');

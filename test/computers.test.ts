@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ComputerBody } from '../src/api/computers.js';
 import { Role } from '../src/api/roles.js';
 import { Service } from './service.js';
+import { ending } from './world.js';
+
+const atEnd = ending();
 
 let shared: Service;
 beforeAll(async () => {
-  shared = await Service.start({}, afterAll);
+  shared = await Service.start({}, atEnd);
 });
 let organizations = 0;
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { buildApp } from '../src/api/app.js';
 import { Authenticator } from '../src/api/auth.js';
@@ -20,7 +20,9 @@ import { SecretKey } from '../src/controls/secret.js';
 import { type Asked, ask, type Given } from './ask.js';
 import { expectNoLeak, type Operation, okOf, queryOf } from './reference.js';
 import { Service } from './service.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 /** The sentences that were seen, by operation and status. */
 const seen = new Map<string, Set<string>>();
@@ -62,7 +64,7 @@ function expectHeaders({ status, headers }: Given): void {
 
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({}, afterAll);
+  service = await Service.start({}, atEnd);
 });
 
 /** Plays something with each operation for which it makes sense, and fails when there is none. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
@@ -13,7 +13,9 @@ import { AddressRange, AllowedAddresses } from '../src/controls/address.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
 import { EXAMPLE, MASK, mapSecrets, Settings } from '../src/controls/settings.js';
-import { temporaryFolder, World } from './world.js';
+import { ending, temporaryFolder, World } from './world.js';
+
+const atEnd = ending();
 
 const PATH = '/api/v0/organization/enterprise-controls';
 
@@ -30,7 +32,7 @@ let world: World;
 let app: FastifyInstance;
 const keys = new Map<string, string>();
 beforeAll(async () => {
-  world = await World.create({ DAYBOOK_RATE_LIMIT: '0', DAYBOOK_TRUST_PROXY: '10.9.9.9' }, afterAll);
+  world = await World.create({ DAYBOOK_RATE_LIMIT: '0', DAYBOOK_TRUST_PROXY: '10.9.9.9' }, atEnd);
   app = buildApp(world);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { loadDemo } from '../src/demo.js';
@@ -9,7 +9,9 @@ import { tablesOf } from '../src/store/clickhouse/schema.js';
 import { readSqlFolder } from '../src/store/sql.js';
 import type { Row, Store, Value } from '../src/store/store.js';
 import { readTables } from '../src/store/tables.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 /**
  * Plays sql/cookbook on the sample. test/cookbook has the answer to each question as a CSV file, which is written where it is
@@ -58,7 +60,7 @@ let sample: World;
 const answers = new Map<string, string[][]>();
 
 beforeAll(async () => {
-  sample = await World.create({}, afterAll);
+  sample = await World.create({}, atEnd);
   sample.now = Date.parse('2026-07-20T12:00:00.000Z');
   await loadDemo(sample.store, RANGE.from, sample.clock);
   for (const { name, sql } of questions)

@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { PROTOCOL } from '../src/agent/message.js';
 import { buildApp } from '../src/api/app.js';
@@ -27,7 +27,9 @@ import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { type Agent, type Ask, Service, until } from './service.js';
-import { storeName, temporaryFolder, World } from './world.js';
+import { ending, storeName, temporaryFolder, World } from './world.js';
+
+const atEnd = ending();
 
 let service: Service;
 /** One that waits a second, for requests and for agents. */
@@ -36,8 +38,8 @@ let computer: { id: string; agentToken: string };
 let agent: Agent;
 let ada: Ask;
 beforeAll(async () => {
-  service = await Service.start({}, afterAll);
-  hasty = await Service.start({ DAYBOOK_TIMEOUT_S: '1', DAYBOOK_AGENT_TIMEOUT_S: '1' }, afterAll);
+  service = await Service.start({}, atEnd);
+  hasty = await Service.start({ DAYBOOK_TIMEOUT_S: '1', DAYBOOK_AGENT_TIMEOUT_S: '1' }, atEnd);
   computer = await service.computer();
   agent = await service.agent(computer);
   ada = service.as('member', 'ada');

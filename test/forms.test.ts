@@ -10,7 +10,9 @@ import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { columnsOf } from '../src/api/rows.js';
 import { arrowBytes } from '../src/arrow/stream.js';
 import { PACKAGE_ROOT } from '../src/config.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 const ARROW = 'application/vnd.apache.arrow.stream';
 const WEEKS = 'startDate=2026-01-14&endDate=2026-07-09';
@@ -78,7 +80,7 @@ function fieldsOf(text: string): string[][] {
 }
 
 beforeAll(async () => {
-  world = await World.create({}, afterAll);
+  world = await World.create({}, atEnd);
   for (const userId of ['claude-code-log', 'entireio-cli'])
     await world.ingest([join(PACKAGE_ROOT, 'data/sample', userId)], { format: 'claude-code', userId });
   const name = 'Grete, "die Gründliche" 🦊';

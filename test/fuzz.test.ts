@@ -1,11 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { may, Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { ask } from './ask.js';
 import { type Operation, queryOf, type Schema } from './reference.js';
 import { Service } from './service.js';
+import { ending } from './world.js';
+
+const atEnd = ending();
 
 /**
  * Requests that nobody would write, made from the document of the service: right, almost right and senseless. Whatever comes, the
@@ -27,7 +30,7 @@ function runsOf(operation: Operation) {
 let service: Service;
 const keys: Partial<Record<Role, string>> = {};
 beforeAll(async () => {
-  service = await Service.start({}, afterAll);
+  service = await Service.start({}, atEnd);
   for (const role of Role.options) keys[role] = await service.keyOf(role);
   const people = [
     'ada',

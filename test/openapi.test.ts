@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { Reference } from './reference.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 let app: FastifyInstance;
 let reference: Reference;
@@ -14,7 +16,7 @@ let reference: Reference;
 const routes: { method: string; url: string; isRefusal: boolean }[] = [];
 
 beforeAll(async () => {
-  app = buildApp(await World.create({}, afterAll));
+  app = buildApp(await World.create({}, atEnd));
   app.addHook('onRoute', ({ method, url, config }) => {
     for (const one of [method].flat())
       routes.push({ method: one, url, isRefusal: config?.isRefusal === true });

@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
 import { levelOf } from '../src/readiness/level.js';
 import { normalizedUrl, repoIdOf, withoutCredentials } from '../src/readiness/repository.js';
 import { readCriteria } from '../src/readiness/rule.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 const REPORTS = '/api/organization/maturity-level-reports';
 const REPOSITORIES = '/api/organization/repositories';
@@ -16,7 +18,7 @@ let app: FastifyInstance;
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
-  world = await World.create({}, afterAll);
+  world = await World.create({}, atEnd);
   app = buildApp(world);
   for (const orgId of ['acme', 'globex', 'initech', 'umbrella', 'hooli', 'stark'])
     for (const role of Role.options)

@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { catalogText } from '../src/lake/catalog.js';
 import { LAKE_TABLES } from '../src/lake/place.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { readTables, type TableText } from '../src/store/tables.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
+
+const atEnd = ending();
 
 const isPublished = (name: string) => (LAKE_TABLES as readonly string[]).includes(name);
 
@@ -14,7 +16,7 @@ const isPublished = (name: string) => (LAKE_TABLES as readonly string[]).include
 const columns = new Map<string, { name: string; type: string; isNullable: boolean }[]>();
 
 beforeAll(async () => {
-  const { store } = await World.create({}, afterAll);
+  const { store } = await World.create({}, atEnd);
   const rows = await store.select(
     'SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() WHERE NOT internal ORDER BY column_index',
   );

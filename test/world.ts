@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { type Config, DATABASE, readConfig, STAGING } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
@@ -33,6 +33,20 @@ export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
 
 /** Takes what has to be done at the end, and does it then, the last thing first. */
 export type AtEnd = (undo: () => void | Promise<void>) => void;
+
+/**
+ * Takes what has to be done when all tests of a file have ended. It is asked for while they are collected: an afterAll that is
+ * called later, as in a beforeAll, is never run.
+ */
+export function ending(): AtEnd {
+  const undos: (() => void | Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const undo of undos.reverse()) await undo();
+  });
+  return (undo) => {
+    undos.push(undo);
+  };
+}
 
 /** A folder of its own for one test, which goes when the test ends. */
 export function temporaryFolder(atEnd: AtEnd = onTestFinished): string {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import type { Row } from '../../src/store/store.js';
-import { World } from '../world.js';
+import { ending, World } from '../world.js';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -81,13 +81,10 @@ export function lineWith(event_id: string, member: string, text: string, members
 
 /** A world for all tests of a file; each of them takes an organization of its own. */
 export function sharedWorld(): { readonly world: World } {
-  const undos: (() => void | Promise<void>)[] = [];
+  const atEnd = ending();
   let made: World | undefined;
   beforeAll(async () => {
-    made = await World.create({}, (undo) => undos.push(undo));
-  });
-  afterAll(async () => {
-    for (const undo of undos.reverse()) await undo();
+    made = await World.create({}, atEnd);
   });
   return {
     get world() {
