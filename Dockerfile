@@ -15,7 +15,7 @@ COPY --from=build /opt/daybook/data data
 COPY --from=build /opt/daybook/docs docs
 RUN mkdir /var/lib/daybook && chown node:node /var/lib/daybook
 USER node
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 DAYBOOK_DATA=/var/lib/daybook DAYBOOK_HOST=0.0.0.0
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS=--max-semi-space-size=4 DAYBOOK_DATA=/var/lib/daybook DAYBOOK_HOST=0.0.0.0
 VOLUME /var/lib/daybook
 EXPOSE 8787
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8787/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

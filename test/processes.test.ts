@@ -167,6 +167,7 @@ test('files of any size reach two computers whole and once, whatever is killed o
     DAYBOOK_BUILD_AT: 'off',
     // As docs/systemd has it.
     MALLOC_ARENA_MAX: '2',
+    NODE_OPTIONS: '--max-semi-space-size=4',
   };
   const made = new Promise<string>((resolve, reject) => {
     const child = spawn(
