@@ -25,8 +25,9 @@ const IDLE_MS = 3000;
 const ASK_MS = 10_000;
 
 const QUERIES = {
-  'three numbers': 'SELECT tool_calls, billable_tokens, messages FROM users',
-  'a text and two numbers': 'SELECT user_id, billable_tokens, messages FROM users',
+  'three numbers': 'SELECT i AS a, i * 3 AS b, i % 1000 AS c FROM range(1000000) AS numbers (i)',
+  'a text and two numbers':
+    "SELECT concat('user-', i % 10000) AS user_id, i AS a, i % 1000 AS b FROM range(1000000) AS numbers (i)",
 };
 /** What DuckDB works at for as long as it may. */
 const HEAVY =
