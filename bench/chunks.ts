@@ -1,17 +1,15 @@
 import { setPriority } from 'node:os';
 import { chunksOf } from '../src/arrow/chunk.js';
 import { readConfig } from '../src/config.js';
-import { openLake, readLake } from '../src/sql/lake.js';
+import { openLake } from '../src/sql/lake.js';
 
 /**
- * How fast DuckDB's API hands out the chunks of a query, in a process like that of the service: node chunks.js LAKE ORG. For each
+ * How fast DuckDB's API hands out the chunks of a query, in a process like that of the service: node chunks.js. For each
  * message, a query, it answers the milliseconds that it took. It looks at no value.
  */
-const [lake = '', orgId = ''] = process.argv.slice(2);
 setPriority(10);
 process.on('message', async (sql: string) => {
   const connection = await openLake({ memoryMb: 512, threads: 1, prices: readConfig({}).prices });
-  await readLake(connection, lake, { orgId });
   const started = performance.now();
   let rows = 0;
   for await (const chunk of chunksOf(await connection.stream(sql))) rows += chunk.rowCount;

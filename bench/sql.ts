@@ -5,21 +5,17 @@ import { request } from 'node:http';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { build } from '../src/aggregate/build.js';
 import { createKey } from '../src/api/keys.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
-import { fileOf, LAKE } from '../src/lake/place.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { median } from './run-process.js';
 import { dayAt, FIRST_DAY, NOW, percentile, writeEvents } from './serve.js';
 import { startServer } from './service.js';
 
 const ROUNDS = 7;
-const DAYS = 10;
-const USERS = 100_000;
 /** A process that waits for a query and has done nothing for so long has nothing more to do. */
 const IDLE_MS = 3000;
 const ASK_MS = 10_000;
@@ -32,28 +28,6 @@ const QUERIES = {
 /** What DuckDB works at for as long as it may. */
 const HEAVY =
   'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b, range(1000000) c WHERE a.range + b.range = c.range * 7';
-
-/** A million rows of one table, as the lake has them. */
-async function writeLake(lake: string): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  for (let index = 0; index < DAYS; index += 1) {
-    const path = fileOf(lake, 'users', { orgId: 'small', day: dayAt(index) as never });
-    mkdirSync(join(path, '..'), { recursive: true });
-    await connection.run(`COPY (
-      SELECT
-        'user_' || lpad(CAST(user AS VARCHAR), 12, '0') AS user_id,
-        CAST(hash(user, 1) % 200 AS BIGINT) AS tool_calls,
-        CAST(hash(user, 2) % 10000000 AS BIGINT) AS billable_tokens,
-        '' AS primary_model, '' AS primary_model_tier, 0 AS files_created, 0 AS files_edited, 0 AS git_commits, 0 AS git_prs_created,
-        0 AS mcp_calls, 0 AS skill_calls, 0 AS slash_commands, 0 AS hooks, 1 AS sessions,
-        CAST(hash(user, 3) % 500 AS BIGINT) AS messages,
-        1 AS user_messages, 1 AS assistant_messages, 0.5 AS autonomy_ratio, 'manual' AS delegation_level
-      FROM range(${USERS}) AS users (user)
-    ) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
-  }
-  instance.closeSync();
-}
 
 /** What a process has in memory now, in MiB; 0 when it has ended. */
 function memoryOf(pid: number | string | undefined): number {
@@ -102,8 +76,6 @@ export async function sql(root: string): Promise<void> {
     await ingest(store, { orgId: 'small', format: 'canonical', files }, () => NOW);
     rmSync(path);
     await build(store, {}, () => NOW);
-    rmSync(join(folder, LAKE), { recursive: true, force: true });
-    await writeLake(join(folder, LAKE));
     writeFileSync(join(folder, 'filled'), '');
   }
   const { key } = await createKey(store, { orgId: 'small', role: 'manager' }, NOW);
@@ -119,7 +91,7 @@ export async function sql(root: string): Promise<void> {
     },
     'ignore',
   );
-  const chunks = fork(join(root, 'bench', 'out', 'bench', 'chunks.js'), [join(folder, LAKE), 'small']);
+  const chunks = fork(join(root, 'bench', 'out', 'bench', 'chunks.js'));
   try {
     await streams(service.url, key, service.child.pid, async (text) => {
       chunks.send(text);

@@ -4,7 +4,7 @@ import { UsageError } from './exit.js';
 /** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. */
 export type Day = string & { readonly day: unique symbol };
 
-const MS_PER_DAY = 86_400_000;
+export const MS_PER_DAY = 86_400_000;
 
 /** Whether the text is a day of the calendar: `2026-02-30` is none. */
 export function isDay(text: string): text is Day {
@@ -43,4 +43,9 @@ export function lastClosedDay(at: number): Day {
 /** The later of two days. */
 export function laterDay(one: Day, other: Day): Day {
   return one > other ? one : other;
+}
+
+/** An instant (Unix milliseconds) for the name of a file: `20260701T000002Z`. */
+export function stampOf(instant: number): string {
+  return new Date(instant).toISOString().replaceAll(/[-:]|\.\d+/g, '');
 }

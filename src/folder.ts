@@ -7,11 +7,16 @@ import { UsageError } from './exit.js';
 
 const run = promisify(execFile);
 
+/** The system's name for what went wrong, as ENOENT; '' where it wasn't the system. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 /** The sentence for a data folder that the system doesn't let us write to. */
 export function unwritable(folder: string, error: unknown): UsageError {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  const code = codeOf(error);
   return new UsageError(
-    `Daybook can't write to ${folder}${code}: make that possible, or choose another folder with --data or DAYBOOK_DATA.`,
+    `Daybook can't write to ${folder}${code === '' ? '' : ` (${code})`}: make that possible, or choose another folder with --data or DAYBOOK_DATA.`,
   );
 }
 
@@ -25,7 +30,7 @@ export function makeFolder(folder: string, sentence = unwritable): void {
     try {
       mkdirSync(path);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') continue;
+      if (codeOf(error) === 'EEXIST') continue;
       throw sentence(folder, error);
     }
   }
@@ -58,7 +63,7 @@ export async function requireRoom(folder: string, bytes: number, what: string): 
 
 /** Whether there is no room on the disk, or none that this user may take. */
 export function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { codeOf } from '../folder.js';
 import type { Failure, FileJob } from './message.js';
 
 /** Why a file could not be written, as the service is told. */
@@ -219,10 +220,6 @@ async function removeLeftovers(folder: Folder, transferId: string, now: number):
     if (found?.isFile() === true && (isOwn || found.mtimeMs < now - STALE_MS))
       await unlink(path).catch(() => undefined);
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function messageOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { EVENT_BODIES } from '../ingest/event.js';
 import { InboxFull, NotAnArray } from '../ingest/inbox.js';
@@ -122,9 +123,5 @@ export function refusalOfBody(error: unknown): unknown {
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not packed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
-  return error instanceof InboxFull || isDiskFull(error) ? new ApiError(503, FULL) : error;
-}
-
-function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+  return error instanceof InboxFull || isFull(error) ? new ApiError(503, FULL) : error;
 }

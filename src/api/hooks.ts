@@ -4,14 +4,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { eventsOf } from '../hooks/translate.js';
 import { PACKED_BYTES } from '../ingest/body.js';
+import { isTimely } from '../ingest/event.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
 import { FULL, refusalOfBody } from './events.js';
 import type { ApiDeps } from './family.js';
 import { may } from './roles.js';
-
-const MS_PER_DAY = 86_400_000;
-const FIRST_MS = Date.UTC(2020);
 
 const text = (max: number) => z.string().min(1).max(max).optional();
 const unknown = (example: unknown) =>
@@ -101,7 +99,7 @@ function userOf({ role, userId }: Caller, wanted: string | undefined): string {
 
 function instantOf(timestamp: string | number | undefined, now: number): number {
   const instant = typeof timestamp === 'string' ? Date.parse(timestamp) : (timestamp ?? now);
-  if (instant < FIRST_MS || instant > now + MS_PER_DAY)
+  if (!isTimely(instant, now))
     throw new ApiError(
       400,
       'The member timestamp must be in 2020 or later, and at most 24 hours in the future.',

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { LocalObjects, WrongLength } from '../computer/object.js';
 import type { Permission } from '../computer/signature.js';
 import { LIFE_MS, type Transfer } from '../computer/transfer.js';
+import { isFull } from '../folder.js';
 import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
 import { requireAddress } from './family.js';
@@ -87,8 +88,7 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         reply.header('connection', 'close');
         if (error instanceof WrongLength)
           throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
-        if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
-          throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });
+        if (isFull(error)) throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });
         throw error;
       }
     },

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type Config, DATABASE, VERSION } from '../config.js';
 import { UsageError } from '../exit.js';
-import { copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './manifest.js';
 
 /** How far a backup is, in bytes. */
@@ -72,7 +72,7 @@ export async function backUp(
     return manifest;
   } catch (error) {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
-    throw error instanceof Error && 'code' in error ? unwritable(folder, error) : error;
+    throw codeOf(error) === '' ? error : unwritable(folder, error);
   }
 }
 

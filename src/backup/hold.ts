@@ -1,14 +1,11 @@
 import { link, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../folder.js';
 import type { Store } from '../store/store.js';
 
 /** Where the files are linked to that wait in the inbox, and those for computers, while somebody copies them. */
 export function heldFolder(data: string, id: string): string {
   return join(data, `held-${id}`);
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** What is in a folder; nothing where there is no folder. */
@@ -17,7 +14,7 @@ async function entriesOf(folder: string, kind: 'isFile' | 'isDirectory'): Promis
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry[kind]()).map(({ name }) => name);
   } catch (error) {
-    if (isGone(error)) return [];
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }
@@ -31,7 +28,7 @@ async function linkFiles(from: string, to: string): Promise<string[]> {
       await link(join(from, name), join(to, name));
       linked.push(name);
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
   return linked;

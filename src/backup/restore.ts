@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { DATABASE, RESTORED, STAGING } from '../config.js';
+import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { changesAfter } from '../store/change.js';
@@ -141,7 +142,7 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   const files = join(data, RESTORED, 'files');
   // The name says that all the old is out of the way.
   const moving = join(data, RESTORED, 'moving');
-  const replaced = join(data, `replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+  const replaced = join(data, `replaced-${stampOf(now)}`);
   if (existsSync(files)) {
     const names = new Set([...OWN, ...(await readdir(files))]);
     for (const name of names) {

@@ -3,7 +3,7 @@ import { createReadStream, mkdirSync, rmSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sync } from '../folder.js';
+import { codeOf, sync } from '../folder.js';
 
 const BUFFER_BYTES = 1 << 18;
 
@@ -70,7 +70,7 @@ export class LocalObjects implements Objects {
     try {
       return (await stat(join(this.folder, key))).size;
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   }

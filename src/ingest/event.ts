@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MS_PER_DAY } from '../day.js';
 
 /**
  * What an event is, for the reference and for bodies of few events. All others are checked by sql/ingest, many at once; a
@@ -23,6 +24,14 @@ const tokens = (example: number) =>
     .max(MOST)
     .meta({ examples: [example] });
 
+/** No agent is older, and a clock that was never set would make thousands of empty days. */
+const FIRST_MS = Date.UTC(2020);
+
+/** Whether an event can be of an instant that is received at another: both in Unix milliseconds. */
+export function isTimely(instant: number, receivedAt: number): boolean {
+  return instant >= FIRST_MS && instant <= receivedAt + MS_PER_DAY;
+}
+
 const Timestamp = z
   .union([
     z
@@ -33,7 +42,7 @@ const Timestamp = z
       .meta({ format: 'date-time' }),
     z
       .int()
-      .min(Date.UTC(2020))
+      .min(FIRST_MS)
       .max(Date.UTC(10000, 0) - 1),
   ])
   .meta({

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Verdict } from './check.js';
-import { Event } from './event.js';
+import { Event, isTimely } from './event.js';
 
 /** Of longer bodies the engine looks at a thousand lines in the time that this needs for a hundred. Bytes. */
 export const FEW_BYTES = 32 << 10;
 
-const MS_PER_DAY = 86_400_000;
 /** Time stamps as nearly all are. */
 const USUAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
 
@@ -54,7 +53,7 @@ export function verdictOnFew(
     const { success, data: event } = Event.safeParse(plain);
     if (!success) return undefined;
     const millis = millisOf(event.timestamp);
-    if (millis === undefined || millis < Date.UTC(2020) || millis > receivedAt + MS_PER_DAY) return undefined;
+    if (millis === undefined || !isTimely(millis, receivedAt)) return undefined;
     if ((event.org_id ?? sender.orgId) !== sender.orgId) return undefined;
     accepted += 1;
     if (sender.onlyUser !== null && event.user_id !== sender.onlyUser) ofOthers += 1;

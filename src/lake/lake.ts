@@ -19,7 +19,7 @@ import {
 import { keepRows, rowsIn } from './file.js';
 import { fileOf, LAKE, LAKE_TABLES, type LakeTable } from './place.js';
 import { Staging } from './staging.js';
-import { dueTables, isSame, type StoredDay, storedDays } from './stored.js';
+import { dueTables, isSame, knownDays, parted, type StoredDay, storedDays } from './stored.js';
 import { compare, type Verified } from './verify.js';
 
 /** Days with so few rows in each table are written together, as long as they are in order then. */
@@ -51,20 +51,15 @@ interface Due {
 
 const Intent = z.array(z.object({ orgId: z.string(), day: DaySchema }));
 
-/** Parts days into those that are written together. */
-function grouped(due: readonly Due[]): Due[][] {
-  const groups: Due[][] = [];
-  let rows = 0;
-  for (const day of due) {
-    const more = Math.max(...[...day.stored.tables.values()].map((table) => table.rows));
-    const group = groups.at(-1);
-    if (group === undefined || group.length >= DAYS_TOGETHER || rows + more > ROWS_TOGETHER) {
-      groups.push([day]);
-      rows = 0;
-    } else group.push(day);
-    rows += more;
-  }
-  return groups;
+/** The rows of the largest table of a day. */
+function rowsOf({ stored }: Due): number {
+  return Math.max(...[...stored.tables.values()].map(({ rows }) => rows));
+}
+
+/** The organizations that have days in the store, in order. */
+async function organizationsOf(store: Pick<Store, 'select'>): Promise<string[]> {
+  const rows = await store.select('SELECT DISTINCT org_id FROM days ORDER BY org_id');
+  return rows.map((row) => String(row.org_id));
 }
 
 /** Does work for each of many, some at once. */
@@ -108,11 +103,7 @@ export class Lake {
       const isFull = !this.isWhole;
       this.isWhole = false;
       if (isFull) await this.begin();
-      const orgIds = isFull
-        ? (await store.select('SELECT DISTINCT org_id FROM days ORDER BY org_id')).map((row) =>
-            String(row.org_id),
-          )
-        : [...new Set(days.map(({ orgId }) => orgId))];
+      const orgIds = isFull ? await organizationsOf(store) : [...new Set(days.map(({ orgId }) => orgId))];
       for (const orgId of orgIds) {
         const own = days.filter((day) => day.orgId === orgId).map(({ day }) => day);
         own.sort();
@@ -150,8 +141,7 @@ export class Lake {
   }
 
   private async compare(store: Store, orgId?: string, only?: ReadonlySet<string>): Promise<Verified> {
-    const rows = await store.select('SELECT DISTINCT org_id FROM days');
-    const orgIds = new Set([...rows.map((row) => String(row.org_id)), ...organizationsIn(this.folder)]);
+    const orgIds = new Set([...(await organizationsOf(store)), ...organizationsIn(this.folder)]);
     const parts: Verified[] = [];
     for (const id of orgId === undefined ? [...orgIds].sort() : [orgId])
       parts.push(await compare(store, this.folder, id, only));
@@ -164,8 +154,7 @@ export class Lake {
 
   /** Takes away the days of an organization that the store doesn't have: another database was here before. */
   private async forget(store: Store, orgId: string): Promise<void> {
-    const rows = await store.select('SELECT day FROM day_inputs WHERE org_id = $org_id', { org_id: orgId });
-    const known = new Set(rows.map((row) => row.day));
+    const known = await knownDays(store, orgId);
     const days = readDays(this.folder, orgId);
     const there = LAKE_TABLES.flatMap((table) => filesThere(this.folder, table, orgId));
     for (const day of new Set([...there, ...(Object.keys(days.days) as Day[])])) {
@@ -218,7 +207,7 @@ export class Lake {
         isNoted = false;
       }
     }
-    for (const group of grouped(due)) {
+    for (const group of parted(due, rowsOf, ROWS_TOGETHER, DAYS_TOGETHER)) {
       if (this.isClosing) return;
       await this.publishGroup(store, days, group);
       isNoted = true;

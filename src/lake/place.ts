@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { BUILT_TABLES } from '../store/build.js';
-import { quote } from '../store/sql.js';
+import { patternOf, quote } from '../store/sql.js';
 import type { OrgDay } from '../store/store.js';
 import { type Column, readTables } from '../store/tables.js';
 
@@ -75,11 +75,6 @@ export function rowsSql(patterns: readonly string[], table: LakeTable, orgId?: s
   );
   return `SELECT ${columns.join(', ')}
 FROM read_parquet([${patterns.map(quote).join(', ')}], hive_partitioning = true, hive_types = {'org_id': 'VARCHAR', 'day': 'DATE'})`;
-}
-
-/** A path as a pattern that it alone is like. */
-export function patternOf(path: string): string {
-  return path.replaceAll(/[*?[]/g, '[$&]');
 }
 
 const TEXTS = new Map(

@@ -43,6 +43,33 @@ export async function storedDays(
   return days;
 }
 
+/** The days that an organization has in the store, built or in need of it. */
+export async function knownDays(store: Pick<Store, 'select'>, orgId: string): Promise<Set<Day>> {
+  const rows = await store.select('SELECT day FROM day_inputs WHERE org_id = $org_id', { org_id: orgId });
+  return new Set(rows.map((row) => row.day as Day));
+}
+
+/** Parts days, in their order, into those that are looked at together: with so many rows, and so many of them, at most. */
+export function parted<T>(
+  days: readonly T[],
+  rowsOf: (day: T) => number,
+  mostRows: number,
+  mostDays = Number.POSITIVE_INFINITY,
+): T[][] {
+  const parts: T[][] = [];
+  let rows = 0;
+  for (const day of days) {
+    const more = rowsOf(day);
+    const part = parts.at(-1);
+    if (part === undefined || part.length >= mostDays || rows + more > mostRows) {
+      parts.push([day]);
+      rows = 0;
+    } else part.push(day);
+    rows += more;
+  }
+  return parts;
+}
+
 /** The tables of a day whose rows aren't those that are published. */
 export function dueTables(stored: StoredDay, published: PublishedDay | undefined): Set<LakeTable> {
   if (published?.columns !== stored.columns) return new Set(LAKE_TABLES);

@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Day } from '../day.js';
 import { rowText } from '../store/digest.js';
-import { quote, readSql } from '../store/sql.js';
-import { keyOf, type OrgDay, orgDayOf, type Sources, type Store } from '../store/store.js';
+import { patternOf, quote, readSql } from '../store/sql.js';
+import { keyOf, type OrgDay, type Sources, type Store } from '../store/store.js';
 import { filesThere, readDays } from './catalog.js';
-import { columnsOf, fileOf, LAKE_TABLES, type LakeTable, patternOf, rowsSql } from './place.js';
-import { type StoredDay, storedDays } from './stored.js';
+import { columnsOf, fileOf, LAKE_TABLES, type LakeTable, rowsSql } from './place.js';
+import { knownDays, parted, type StoredDay, storedDays } from './stored.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
 export interface Difference extends OrgDay {
@@ -23,21 +23,6 @@ const ROWS_AT_ONCE = 500_000;
 interface Content {
   readonly rows: number;
   readonly digest: string;
-}
-
-/** The parts that days come in, by their rows. */
-function parted(days: readonly Day[], rowsOf: (day: Day) => number): Day[][] {
-  const parts: Day[][] = [];
-  let rows = 0;
-  for (const day of days) {
-    const part = parts.at(-1);
-    if (part === undefined || rows + rowsOf(day) > ROWS_AT_ONCE) {
-      parts.push([day]);
-      rows = 0;
-    } else part.push(day);
-    rows += rowsOf(day);
-  }
-  return parts;
 }
 
 /** What each day has, of the rows that a SELECT gives. */
@@ -142,10 +127,7 @@ export async function compare(
   only?: ReadonlySet<string>,
 ): Promise<Verified> {
   const stored = await storedDays(store, orgId);
-  const built = await store.select('SELECT org_id, day FROM day_inputs WHERE org_id = $org_id', {
-    org_id: orgId,
-  });
-  const known = new Set(built.map((row) => orgDayOf(row).day));
+  const known = await knownDays(store, orgId);
   const published = readDays(lake, orgId).days;
   const differences: Difference[] = [];
   const all = new Set<Day>();
@@ -165,7 +147,8 @@ export async function compare(
       else if (!known.has(day)) differ(day, 'is of a day that the store does not have');
     }
     const comparison = new Comparison(store, lake, orgId, table);
-    for (const part of parted(days, (day) => stored.get(day)?.tables.get(table)?.rows ?? 0))
+    const rowsOf = (day: Day) => stored.get(day)?.tables.get(table)?.rows ?? 0;
+    for (const part of parted(days, rowsOf, ROWS_AT_ONCE))
       for (const [day, detail] of await comparison.differences(part, stored)) differ(day, detail);
     const isFound = new Set(differences.filter((one) => one.table === table).map(({ day }) => day));
     for (const day of days) {

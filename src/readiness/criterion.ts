@@ -1,4 +1,4 @@
-import { dayOf } from '../day.js';
+import { dayOf, MS_PER_DAY } from '../day.js';
 import type { Application, Parts } from './application.js';
 import type { GitFacts } from './git.js';
 import { type Level, levelOf } from './level.js';
@@ -6,7 +6,6 @@ import { MOST } from './report.js';
 import type { Check, Criterion } from './rule.js';
 import type { Files } from './tree.js';
 
-const MS_PER_DAY = 86_400_000;
 /** In how many files one expression or key is looked for. */
 const SEARCHED_AT_MOST = 50;
 /** How many applications a rationale names on either side. */

@@ -16,8 +16,8 @@ const AHEAD_BYTES = 4 << 20;
  * writes the answer to its standard output, and says in messages what became of it. It has no environment, and is
  * ended by the one who started it, or with it.
  */
-const [memoryMb = 0, threads] = process.argv.slice(2, 4).map(Number);
-const [prices = ''] = process.argv.slice(4);
+const [memory, processors, prices = ''] = process.argv.slice(2);
+const [memoryMb, threads] = [Number(memory), Number(processors)];
 
 // Everything else on the machine goes first.
 setPriority(10);

@@ -17,7 +17,7 @@ import { quote } from '../store/sql.js';
 import { grid } from '../terminal.js';
 import { confine, foldersOf, openLake, readLake } from './lake.js';
 import { allStatementsIn, faultOf, type Statement } from './statement.js';
-import { csvRow, type Expression, jsonRow } from './text.js';
+import { csvRow, EXACT, type Expression, jsonRow } from './text.js';
 
 export const FORMATS = ['table', 'csv', 'json', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -236,21 +236,7 @@ export class Shell {
   }
 }
 
-const NUMBERS = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-  DuckDBTypeId.UHUGEINT,
-  DuckDBTypeId.FLOAT,
-  DuckDBTypeId.DOUBLE,
-  DuckDBTypeId.DECIMAL,
-]);
+const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([...EXACT, DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);
 
 function isNumber({ typeId }: DuckDBType): boolean {
   return NUMBERS.has(typeId);

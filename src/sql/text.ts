@@ -15,7 +15,8 @@ export interface Expression {
   readonly sql: string;
 }
 
-const NUMBERS = new Set([
+/** The types of numbers that have all their digits. */
+export const EXACT: readonly DuckDBTypeId[] = [
   DuckDBTypeId.TINYINT,
   DuckDBTypeId.SMALLINT,
   DuckDBTypeId.INTEGER,
@@ -26,10 +27,10 @@ const NUMBERS = new Set([
   DuckDBTypeId.UINTEGER,
   DuckDBTypeId.UBIGINT,
   DuckDBTypeId.UHUGEINT,
-  DuckDBTypeId.BIGNUM,
   DuckDBTypeId.DECIMAL,
-  DuckDBTypeId.BOOLEAN,
-]);
+];
+/** What DuckDB writes as JSON does. */
+const PLAIN: ReadonlySet<DuckDBTypeId> = new Set([...EXACT, DuckDBTypeId.BIGNUM, DuckDBTypeId.BOOLEAN]);
 const INSTANTS = new Set([
   DuckDBTypeId.TIMESTAMP,
   DuckDBTypeId.TIMESTAMP_S,
@@ -66,7 +67,7 @@ function jsonOf(type: DuckDBType, value: string, depth = 0): string {
     );
     return `CASE WHEN ${value} IS NOT NULL THEN concat(${members.join(', ')}, '}') END`;
   }
-  if (NUMBERS.has(type.typeId)) return `CAST(${value} AS VARCHAR)`;
+  if (PLAIN.has(type.typeId)) return `CAST(${value} AS VARCHAR)`;
   if (type.typeId === DuckDBTypeId.FLOAT || type.typeId === DuckDBTypeId.DOUBLE)
     return `CASE WHEN isfinite(${value}) THEN CAST(${value} AS VARCHAR) END`;
   return `CAST(to_json(${textOf(type, value)}) AS VARCHAR)`;
@@ -89,7 +90,7 @@ export function csvRow(columns: readonly Expression[]): string {
       type instanceof DuckDBArrayType ||
       type instanceof DuckDBMapType ||
       type instanceof DuckDBStructType;
-    if (NUMBERS.has(type.typeId)) return `CAST(${sql} AS VARCHAR)`;
+    if (PLAIN.has(type.typeId)) return `CAST(${sql} AS VARCHAR)`;
     const text = isNested ? jsonOf(type, sql) : textOf(type, sql);
     return `CASE WHEN regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`;
   });

@@ -14,6 +14,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { DATABASE, RESTORED } from '../config.js';
+import { MS_PER_DAY } from '../day.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
@@ -25,8 +26,6 @@ import { removableOf } from './removal.js';
 import { isSpool, Settler } from './settle.js';
 import { quote, valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store, Value } from './store.js';
-
-const MS_PER_DAY = 86_400_000;
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
@@ -296,7 +295,7 @@ export class DuckDbStore implements Store {
   }
 
   private async reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    await this.resting;
+    while (this.resting !== undefined) await this.resting;
     this.readers += 1;
     try {
       const session = this.idle.pop() ?? (await connect(this.instance));

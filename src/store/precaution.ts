@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DATABASE } from '../config.js';
+import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
 import { areTablesOld, changesAfter, newestChange } from './change.js';
@@ -22,12 +23,12 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
   const isChanged =
     newest > 0 &&
     (changesAfter(newest).length > 0 ||
-      ((await areTablesOld(session)) && (await session.select('SELECT 1 FROM removed_days')).length > 0));
+      ((await session.select('SELECT 1 FROM removed_days LIMIT 1')).length > 0 &&
+        (await areTablesOld(session))));
   if (!isChanged) return;
   const path = join(folder, DATABASE);
   const backups = join(folder, 'backups');
-  const instant = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const copy = join(backups, `daybook-${String(newest).padStart(4, '0')}-${instant}.duckdb`);
+  const copy = join(backups, `daybook-${String(newest).padStart(4, '0')}-${stampOf(now)}.duckdb`);
   await session.run('CHECKPOINT');
   await requireRoom(folder, (await stat(path)).size, 'Copying the database before its upgrade');
   await mkdir(backups, { recursive: true, mode: 0o700 });

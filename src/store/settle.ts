@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
-import { quote, readSql } from './sql.js';
+import { patternOf, quote, readSql } from './sql.js';
 import { type Batch, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
 
 type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
@@ -39,8 +39,7 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
  */
 export function linesOf(format: Format, paths: readonly string[]): string {
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
-  // A path is taken for a pattern: what has a meaning in one stands in brackets.
-  const files = `[${paths.map((path) => quote(path.replaceAll(/[*?[]/g, '[$&]'))).join(', ')}]`;
+  const files = `[${paths.map((path) => quote(patternOf(path))).join(', ')}]`;
   return format === 'canonical'
     ? `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
     : `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;

@@ -24,6 +24,11 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
+/** A path as a pattern that it alone is like: a reader of files takes each for one. */
+export function patternOf(path: string): string {
+  return path.replaceAll(/[*?[]/g, '[$&]');
+}
+
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
