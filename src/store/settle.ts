@@ -18,6 +18,26 @@ const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+)
   .filter((name) => name !== 'batch')
   .join(', ');
 
+/**
+ * The optimizers that the lines are read without. Pushing the filter down and rewriting expressions copies the rules into every
+ * column that they use, so that a line is parsed many times; the others find nothing to do in it. With all of them, planning
+ * takes longer than reading a small batch.
+ */
+const USELESS_OPTIMIZERS = [
+  'filter_pushdown',
+  'expression_rewriter',
+  'statistics_propagation',
+  'in_clause',
+  'reorder_filter',
+  'common_subplan',
+  'join_order',
+  'duplicate_groups',
+  'column_lifetime',
+  'join_elimination',
+  'build_side_probe_side',
+  'join_filter_pushdown',
+].join();
+
 /** A JSON document that lists members and their DuckDB types, as claude-code.json. */
 type Structure = string | [Structure] | { [member: string]: Structure };
 
@@ -176,17 +196,18 @@ export class Settler {
     await this.session.run(
       'CREATE OR REPLACE TEMP SEQUENCE unread_lines MINVALUE 0; CREATE OR REPLACE TEMP SEQUENCE faulty_events MINVALUE 0',
     );
-    // TRICKY: pushing the filter down copies the rules into every column that they use, so that a line is parsed many times,
-    // and planning that takes longer than reading a small batch. The setting is the whole instance's: what is read meanwhile
-    // is planned without these optimizers too, which is slower and not wrong.
-    await this.session.run("SET disabled_optimizers = 'filter_pushdown,expression_rewriter'");
+    // TRICKY: the setting is the whole instance's. What others plan meanwhile does without as well, so it is back before the
+    // lines are read.
+    await this.session.run(`SET disabled_optimizers = '${USELESS_OPTIMIZERS}'`);
     await this.define(batch.format, lines);
-    const inserted = await this.session.run(
+    const insert = await this.session.connection.prepare(
       `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
       WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
     );
     await this.session.run("SET disabled_optimizers = ''");
-    return inserted;
+    const { rowsChanged } = await insert.run();
+    insert.destroySync();
+    return rowsChanged;
   }
 
   /** How many lines and events the insert has left out. */
@@ -252,15 +273,13 @@ export class Settler {
   private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await this.recall(batch, number);
-    await session.run(`CREATE OR REPLACE TEMP TABLE too_late AS ${readSql('ingest/too_late.sql')}`);
-    await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM too_late)');
-    await session.run(`CREATE OR REPLACE TEMP TABLE losers AS ${readSql('ingest/losers.sql')}`);
-    await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM losers)');
-    await session.run('INSERT INTO losers FROM too_late');
+    const late = await this.takeOut('too_late');
+    let duplicates = late + (await this.takeOut('losers'));
+    if (late > 0) await session.run('INSERT INTO losers FROM too_late');
     if (batch.format === 'claude-code') {
-      await session.run(`CREATE OR REPLACE TEMP TABLE replays AS ${readSql('ingest/replays.sql')}`);
-      await session.run('DELETE FROM events WHERE rowid IN (SELECT row_id FROM replays)');
-      await session.run('INSERT INTO losers FROM replays');
+      const replays = await this.takeOut('replays');
+      if (replays > 0) await session.run('INSERT INTO losers FROM replays');
+      duplicates += replays;
     }
     await session.run(`INSERT INTO arrivals BY NAME ${readSql('ingest/arrivals.sql')}`);
     await session.run(`CREATE OR REPLACE TEMP TABLE new_emails AS ${readSql('ingest/user_emails.sql')}`);
@@ -268,8 +287,6 @@ export class Settler {
       'DELETE FROM user_emails WHERE (org_id, user_id) IN (SELECT org_id, user_id FROM new_emails)',
     );
     await session.run('INSERT INTO user_emails BY NAME FROM new_emails WHERE user_email IS NOT NULL');
-    const [lost] = await session.select('SELECT count(*) AS copies FROM losers');
-    const duplicates = Number(lost?.copies);
     const settled = { accepted: inserted - duplicates, duplicates, ...rejects };
     await session.run(
       `INSERT INTO batches BY NAME SELECT
@@ -288,5 +305,12 @@ export class Settler {
       },
     );
     return settled;
+  }
+
+  /** Takes the events that a query of sql/ingest finds out, keeps what it says of them in a table of its name, and answers how many. */
+  private async takeOut(name: 'losers' | 'replays' | 'too_late'): Promise<number> {
+    const { session } = this;
+    await session.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${readSql(`ingest/${name}.sql`)}`);
+    return session.run(`DELETE FROM events WHERE rowid IN (SELECT row_id FROM ${name})`);
   }
 }
