@@ -99,7 +99,8 @@ export async function applyChanges(
   const isNew = (name: string, value: string) =>
     !facts.some((fact) => fact.name === name && fact.value === value);
   const note = async (name: string, value: string) => {
-    await session.run('DELETE FROM facts WHERE name = $name', { name });
+    if (facts.some((fact) => fact.name === name))
+      await session.run('DELETE FROM facts WHERE name = $name', { name });
     await session.run('INSERT INTO facts SELECT $name, $value', { name, value });
   };
   const definitions = readDefinitions(readSql('engine/clickhouse.sql'));

@@ -36,8 +36,13 @@ class Reader extends Settler {
     super(session, folder);
   }
 
+  /** The newest batch, when nothing else is in the tables. */
+  private cleared: number | undefined;
+
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
   async clear(newest: number): Promise<void> {
+    if (this.cleared === newest) return;
+    this.cleared = undefined;
     await this.session.transaction(async () => {
       for (const table of [
         'events',
@@ -53,6 +58,12 @@ class Reader extends Settler {
         newest,
       });
     });
+    this.cleared = newest;
+  }
+
+  override settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
+    this.cleared = undefined;
+    return super.settle(batch, progress);
   }
 
   /** Sends the rows of a SELECT to a table of ClickHouse, and answers how many they are. */
