@@ -63,7 +63,7 @@ function bytesSentence(most: number): string {
 }
 
 /** Loads what only some forms need, and takes as long as all the rest. */
-export async function loadArrow() {
+async function loadArrow() {
   return { ...(await import('../arrow/stream.js')), ...(await import('../arrow/type.js')) };
 }
 
@@ -98,6 +98,31 @@ export async function answer(
   }
   await bytes.end();
   return query.rows;
+}
+
+/** What the next query is played with, in the forms that differ: numbers, and texts of both kinds that DuckDB has. */
+const REHEARSAL: Omit<SqlJob, 'form'> = {
+  lake: '',
+  orgId: '',
+  sql: "SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(100000) AS rows (i)",
+  params: [],
+  rows: 100_000,
+  bytes: 0,
+  file: '',
+};
+
+/**
+ * Does what a query does, without one: the code for it is loaded and compiled then. Is done early when `isAsked` says that
+ * there is one.
+ */
+export async function rehearse(connection: DuckDBConnection, isAsked: () => boolean): Promise<void> {
+  await checkQuery(connection, REHEARSAL.sql, NAMES);
+  for (const form of ['arrow', 'json'] as const) {
+    if (isAsked()) return;
+    const query = await Query.of(connection, { ...REHEARSAL, form }, 0);
+    for await (const _ of query.pieces()) if (isAsked()) break;
+    await connection.run('ROLLBACK');
+  }
 }
 
 /** A stream of DuckDB ended before its end. */

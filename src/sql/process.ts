@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { answer, check, loadArrow } from './answer.js';
+import { answer, check, rehearse } from './answer.js';
 import { toSqlError } from './error.js';
 import type { Failed, SqlJob, SqlReport } from './job.js';
 import { openLake } from './lake.js';
@@ -34,8 +34,14 @@ const report = (message: SqlReport) => new Promise<void>((sent) => process.send?
 const lake = openLake({ memoryMb, threads, prices });
 // The query that waits for it is told.
 lake.catch(() => undefined);
-// Who still waits then may as well get ready for every form.
-setTimeout(() => void loadArrow(), READY_MS);
+
+let isAsked = false;
+let rehearsal: Promise<void> | undefined;
+// Who still waits then may as well get ready. The query that comes meanwhile waits until that has stopped.
+setTimeout(() => {
+  if (!isAsked)
+    rehearsal = lake.then((connection) => rehearse(connection, () => isAsked)).catch(() => undefined);
+}, READY_MS);
 
 /** What DuckDB made of a query, as a report. */
 function failure(error: unknown): Failed {
@@ -47,8 +53,10 @@ function failure(error: unknown): Failed {
 
 process.on('message', async (job: SqlJob) => {
   let tables: Set<string>;
+  isAsked = true;
   try {
     const connection = await lake;
+    await rehearsal;
     await report({ state: 'started' });
     tables = await check(connection, job);
   } catch (error) {

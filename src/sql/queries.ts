@@ -12,6 +12,9 @@ import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'process.js');
 
+/** What a client gets goes before the start of a process for the next query. */
+const START_AFTER_MS = 50;
+
 /** How long a process waits for a query before it ends: the first query after a while is some tenths of a second slower. */
 const SPARE_MS = 60_000;
 
@@ -82,7 +85,8 @@ export class Queries {
     child.send(job);
     const report = await Promise.race([run.begun, freed]);
     if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
-    return bytesOf(child, freed);
+    // Of an answer that is whole, the end is not held up by that of its process.
+    return bytesOf(child, run.ended);
   }
 
   /** Makes room for another query. */
@@ -95,11 +99,14 @@ export class Queries {
       return report;
     }
     child.kill('SIGKILL');
+    if (report.state === 'done') this.running.delete(child);
     const isGone = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     if (!isGone) await once(child, 'exit');
     this.running.delete(child);
     rmSync(join(this.config.data, file), { force: true });
-    if (!this.isClosed && this.spare === undefined) this.keep(this.start());
+    setTimeout(() => {
+      if (!this.isClosed && this.spare === undefined) this.keep(this.start());
+    }, START_AFTER_MS).unref();
     return report;
   }
 
