@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { temporaryFolder } from './world.js';
@@ -70,8 +71,6 @@ export async function served(
   }
   throw new Error(`the server ended: ${text}`);
 }
-/** The program that is tested without being built: its process is that of the tests. */
-const SOURCE = join(PACKAGE_ROOT, 'src', 'cli.ts');
 
 let runs = 0;
 
@@ -114,7 +113,7 @@ export async function runHere(
   let texts: { stdout: string; stderr: string };
   try {
     // What it exports is nothing: it runs as it is read, and has ended then.
-    await import(`${SOURCE}?run=${runs}`);
+    await import(/* @vite-ignore */ `${pathToFileURL(CLI)}?run=${runs}`);
   } finally {
     code = Number(process.exitCode ?? 0);
     texts = { stdout: stdout(), stderr: stderr() };
