@@ -426,7 +426,8 @@ test('the first start of the demo loads the sample and shows a request that work
   const { data: rows } = (await answer.json()) as { data: { daily_active_users: number }[] };
   expect(rows.length).toBeGreaterThan(100);
   expect(rows.some((row) => row.daily_active_users > 0)).toBe(true);
-  first.child.kill('SIGTERM');
+  // A stop would wait for all of the lake.
+  first.child.kill('SIGKILL');
   await once(first.child, 'close');
   const second = await served(data, '--demo');
   expect(second.text()).not.toContain('dbk_');
