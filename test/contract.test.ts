@@ -79,6 +79,7 @@ async function each(
   for (const operation of chosen) await play(operation);
 }
 
+/** Of those that a path doesn't have, the ones that are also asked without a credential. */
 const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const isSecured = ({ isOpen }: Operation) => !isOpen;
 const takesJson = ({ bodies }: Operation) => Object.hasOwn(bodies, 'application/json');
