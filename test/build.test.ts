@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type BuildRange, build } from '../src/aggregate/build.js';
 import { runBuild } from '../src/aggregate/run.js';
 import { staleDays } from '../src/aggregate/stale.js';
@@ -8,7 +8,7 @@ import { type Family, report } from '../src/api/report.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
 import { DAY_TABLES } from '../src/store/build.js';
 import type { Row, Store } from '../src/store/store.js';
-import { temporaryFolder, World } from './world.js';
+import { ending, temporaryFolder, World } from './world.js';
 
 const DAY = 86_400_000;
 
@@ -35,6 +35,45 @@ async function worldOn(day: string, environment: Record<string, string> = {}): P
   const world = await World.create(environment);
   world.now = Date.parse(`${day}T12:00:00.000Z`);
   return world;
+}
+
+/** At noon of 10 June, and with a build behind it: what most tests begin with, each with an organization of its own. */
+let shared: World;
+const sent = new Map<string, readonly object[]>();
+const atEnd = ending();
+beforeAll(async () => {
+  shared = await World.create({}, atEnd);
+  shared.now = Date.parse('2026-06-10T12:00:00.000Z');
+  for (const [orgId, events] of sent) await shared.send(events, { orgId });
+  await shared.build();
+});
+
+/** An organization that has sent events, all of whose closed days are built before the first test. */
+class Organization {
+  readonly orgId = `org-${sent.size + 1}`;
+
+  constructor(...events: object[]) {
+    sent.set(this.orgId, events);
+  }
+
+  async send(events: readonly (object | string)[]): Promise<void> {
+    await shared.send(events, this);
+  }
+
+  /** Its days that a build builds. */
+  async build(range: BuildRange = {}): Promise<string[]> {
+    const built = await build(shared.store, range, shared.clock);
+    return built.days.filter(({ orgId }) => orgId === this.orgId).map(({ day }) => day);
+  }
+
+  async stale(): Promise<{ day: string; cause: string }[]> {
+    const stale = await isStale(shared);
+    return stale.filter(({ orgId }) => orgId === this.orgId).map(({ day, cause }) => ({ day, cause }));
+  }
+
+  rows(family: Family, from: string, to = from) {
+    return rowsOf(shared, family, from, to, this.orgId);
+  }
 }
 
 function isStale(world: World): Promise<{ orgId: string; day: string; cause: string }[]> {
@@ -77,11 +116,9 @@ describe('the days that are built', () => {
     expect(await world.build()).toEqual([]);
   });
 
+  const acme = new Organization(turn('2026-06-08', 'ada', 's1'));
   test('a second build builds nothing', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-06-08', 'ada', 's1')]);
-    await world.build();
-    expect(await world.build()).toEqual([]);
+    expect(await acme.build()).toEqual([]);
   });
 
   test('a day is open until its last millisecond is over in UTC', async () => {
@@ -123,113 +160,97 @@ describe('the days that are built', () => {
 });
 
 describe('the days that are stale', () => {
+  const window = new Organization(turn('2026-05-01', 'ada', 's1'));
   test('a late event makes its day and the 29 days after it stale, and no other', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-05-01', 'ada', 's1')]);
-    await world.build();
-    await world.send([turn('2026-05-05', 'grace', 's2')]);
-    expect(await isStale(world)).toEqual([
-      { orgId: 'acme', day: '2026-05-05', cause: 'events' },
-      ...days('2026-05-06', '2026-06-03').map((day) => ({ orgId: 'acme', day, cause: 'window' })),
+    await window.send([turn('2026-05-05', 'grace', 's2')]);
+    expect(await window.stale()).toEqual([
+      { day: '2026-05-05', cause: 'events' },
+      ...days('2026-05-06', '2026-06-03').map((day) => ({ day, cause: 'window' })),
     ]);
-    expect(await world.build()).toEqual(days('2026-05-05', '2026-06-03'));
-    expect(await world.build()).toEqual([]);
+    expect(await window.build()).toEqual(days('2026-05-05', '2026-06-03'));
+    expect(await window.build()).toEqual([]);
   });
 
+  const windows = new Organization(turn('2026-04-01', 'ada', 's1'));
   test('two late events make the days after either stale', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-04-01', 'ada', 's1')]);
-    await world.build();
-    await world.send([turn('2026-05-08', 'grace', 's2'), turn('2026-04-02', 'grace', 's3')]);
-    expect(await world.build()).toEqual([
+    await windows.send([turn('2026-05-08', 'grace', 's2'), turn('2026-04-02', 'grace', 's3')]);
+    expect(await windows.build()).toEqual([
       ...days('2026-04-02', '2026-05-01'),
       ...days('2026-05-08', '2026-06-06'),
     ]);
   });
 
+  const newest = new Organization(turn('2026-06-01', 'ada', 's1'));
   test('a late event on the newest closed day makes that day alone stale', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-06-01', 'ada', 's1')]);
-    await world.build();
-    await world.send([turn('2026-06-09', 'grace', 's2')]);
-    expect(await world.build()).toEqual(['2026-06-09']);
+    await newest.send([turn('2026-06-09', 'grace', 's2')]);
+    expect(await newest.build()).toEqual(['2026-06-09']);
   });
 
+  const early = new Organization(turn('2026-06-09', 'ada', 's1'));
   test('an event before the first day makes new days before it', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-06-09', 'ada', 's1')]);
-    await world.build();
-    await world.send([turn('2026-06-07', 'grace', 's2')]);
-    expect(await isStale(world)).toMatchObject([
+    await early.send([turn('2026-06-07', 'grace', 's2')]);
+    expect(await early.stale()).toMatchObject([
       { day: '2026-06-07', cause: 'new' },
       { day: '2026-06-08', cause: 'new' },
       { day: '2026-06-09', cause: 'window' },
     ]);
   });
 
+  const started = turn('2026-06-08', 'ada', 's1');
+  const counted = event('model_usage', '2026-06-08', 'ada', 's1', {
+    model: 'swift',
+    input_tokens: 1,
+    output_tokens: 9,
+  });
+  const idle = new Organization(started, counted);
   test('what changes nothing makes no day stale: duplicates, rejected lines, events of the open day', async () => {
-    const world = await worldOn('2026-06-10');
-    const first = turn('2026-06-08', 'ada', 's1');
-    const usage = event('model_usage', '2026-06-08', 'ada', 's1', {
-      model: 'swift',
-      input_tokens: 1,
-      output_tokens: 9,
-    });
-    await world.send([first, usage]);
-    await world.build();
-    await world.send([first, { ...usage, output_tokens: 3 }, 'no json', turn('2026-06-10', 'ada', 's2')]);
-    expect(await isStale(world)).toEqual([]);
+    await idle.send([started, { ...counted, output_tokens: 3 }, 'no json', turn('2026-06-10', 'ada', 's2')]);
+    expect(await idle.stale()).toEqual([]);
   });
 
+  const usage = event('model_usage', '2026-06-09', 'ada', 's1', {
+    model: 'swift',
+    input_tokens: 1,
+    output_tokens: 3,
+  });
+  const grown = new Organization(usage);
   test('a copy that replaces the one that stood makes its day stale', async () => {
-    const world = await worldOn('2026-06-10');
-    const usage = event('model_usage', '2026-06-09', 'ada', 's1', {
-      model: 'swift',
-      input_tokens: 1,
-      output_tokens: 3,
-    });
-    await world.send([usage]);
-    await world.build();
-    await world.send([{ ...usage, output_tokens: 9 }]);
-    expect(await world.build()).toEqual(['2026-06-09']);
-    expect(await rowsOf(world, 'tokens', '2026-06-09')).toMatchObject([{ output_tokens: 9 }]);
+    await grown.send([{ ...usage, output_tokens: 9 }]);
+    expect(await grown.build()).toEqual(['2026-06-09']);
+    expect(await grown.rows('tokens', '2026-06-09')).toMatchObject([{ output_tokens: 9 }]);
   });
 
+  const moved = new Organization(turn('2026-03-01', 'grace', 's1'), turn('2026-06-08', 'ada', 's2'));
   test('a start that moves makes the old day stale, and the days between only when a window reaches them', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-03-01', 'grace', 's1'), turn('2026-06-08', 'ada', 's2')]);
-    await world.build();
-    await world.send([turn('2026-03-02', 'ada', 's2')]);
-    expect(await world.build()).toEqual([...days('2026-03-02', '2026-03-31'), '2026-06-08']);
-    expect(await rowsOf(world, 'activity', '2026-06-08')).toMatchObject([{ sessions: 0 }]);
-    expect(await world.build()).toEqual([]);
+    await moved.send([turn('2026-03-02', 'ada', 's2')]);
+    expect(await moved.build()).toEqual([...days('2026-03-02', '2026-03-31'), '2026-06-08']);
+    expect(await moved.rows('activity', '2026-06-08')).toMatchObject([{ sessions: 0 }]);
+    expect(await moved.build()).toEqual([]);
   });
 
+  const first = turn('2026-03-02', 'ada', 'tea');
+  const resumed = new Organization(
+    turn('2026-03-01', 'grace', 's1'),
+    first,
+    turn('2026-06-08', 'ada', 'tea'),
+  );
   test('a start that moves later, since a copy of its first event took that to another session, makes the new day stale', async () => {
-    const world = await worldOn('2026-06-10');
-    const first = turn('2026-03-02', 'ada', 'tea');
-    await world.send([turn('2026-03-01', 'grace', 's1'), first, turn('2026-06-08', 'ada', 'tea')]);
-    await world.build();
-    expect(await rowsOf(world, 'activity', '2026-06-08')).toMatchObject([{ sessions: 0 }]);
-    await world.send([{ ...first, session_id: 'coffee' }]);
-    await world.build();
-    expect(await rowsOf(world, 'activity', '2026-06-08')).toMatchObject([{ sessions: 1 }]);
+    expect(await resumed.rows('activity', '2026-06-08')).toMatchObject([{ sessions: 0 }]);
+    await resumed.send([{ ...first, session_id: 'coffee' }]);
+    await resumed.build();
+    expect(await resumed.rows('activity', '2026-06-08')).toMatchObject([{ sessions: 1 }]);
   });
 });
 
 describe('a range', () => {
+  const again = new Organization(turn('2026-06-05', 'ada', 's1'));
   test('builds its days again, stale or not', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-06-05', 'ada', 's1')]);
-    await world.build();
-    expect(await buildRange(world, { from: '2026-06-06', to: '2026-06-07' })).toEqual([
-      '2026-06-06',
-      '2026-06-07',
-    ]);
-    expect(await buildRange(world, { from: '2026-06-08' })).toEqual(['2026-06-08', '2026-06-09']);
-    expect(await buildRange(world, { to: '2026-06-06' })).toEqual(['2026-06-05', '2026-06-06']);
-    expect(await buildRange(world, { all: true })).toEqual(days('2026-06-05', '2026-06-09'));
-    expect(await buildRange(world, { from: '2026-01-01', to: '2026-01-31' })).toEqual([]);
+    const range = (from?: string, to?: string) => again.build({ from: from as Day, to: to as Day });
+    expect(await range('2026-06-06', '2026-06-07')).toEqual(['2026-06-06', '2026-06-07']);
+    expect(await range('2026-06-08')).toEqual(['2026-06-08', '2026-06-09']);
+    expect(await range(undefined, '2026-06-06')).toEqual(['2026-06-05', '2026-06-06']);
+    expect(await again.build({ all: true })).toEqual(days('2026-06-05', '2026-06-09'));
+    expect(await range('2026-01-01', '2026-01-31')).toEqual([]);
   });
 
   test('leaves the days after it for the nightly build', async () => {
@@ -240,13 +261,11 @@ describe('a range', () => {
     expect(await world.build()).toEqual(days('2026-06-07', '2026-06-09'));
   });
 
+  const late = new Organization(turn('2026-06-01', 'ada', 's1'));
   test('takes the stale days with it that it looks back on', async () => {
-    const world = await worldOn('2026-06-10');
-    await world.send([turn('2026-06-01', 'ada', 's1')]);
-    await world.build();
-    await world.send([turn('2026-06-04', 'grace', 's2')]);
-    await buildRange(world, { from: '2026-06-09', to: '2026-06-09' });
-    expect(await rowsOf(world, 'activity', '2026-06-09')).toMatchObject([
+    await late.send([turn('2026-06-04', 'grace', 's2')]);
+    await late.build({ from: '2026-06-09' as Day, to: '2026-06-09' as Day });
+    expect(await late.rows('activity', '2026-06-09')).toMatchObject([
       { weekly_active_users: 1, monthly_active_users: 2 },
     ]);
   });
@@ -296,17 +315,22 @@ describe('the rows are a function of the events alone', () => {
   });
   /** They arrive in three parts, each spread over all days. */
   const parts = [0, 1, 2].map((part) => events.filter((_, index) => ((index * 11) % 7) % 3 === part));
-  const pieces = [3, 0, 4, 2, 1].map((piece) => ({
-    from: addDays(FIRST, piece * 10),
-    to: addDays(FIRST, piece * 10 + 9),
-  }));
+  const pieces = [
+    { from: addDays(FIRST, 35), to: addDays(FIRST, 49) },
+    { from: FIRST, to: addDays(FIRST, 14) },
+    { from: addDays(FIRST, 15), to: addDays(FIRST, 34) },
+  ];
 
-  async function fromScratch(): Promise<World> {
-    const world = await worldOn('2026-06-09');
-    await world.send(events);
-    await world.build();
-    return world;
-  }
+  let fromScratch: () => Promise<World>;
+  beforeAll(async () => {
+    fromScratch = await World.template(async (atEnd) => {
+      const world = await World.create({}, atEnd);
+      world.now = Date.parse('2026-06-09T12:00:00.000Z');
+      await world.send(events);
+      await world.build();
+      return world;
+    }, atEnd);
+  });
 
   test('building after each arrival gives the same as building once', async () => {
     const world = await worldOn('2026-05-10');

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { DAY_TABLES } from '../src/store/build.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
 
 const AT = '2026-06-10T10:00:';
 
@@ -56,22 +56,29 @@ function toolResult(seconds: number, id: string, toolUseResult: unknown, more: o
 const prompt = (seconds: number, content: unknown, more: object = {}) =>
   line('user', seconds, { message: { role: 'user', content }, ...more });
 
+let world: World;
+const atEnd = ending();
+beforeAll(async () => {
+  world = await World.create({}, atEnd);
+});
+
+let organizations = 0;
+const newOrganization = () => `org-${++organizations}`;
+
+/** Takes a transcript in, of a new organization unless one is given, and answers whose it is. */
 async function told(
   lines: readonly (object | string)[],
-  more: { file?: string; world?: World } = {},
-): Promise<World> {
-  const world = more.world ?? (await World.create());
+  { orgId = newOrganization(), file = 'morning.jsonl' }: { orgId?: string; file?: string } = {},
+): Promise<string> {
   const text = lines.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry))).join('\n');
-  await world.ingest([world.file(more.file ?? 'morning.jsonl', `${text}\n`)], {
-    format: 'claude-code',
-    userId: 'ada',
-  });
-  return world;
+  await world.ingest([world.file(file, `${text}\n`)], { orgId, format: 'claude-code', userId: 'ada' });
+  return orgId;
 }
 
-async function eventsOf(world: World, type: string, columns: string): Promise<unknown[]> {
+async function eventsOf(orgId: string, type: string, columns: string): Promise<unknown[]> {
   const rows = await world.store.select(
-    `SELECT ${columns} FROM events WHERE type = '${type}' ORDER BY occurred_at, event_id`,
+    `SELECT ${columns} FROM events WHERE org_id = $org_id AND type = '${type}' ORDER BY occurred_at, event_id`,
+    { org_id: orgId },
   );
   return rows.map((row) => Object.values(row));
 }
@@ -80,25 +87,25 @@ const COUNTERS = 'event_id, input_tokens, output_tokens, cache_read_tokens, cach
 
 describe('usage', () => {
   test('is the largest of a streamed answer, at the time of its first line', async () => {
-    const world = await told([
+    const orgId = await told([
       answer(1, 'msg_1', 'req_1', [{ type: 'thinking', thinking: 'x' }], usage(1)),
       answer(2, 'msg_1', 'req_1', [{ type: 'text', text: 'x' }], usage(40)),
       answer(3, 'msg_1', 'req_1', [toolUse('t1', 'Read')], usage(250)),
     ]);
-    expect(await eventsOf(world, 'model_usage', `${COUNTERS}, occurred_at`)).toEqual([
+    expect(await eventsOf(orgId, 'model_usage', `${COUNTERS}, occurred_at`)).toEqual([
       ['usage:msg_1:req_1', 3, 250, 100, 20, Date.parse(`${AT}01.000Z`)],
     ]);
-    expect(await eventsOf(world, 'assistant_message', 'event_id')).toEqual([['message:msg_1']]);
+    expect(await eventsOf(orgId, 'assistant_message', 'event_id')).toEqual([['message:msg_1']]);
   });
 
   test('takes cache writes from the flat field or the split, whichever is larger', async () => {
     const split = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 12 };
     const none = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 };
-    const world = await told([
+    const orgId = await told([
       answer(1, 'msg_1', 'req_1', [], usage(1, { cache_creation: split })),
       answer(2, 'msg_2', 'req_2', [], usage(1, { cache_creation: none })),
     ]);
-    expect(await eventsOf(world, 'model_usage', 'cache_write_tokens')).toEqual([[42], [20]]);
+    expect(await eventsOf(orgId, 'model_usage', 'cache_write_tokens')).toEqual([[42], [20]]);
   });
 
   test('counts one message under two requests twice, but a side chain’s replay and a line without request id not', async () => {
@@ -114,20 +121,20 @@ describe('usage', () => {
     expect(await eventsOf(await told(lines), 'model_usage', 'event_id')).toEqual(expected);
     // In batches of their own, in any order.
     for (const order of [lines, [...lines].reverse()]) {
-      const world = await World.create();
-      for (const [index, entry] of order.entries()) await told([entry], { world, file: `${index}.jsonl` });
-      expect(await eventsOf(world, 'model_usage', 'event_id')).toEqual(expected);
+      const orgId = newOrganization();
+      for (const [index, entry] of order.entries()) await told([entry], { orgId, file: `${index}.jsonl` });
+      expect(await eventsOf(orgId, 'model_usage', 'event_id')).toEqual(expected);
     }
   });
 
   test('is not what stands in synthetic messages or inside progress lines', async () => {
     const nested = answer(2, 'msg_2', 'req_2', [], usage(99));
-    const world = await told([
+    const orgId = await told([
       line('assistant', 1, { message: { id: 'msg_1', model: '<synthetic>', content: [], usage: usage(9) } }),
       line('progress', 2, { data: { type: 'agent_progress', message: nested } }),
     ]);
-    expect(await eventsOf(world, 'model_usage', 'event_id')).toEqual([]);
-    expect(await eventsOf(world, 'assistant_message', 'event_id')).toEqual([]);
+    expect(await eventsOf(orgId, 'model_usage', 'event_id')).toEqual([]);
+    expect(await eventsOf(orgId, 'assistant_message', 'event_id')).toEqual([]);
   });
 
   test('of a file that has grown replaces the smaller one, and only what is new counts', async () => {
@@ -135,11 +142,11 @@ describe('usage', () => {
       answer(1, 'msg_1', 'req_1', [], usage(1)),
       answer(2, 'msg_1', 'req_1', [toolUse('t1', 'Read')], usage(80)),
     ];
-    const world = await told(lines.slice(0, 1));
-    await told(lines, { world });
-    await told([...lines, toolResult(3, 't1', {})], { world });
-    expect(await eventsOf(world, 'model_usage', COUNTERS)).toEqual([['usage:msg_1:req_1', 3, 80, 100, 20]]);
-    expect(await eventsOf(world, 'tool_call', 'event_id, success')).toEqual([['tool:t1', true]]);
+    const orgId = await told(lines.slice(0, 1));
+    await told(lines, { orgId });
+    await told([...lines, toolResult(3, 't1', {})], { orgId });
+    expect(await eventsOf(orgId, 'model_usage', COUNTERS)).toEqual([['usage:msg_1:req_1', 3, 80, 100, 20]]);
+    expect(await eventsOf(orgId, 'tool_call', 'event_id, success')).toEqual([['tool:t1', true]]);
   });
 
   test('of a forked session that repeats old lines counts once', async () => {
@@ -153,9 +160,12 @@ describe('usage', () => {
       [lines, fork],
       [fork, lines],
     ]) {
-      const world = await World.create();
-      for (const [index, part] of order.entries()) await told(part, { world, file: `${index}.jsonl` });
-      const rows = await world.store.select('SELECT type, session_id FROM events ORDER BY type');
+      const orgId = newOrganization();
+      for (const [index, part] of order.entries()) await told(part, { orgId, file: `${index}.jsonl` });
+      const rows = await world.store.select(
+        'SELECT type, session_id FROM events WHERE org_id = $org_id ORDER BY type',
+        { org_id: orgId },
+      );
       expect(rows).toEqual(
         ['assistant_message', 'model_usage', 'tool_call', 'user_message'].map((type) => ({
           type,
@@ -168,7 +178,7 @@ describe('usage', () => {
 
 describe('user turns', () => {
   test('are what a person wrote, and nothing else', async () => {
-    const world = await told([
+    const orgId = await told([
       prompt(1, 'plain words'),
       prompt(2, [{ type: 'text', text: 'words and a picture' }, { type: 'image' }]),
       prompt(3, '<command-name>/compact</command-name>\n<command-message>compact</command-message>'),
@@ -192,9 +202,9 @@ describe('user turns', () => {
       }),
       prompt(22, undefined),
     ]);
-    const turns = await eventsOf(world, 'user_message', 'event_id');
+    const turns = await eventsOf(orgId, 'user_message', 'event_id');
     expect(turns).toEqual([['turn:user-1'], ['turn:user-2'], ['turn:user-3'], ['turn:attachment-4']]);
-    expect(await eventsOf(world, 'slash_command', 'event_id, command_name')).toEqual([
+    expect(await eventsOf(orgId, 'slash_command', 'event_id, command_name')).toEqual([
       ['slash:user-3', 'compact'],
     ]);
   });
@@ -202,24 +212,24 @@ describe('user turns', () => {
 
 describe('tools', () => {
   test('are calls with the success that their result says', async () => {
-    const world = await told([
+    const orgId = await told([
       answer(1, 'msg_1', 'req_1', [toolUse('t1', 'Read'), toolUse('t2', 'mcp__linear__list')], usage(1)),
       toolResult(2, 't1', { durationMs: 40 }),
       toolResult(3, 't2', 'Error: no', { is_error: true }),
       answer(4, 'msg_2', 'req_2', [toolUse('t3', 'Skill', { skill: 'review' })], usage(1)),
     ]);
-    expect(await eventsOf(world, 'tool_call', 'event_id, tool_name, success, duration_ms')).toEqual([
+    expect(await eventsOf(orgId, 'tool_call', 'event_id, tool_name, success, duration_ms')).toEqual([
       ['tool:t1', 'Read', true, 40],
       ['tool:t2', 'mcp__linear__list', false, null],
       ['tool:t3', 'Skill', null, null],
     ]);
-    expect(await eventsOf(world, 'skill_use', 'event_id, skill_name')).toEqual([['skill:t3', 'review']]);
+    expect(await eventsOf(orgId, 'skill_use', 'event_id, skill_name')).toEqual([['skill:t3', 'review']]);
   });
 
   test('change files as the result says, when they succeed', async () => {
     const patch = '*** Begin Patch\n*** Add File: a.ts\n+x\n*** Update File: b.ts\n@@\n*** End Patch';
     const hunks = [{ lines: [' a', '-b', '+c', '+d'] }, { lines: ['+e'] }];
-    const world = await told([
+    const orgId = await told([
       answer(
         1,
         'msg_1',
@@ -248,7 +258,7 @@ describe('tools', () => {
       toolResult(7, 't6', 'Error: no', { is_error: true }),
       toolResult(8, 't7', { type: 'text' }),
     ]);
-    expect(await eventsOf(world, 'file_change', 'path, operation, lines_added, lines_removed')).toEqual([
+    expect(await eventsOf(orgId, 'file_change', 'path, operation, lines_added, lines_removed')).toEqual([
       ['/home/ada/new.md', 'create', 2, 0],
       ['/home/ada/old.md', 'edit', 3, 1],
       ['/home/ada/old.ts', 'edit', 3, 1],
@@ -276,18 +286,18 @@ describe('tools', () => {
         },
       ],
     ];
-    const world = await told(
+    const orgId = await told(
       commands.flatMap(([command, result], index) => [
         answer(2 * index, `msg_${index}`, 'r', [toolUse(`t${index}`, 'Bash', { command })], usage(1)),
         toolResult(2 * index + 1, `t${index}`, result, typeof result === 'string' ? { is_error: true } : {}),
       ]),
     );
-    expect(await eventsOf(world, 'git_commit', 'event_id, commit_sha')).toEqual([
+    expect(await eventsOf(orgId, 'git_commit', 'event_id, commit_sha')).toEqual([
       ['commit:t0', 'abc1234'],
       ['commit:t1', null],
       ['commit:t2', '0123abc'],
     ]);
-    expect(await eventsOf(world, 'pull_request', 'event_id, url')).toEqual([
+    expect(await eventsOf(orgId, 'pull_request', 'event_id, url')).toEqual([
       ['pull_request:t7', 'https://github.com/acme/engine/pull/7'],
     ]);
   });
@@ -295,7 +305,7 @@ describe('tools', () => {
 
 test('a hook that ran counts once, though it stands in three places', async () => {
   const at = { toolUseID: 'h1' };
-  const world = await told([
+  const orgId = await told([
     line('progress', 1, {
       ...at,
       data: { type: 'hook_progress', hookEvent: 'Stop', hookName: 'Stop', command: 'npm run lint' },
@@ -321,7 +331,7 @@ test('a hook that ran counts once, though it stands in three places', async () =
       data: { type: 'hook_progress', hookEvent: 'PostToolUse', hookName: 'PostToolUse:Edit', command: 'fmt' },
     }),
   ]);
-  expect(await eventsOf(world, 'hook_run', 'hook_event, matcher, command')).toEqual([
+  expect(await eventsOf(orgId, 'hook_run', 'hook_event, matcher, command')).toEqual([
     ['Stop', null, 'npm run lint'],
     ['Stop', null, 'say done'],
     ['PostToolUse', 'Edit', 'fmt'],
@@ -329,7 +339,7 @@ test('a hook that ran counts once, though it stands in three places', async () =
 });
 
 test('the permission mode holds from its prompt to the next, also in sub-agents of the session', async () => {
-  const world = await told([
+  const orgId = await told([
     answer(1, 'msg_1', 'r', [], usage(1)),
     prompt(2, 'a', { permissionMode: 'plan' }),
     answer(3, 'msg_2', 'r', [], usage(1)),
@@ -341,9 +351,9 @@ test('the permission mode holds from its prompt to the next, also in sub-agents 
     prompt(9, 'e', { permissionMode: 'default' }),
     answer(10, 'msg_5', 'r', [], usage(1), { sessionId: 'other' }),
   ]);
-  const modes = await eventsOf(world, 'model_usage', 'autonomy_mode');
+  const modes = await eventsOf(orgId, 'model_usage', 'autonomy_mode');
   expect(modes).toEqual([[null], ['spec'], ['spec'], ['auto-high'], [null]]);
-  expect(await eventsOf(world, 'user_message', 'autonomy_mode')).toEqual([
+  expect(await eventsOf(orgId, 'user_message', 'autonomy_mode')).toEqual([
     ['spec'],
     ['auto-high'],
     ['auto-medium'],
@@ -354,8 +364,8 @@ test('the permission mode holds from its prompt to the next, also in sub-agents 
 
 test('the entrypoint gives the client', async () => {
   const entrypoints = ['cli', 'sdk-ts', 'sdk-cli', 'claude-vscode', 'Claude-Desktop', 'a b', undefined];
-  const world = await told(entrypoints.map((entrypoint, second) => prompt(second, 'x', { entrypoint })));
-  expect(await eventsOf(world, 'user_message', 'client')).toEqual([
+  const orgId = await told(entrypoints.map((entrypoint, second) => prompt(second, 'x', { entrypoint })));
+  expect(await eventsOf(orgId, 'user_message', 'client')).toEqual([
     ['terminal-ui'],
     ['non-interactive-cli'],
     ['non-interactive-cli'],
@@ -367,7 +377,7 @@ test('the entrypoint gives the client', async () => {
 });
 
 test('of a bad line only its place is kept, and the lines around it count', async () => {
-  const world = await World.create();
+  const orgId = newOrganization();
   const lines = [
     JSON.stringify(prompt(1, 'secret words')),
     '{"type":"user","secret',
@@ -376,6 +386,7 @@ test('of a bad line only its place is kept, and the lines around it count', asyn
     JSON.stringify(prompt(3, 'y')),
   ];
   const result = await world.ingest([world.file('t.jsonl', lines.join('\n'))], {
+    orgId,
     format: 'claude-code',
     userId: 'ada',
   });
@@ -384,7 +395,11 @@ test('of a bad line only its place is kept, and the lines around it count', asyn
     rejected: 3,
     byReason: { not_json: 1, not_an_object: 1, bad_timestamp: 1 },
   });
-  expect(await world.store.select('SELECT line_no, reason, line FROM rejects ORDER BY line_no')).toEqual([
+  const rejects = await world.store.select(
+    'SELECT line_no, reason, line FROM rejects WHERE org_id = $org_id ORDER BY line_no',
+    { org_id: orgId },
+  );
+  expect(rejects).toEqual([
     { line_no: 2, reason: 'not_json', line: null },
     { line_no: 3, reason: 'not_an_object', line: null },
     { line_no: 4, reason: 'bad_timestamp', line: null },
@@ -429,16 +444,16 @@ describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
       if (!existsSync(growing)) continue;
       for (const session of readdirSync(growing)) {
         const states = readdirSync(join(growing, session)).sort();
-        const last = await World.create();
-        await last.ingest([join(growing, session, states.at(-1) ?? '')], {
-          format: 'claude-code',
-          userId: 'ada',
-        });
-        const step = await World.create();
-        for (const state of states)
-          await step.ingest([join(growing, session, state)], { format: 'claude-code', userId: 'ada' });
-        const eventsOf = async ({ store }: World) =>
-          (await store.select('SELECT * FROM events ORDER BY ALL')).map(({ batch, ...row }) => row);
+        const [last, step] = [newOrganization(), newOrganization()];
+        const ingest = (orgId: string, state: string) =>
+          world.ingest([join(growing, session, state)], { orgId, format: 'claude-code', userId: 'ada' });
+        await ingest(last, states.at(-1) ?? '');
+        for (const state of states) await ingest(step, state);
+        const eventsOf = (orgId: string) =>
+          world.store.select(
+            'SELECT * EXCLUDE (batch, org_id) FROM events WHERE org_id = $org_id ORDER BY ALL',
+            { org_id: orgId },
+          );
         expect(await eventsOf(step)).toEqual(await eventsOf(last));
       }
     }
@@ -446,7 +461,6 @@ describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
 });
 
 test('folders are read with the transcripts of sub-agents below them', async () => {
-  const world = await World.create();
   const folder = join(world.folder, 'projects', '-home-ada', 'morning', 'subagents');
   mkdirSync(folder, { recursive: true });
   writeFileSync(
@@ -455,6 +469,7 @@ test('folders are read with the transcripts of sub-agents below them', async () 
   );
   writeFileSync(join(folder, 'agent-1.meta.json'), '{"agentType": "explore"}');
   const result = await world.ingest([join(world.folder, 'projects')], {
+    orgId: newOrganization(),
     format: 'claude-code',
     userId: 'ada',
   });

@@ -13,14 +13,19 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
+import { addDays, dayOf } from '../src/day.js';
 import { daybook, runHere, served, start } from './program.js';
 import { temporaryFolder } from './world.js';
+
+/** The program has the clock of the machine, and builds every day from the first event on: here few. */
+const TODAY = dayOf(Date.now());
+const [DAY, DAY_AFTER] = [addDays(TODAY, -3), addDays(TODAY, -2)];
 
 const event = (id: string, more: object = {}) =>
   JSON.stringify({
     event_id: id,
     type: 'user_message',
-    timestamp: '2026-06-10T10:00:00Z',
+    timestamp: `${DAY}T10:00:00Z`,
     user_id: 'ada',
     session_id: 's',
     ...more,
@@ -197,7 +202,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     });
     const address = other.address();
     const port = String(typeof address === 'object' ? address?.port : '');
-    const { code, stderr } = await daybook(['serve', '--port', port]);
+    const { code, stderr } = await runHere(['--data', used, 'serve', '--port', port]);
     expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(2);
@@ -252,45 +257,46 @@ describe('build', () => {
     // An installation whose query for productivity is wrong on one day.
     for (const part of ['dist', 'sql', 'package.json'])
       cpSync(join(PACKAGE_ROOT, part), join(folder, part), { recursive: true });
-    mkdirSync(join(folder, 'data'));
+    dataFolder(folder);
     for (const file of ['rate-card.json', 'prices.json', 'languages.json'])
       cpSync(join(PACKAGE_ROOT, 'data', file), join(folder, 'data', file));
     symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(folder, 'node_modules'));
     const query = join(folder, 'sql', 'daily', 'productivity.sql');
     const sound = readFileSync(query, 'utf8');
     const commits = 'CAST(coalesce(person.git_commits, 0) AS BIGINT)';
-    const broken = `CAST(CASE WHEN day = DATE '2026-06-10' THEN 7 ELSE coalesce(person.git_commits, 0) END AS BIGINT)`;
+    const broken = `CAST(CASE WHEN day = DATE '${DAY}' THEN 7 ELSE coalesce(person.git_commits, 0) END AS BIGINT)`;
     expect(sound).toContain(commits);
     const run = (...args: string[]) =>
-      daybook(['--data', join(folder, 'database'), ...args], {
+      daybook(['--data', join(folder, 'data'), ...args], {
         cli: join(folder, 'dist', 'cli.js'),
         cwd: folder,
-        input: `${event('1')}\n`,
       });
     writeFileSync(query, sound.replace(commits, broken));
-    await run('ingest', '--org', 'acme', '-');
+    writeFileSync(join(folder, 'event.ndjson'), `${event('1')}\n`);
+    await runHere(['ingest', '--org', 'acme', 'event.ndjson'], { cwd: folder });
     const first = await run('build', '--json');
     const { days, failed } = JSON.parse(first.stdout);
-    expect(days.length).toBeGreaterThan(100);
-    expect(days).not.toContainEqual({ org_id: 'acme', day: '2026-06-10' });
+    expect(days).toContainEqual({ org_id: 'acme', day: DAY_AFTER });
+    expect(days).not.toContainEqual({ org_id: 'acme', day: DAY });
     expect(failed).toEqual([
       {
         org_id: 'acme',
-        day: '2026-06-10',
+        day: DAY,
         check: 'users_add_up',
         difference: 'git_commits of the users add up to 0 where the day has 7',
       },
     ]);
-    expect(first.stderr).toMatch(/^The day 2026-06-10 of acme .* users_add_up .*\.\n$/);
+    expect(first.stderr).toMatch(new RegExp(`^The day ${DAY} of acme .* users_add_up .*\\.\\n$`));
     expect(first.code).toBe(1);
     const again = await run('build');
     expect(again.stdout).toBe('No day was built.\n');
     expect(again.code).toBe(1);
-    writeFileSync(query, sound);
-    const mended = await run('build');
+    // The installation of the tests has the query as it should be.
+    const mended = await runHere(['build'], { cwd: folder });
     expect(mended.stderr).toBe('');
     expect(mended.code).toBe(0);
-    expect((await run('build')).stdout).toBe('Every closed day is up to date.\n');
+    const last = await runHere(['build'], { cwd: folder });
+    expect(last.stdout).toBe('Every closed day is up to date.\n');
   });
 });
 
@@ -307,21 +313,18 @@ describe('with a server running', () => {
       (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
     );
     for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality']) {
-      const answer = await fetch(
-        `${url}/api/v1/analytics/${family}?startDate=2026-06-09&endDate=2026-06-12`,
-        {
-          headers: { authorization: `Bearer ${key}` },
-        },
-      );
+      const answer = await fetch(`${url}/api/v1/analytics/${family}?startDate=${DAY}&endDate=${DAY_AFTER}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
       const { stdout } = await run(
         'report',
         family,
         '--org',
         'acme',
         '--from',
-        '2026-06-09',
+        DAY,
         '--to',
-        '2026-06-12',
+        DAY_AFTER,
         '--format',
         'json',
       );
@@ -358,7 +361,7 @@ describe('with a server running', () => {
 
     const [listed] = JSON.parse((await run('keys', 'list', '--json')).stdout);
     expect((await run('keys', 'revoke', listed.fingerprint)).code).toBe(0);
-    const refused = await fetch(`${url}/api/v1/analytics/users?startDate=2026-06-09&endDate=2026-06-12`, {
+    const refused = await fetch(`${url}/api/v1/analytics/users?startDate=${DAY}&endDate=${DAY_AFTER}`, {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(refused.status).toBe(401);
@@ -366,7 +369,7 @@ describe('with a server running', () => {
     expect(mistake.stderr).toContain('There is no key key_none');
     expect(mistake.code).toBe(2);
 
-    const second = await daybook(['--data', data, 'serve', '--port', '0']);
+    const second = await run('serve', '--port', '0');
     expect(second.stderr).toContain('Another "daybook serve" has the data folder');
     expect(second.code).toBe(2);
 
@@ -384,7 +387,7 @@ describe('with a server running', () => {
 
   test('commands that run at once wait for each other', async () => {
     const cwd = temporaryFolder();
-    const files = ['a', 'b', 'c', 'd'];
+    const files = ['a', 'b', 'c'];
     for (const name of files) writeFileSync(join(cwd, `${name}.ndjson`), `${event(name)}\n`);
     const ran = await Promise.all(
       files.map((name) => daybook(['ingest', '--org', 'acme', '--json', `${name}.ndjson`], { cwd })),
@@ -400,16 +403,15 @@ describe('with a server running', () => {
   test('what a killed process had acknowledged is there, and its socket is in nobody’s way', async () => {
     const data = dataFolder(temporaryFolder());
     const { child } = await served(data);
-    const sent = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
-      input: `${event('1')}\n`,
-    });
+    const file = join(data, '..', 'event.ndjson');
+    writeFileSync(file, `${event('1')}\n`);
+    const ingest = ['--data', data, 'ingest', '--org', 'acme', '--json', file];
+    const sent = await runHere(ingest);
     expect(JSON.parse(sent.stdout).accepted).toBe(1);
     child.kill('SIGKILL');
     await once(child, 'close');
     writeFileSync(join(data, 'lines-1.tmp'), 'half of a line');
-    const again = await daybook(['--data', data, 'ingest', '--org', 'acme', '--json', '-'], {
-      input: `${event('1')}\n`,
-    });
+    const again = await runHere(ingest);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 0, duplicates: 1 });
     expect(existsSync(join(data, 'lines-1.tmp'))).toBe(false);
     const { url } = await served(data);
@@ -425,7 +427,8 @@ test('the first start of the demo loads the sample and shows a request that work
   const { data: rows } = (await answer.json()) as { data: { daily_active_users: number }[] };
   expect(rows.length).toBeGreaterThan(100);
   expect(rows.some((row) => row.daily_active_users > 0)).toBe(true);
-  first.child.kill('SIGTERM');
+  // A stop would wait for all of the lake.
+  first.child.kill('SIGKILL');
   await once(first.child, 'close');
   const second = await served(data, '--demo');
   expect(second.text()).not.toContain('dbk_');

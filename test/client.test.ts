@@ -1,16 +1,19 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
+import { addDays, type Day, dayOf } from '../src/day.js';
+import { CLI, runHere } from './program.js';
 import { ending, temporaryFolder } from './world.js';
 
 const atEnd = ending();
 
 /** What a client that knows public-api.md and nothing else sees of the real program. */
 
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
-const RANGE = { startDate: '2026-02-01', endDate: '2026-02-03' };
+/** The program has the clock of the machine, and builds every day from the first event on: here few. */
+const TODAY = dayOf(Date.now());
+const [FIRST, SECOND, THIRD] = [-4, -3, -2].map((days) => addDays(TODAY, days)) as [Day, Day, Day];
+const RANGE = { startDate: FIRST, endDate: THIRD };
 const PEOPLE = Array.from({ length: 45 }, (_, index) => `user-${String(index).padStart(2, '0')}`);
 
 /** The client: a base address and an API key, as section 5 has them. */
@@ -39,15 +42,14 @@ const keys = { manager: '', owner: '', member: '', guest: '' };
 
 beforeAll(async () => {
   const data = join(temporaryFolder(atEnd), 'data');
-  const daybook = (...args: string[]) => {
-    const { stdout, stderr, status } = spawnSync('node', [CLI, '--data', data, ...args], {
-      encoding: 'utf8',
-    });
-    expect(status, stderr).toBe(0);
+  const cwd = temporaryFolder(atEnd);
+  const daybook = async (...args: string[]) => {
+    const { stdout, stderr, code } = await runHere(['--data', data, ...args], { cwd });
+    expect(code, stderr).toBe(0);
     return stdout;
   };
   const events = PEOPLE.flatMap((user_id, index) =>
-    ['2026-02-01', '2026-02-03'].flatMap((day) => {
+    [FIRST, THIRD].flatMap((day) => {
       const common = { timestamp: `${day}T09:00:00Z`, user_id, session_id: 's', client: 'web' };
       return [
         { ...common, type: 'user_message' },
@@ -57,12 +59,12 @@ beforeAll(async () => {
       ].map((event, part) => ({ ...event, event_id: `${user_id} ${part}` }));
     }),
   );
-  const file = join(temporaryFolder(atEnd), 'events.ndjson');
+  const file = join(cwd, 'events.ndjson');
   writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
-  daybook('ingest', '--org', 'acme', file);
-  daybook('build');
+  await daybook('ingest', '--org', 'acme', file);
+  await daybook('build');
   for (const role of ['manager', 'owner', 'member', 'guest'] as const)
-    keys[role] = JSON.parse(daybook('keys', 'create', '--org', 'acme', '--role', role, '--json')).key;
+    keys[role] = JSON.parse(await daybook('keys', 'create', '--org', 'acme', '--role', role, '--json')).key;
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
   child = spawn('node', [CLI, '--data', data, 'serve', '--port', '0'], {
     env: { ...Object.fromEntries(inherited), DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off' },
@@ -123,13 +125,12 @@ describe('a client that knows the specification', () => {
         const { response, body } = await client.get(`/api/v1/analytics/${endpoint}`, RANGE);
         expect(response.status).toBe(200);
         expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-        expect(body.meta).toMatchObject({ org_id: 'acme', start_date: '2026-02-01', end_date: '2026-02-03' });
+        expect(body.meta).toMatchObject({ org_id: 'acme', start_date: FIRST, end_date: THIRD });
         expect(body.data.length).toBeGreaterThan(0);
         for (const row of body.data)
           for (const [member, kind] of Object.entries(members))
             expect(kind.split(' or '), `${endpoint}.${member}`).toContain(kindOf(row[member]));
-        if (endpoint !== 'users')
-          expect(body.data.map(({ date }) => date)).toEqual(['2026-02-01', '2026-02-02', '2026-02-03']);
+        if (endpoint !== 'users') expect(body.data.map(({ date }) => date)).toEqual([FIRST, SECOND, THIRD]);
       }
     }
   });
@@ -139,16 +140,16 @@ describe('a client that knows the specification', () => {
     const group = async (endpoint: string, group_by: string) =>
       (await client.get(`/api/v1/analytics/${endpoint}`, { ...RANGE, group_by })).body.data;
     expect(await group('tools', 'tool_name')).toEqual([
-      { date: '2026-02-01', group_key: 'Edit', tool_calls: 45 },
-      { date: '2026-02-03', group_key: 'Edit', tool_calls: 45 },
+      { date: FIRST, group_key: 'Edit', tool_calls: 45 },
+      { date: THIRD, group_key: 'Edit', tool_calls: 45 },
     ]);
     expect(await group('activity', 'client')).toEqual([
-      { date: '2026-02-01', group_key: 'web', daily_active_users: 45 },
-      { date: '2026-02-03', group_key: 'web', daily_active_users: 45 },
+      { date: FIRST, group_key: 'web', daily_active_users: 45 },
+      { date: THIRD, group_key: 'web', daily_active_users: 45 },
     ]);
     expect(await group('tokens', 'model')).toMatchObject([
-      { date: '2026-02-01', group_key: 'claude-sonnet-4-5', input_tokens: 990, output_tokens: 45 },
-      { date: '2026-02-03', group_key: 'claude-sonnet-4-5', input_tokens: 990, output_tokens: 45 },
+      { date: FIRST, group_key: 'claude-sonnet-4-5', input_tokens: 990, output_tokens: 45 },
+      { date: THIRD, group_key: 'claude-sonnet-4-5', input_tokens: 990, output_tokens: 45 },
     ]);
   });
 
@@ -169,17 +170,16 @@ describe('a client that knows the specification', () => {
         query.cursor = String(next_cursor);
       }
       expect(pages).toBe(Math.ceil(PEOPLE.length / Number(limit ?? 20)));
-      expect(seen).toEqual(PEOPLE.flatMap((user) => [`${user} 2026-02-01`, `${user} 2026-02-03`]));
+      expect(seen).toEqual(PEOPLE.flatMap((user) => [`${user} ${FIRST}`, `${user} ${THIRD}`]));
     }
   });
 
   test('reads what is wrong: title, detail, status and a request id', async () => {
-    const today = new Date().toISOString().slice(0, 10);
     const path = '/api/v1/analytics/users';
     const refused: [number, string, string, Record<string, string>][] = [
       [400, 'manager', 'startDate', { ...RANGE, startDate: '02/01/2026' }],
-      [400, 'manager', 'endDate', { startDate: '2026-02-01' }],
-      [400, 'manager', '24-hour lag', { ...RANGE, endDate: today }],
+      [400, 'manager', 'endDate', { startDate: FIRST }],
+      [400, 'manager', '24-hour lag', { ...RANGE, endDate: TODAY }],
       [400, 'manager', 'limit', { ...RANGE, limit: '0' }],
       [400, 'manager', 'limit', { ...RANGE, limit: '101' }],
       [401, 'nobody', 'Authorization', RANGE],

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
 import { Inbox } from '../src/ingest/inbox.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
 
 const event = (id: string, more: object = {}) => ({
   event_id: id,
@@ -26,12 +26,30 @@ interface Answer {
   readonly headers: Record<string, unknown>;
 }
 
-/** A service with a key, and what sends bodies to it. */
-async function service(role: Role = 'ingest', environment: Record<string, string> = {}, userId?: string) {
+/** A service of its own with a key, and what sends bodies to it. */
+async function service(role: Role = 'ingest', environment: Record<string, string> = {}) {
   const world = await World.create(environment);
-  const { key } = await createKey(world.store, { orgId: 'acme', role, userId }, world.now);
+  const { key } = await createKey(world.store, { orgId: 'acme', role }, world.now);
   const app = buildApp(world);
-  return { world, app, key, send: sender(app, key) };
+  return { world, app, send: sender(app, key) };
+}
+
+let world: World;
+let app: FastifyInstance;
+const atEnd = ending();
+beforeAll(async () => {
+  world = await World.create({}, atEnd);
+  app = buildApp(world);
+});
+
+let organizations = 0;
+
+/** A new organization of the service of all tests, what sends bodies with a key of it, and what it has stored then. */
+async function newOrganization(role: Role = 'ingest', userId?: string) {
+  organizations += 1;
+  const orgId = `org-${organizations}`;
+  const { key } = await createKey(world.store, { orgId, role, userId }, world.now);
+  return { orgId, send: sender(app, key), stored: () => stored(world, orgId) };
 }
 
 function sender(app: FastifyInstance, key: string) {
@@ -46,24 +64,26 @@ function sender(app: FastifyInstance, key: string) {
   };
 }
 
-async function stored(world: World): Promise<unknown[]> {
+async function stored(world: World, orgId = 'acme'): Promise<unknown[]> {
   await world.inbox.drain(world.store);
-  return (await world.store.select('SELECT event_id FROM events ORDER BY event_id')).map(
-    ({ event_id }) => event_id,
+  const rows = await world.store.select(
+    'SELECT event_id FROM events WHERE org_id = $org_id ORDER BY event_id',
+    { org_id: orgId },
   );
+  return rows.map(({ event_id }) => event_id);
 }
 
 describe('POST /api/v1/events', () => {
   test('takes lines, and answers with the facts; blank lines count for nothing', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     const { status, body } = await send(lines([event('1'), '', event('2'), '  ']));
     expect({ status, body }).toEqual({ status: 200, body: { accepted: 2, rejected: 0, errors: [] } });
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored()).toEqual(['1', '2']);
     expect(world.inbox.depth).toEqual({ bytes: 0, files: 0 });
   });
 
   test('takes a JSON array, written in any way', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     const json = { 'content-type': 'application/json; charset=utf-8' };
     const { body } = await send(JSON.stringify([event('1'), event('2', { cwd: 'a\nb' }), 5], null, 2), json);
     expect(body).toEqual({
@@ -74,20 +94,21 @@ describe('POST /api/v1/events', () => {
     expect((await send('[]', json)).body).toEqual({ accepted: 0, rejected: 0, errors: [] });
     for (const bad of ['{"a":1}', '[{"a":1},', '', 'null', '[1] 2', `${JSON.stringify([event('3')])}x`])
       expect((await send(bad, json)).status).toBe(400);
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored()).toEqual(['1', '2']);
   });
 
   test('names the first hundred lines that were rejected, takes the others, and keeps why', async () => {
-    const { world, send } = await service();
+    const { orgId, send, stored } = await newOrganization();
     const bad = Array.from({ length: 120 }, (_, index) => event(`bad${index}`, { user_id: 7 }));
     const { body } = await send(lines([event('1'), ...bad, '{', event('2')]));
     expect(body).toMatchObject({ accepted: 2, rejected: 121 });
     const errors = body.errors as { line: number }[];
     expect(errors).toHaveLength(100);
     expect(errors[0]).toEqual({ line: 2, code: 'wrong_type', detail: 'user_id must be a string.' });
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored()).toEqual(['1', '2']);
     const rejects = await world.store.select(
-      'SELECT reason, count(*) AS lines FROM rejects GROUP BY reason ORDER BY reason',
+      'SELECT reason, count(*) AS lines FROM rejects WHERE org_id = $org_id GROUP BY reason ORDER BY reason',
+      { org_id: orgId },
     );
     expect(rejects).toEqual([
       { reason: 'not_json', lines: 1 },
@@ -96,14 +117,14 @@ describe('POST /api/v1/events', () => {
   });
 
   test('a line that is too long is rejected, and those around it are taken', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     const { body } = await send(lines([event('1'), event('long', { cwd: 'x'.repeat(1 << 20) }), event('2')]));
     expect(body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ line: 2, code: 'line_too_long' }] });
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored()).toEqual(['1', '2']);
   });
 
   test('unpacks gzip and zstd, and refuses what is not packed as it says', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     expect((await send(gzipSync(lines([event('1')])), { 'content-encoding': 'gzip' })).body.accepted).toBe(1);
     // A frame of zstd with one raw block, made by hand: the tools that pack are not here.
     const text = Buffer.from(lines([event('2')]));
@@ -122,11 +143,11 @@ describe('POST /api/v1/events', () => {
     expect((await send('plain', { 'content-encoding': 'zstd' })).status).toBe(400);
     expect((await send('plain', { 'content-encoding': 'br' })).status).toBe(415);
     expect((await send(lines([event('3')]), { 'content-type': 'text/csv' })).status).toBe(415);
-    expect((await stored(world)).includes('1')).toBe(true);
+    expect((await stored()).includes('1')).toBe(true);
   });
 
   test('refuses bodies over 16 MiB as sent and 64 MiB unpacked, and has taken nothing', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     const one = `${JSON.stringify(event('1'))}\n`;
     expect((await send(one.repeat(Math.ceil((16 << 20) / one.length) + 1))).status).toBe(413);
     const bomb = gzipSync(Buffer.alloc((64 << 20) + 1, ' '));
@@ -134,41 +155,40 @@ describe('POST /api/v1/events', () => {
     expect((await send(gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' })).status).toBe(
       200,
     );
-    expect(await stored(world)).toEqual([]);
+    expect(await stored()).toEqual([]);
     expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
   });
 
   test('counts once what is sent again, in the same body, in another, and after it was settled', async () => {
-    const { world, send } = await service();
+    const { send, stored } = await newOrganization();
     const body = lines([event('1'), event('1'), event('2')]);
     for (let round = 0; round < 3; round += 1) {
       expect((await send(body)).body).toMatchObject({ accepted: 3, rejected: 0 });
       if (round === 1) await world.inbox.drain(world.store);
     }
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored()).toEqual(['1', '2']);
   });
 
   test('a member sends only the own user’s events: with one of another nothing is taken', async () => {
-    const { world, send } = await service('member', {}, 'ada');
+    const { orgId, send, stored } = await newOrganization('member', 'ada');
     expect((await send(lines([event('1')]))).status).toBe(200);
     const refused = await send(lines([event('2'), event('3', { user_id: 'grace' })]));
     expect(refused.status).toBe(403);
     expect(refused.body.detail).toMatch(/own user_id, ada, only/);
     // Also where lines are looked at one by one.
     expect((await send(lines([event('2'), '{', event('3', { user_id: 'grace' })]))).status).toBe(403);
-    expect(await stored(world)).toEqual(['1']);
-    const { key } = await createKey(world.store, { orgId: 'acme', role: 'member' }, world.now);
-    expect((await sender(buildApp(world), key)(lines([event('4')]))).status).toBe(403);
+    expect(await stored()).toEqual(['1']);
+    const { key } = await createKey(world.store, { orgId, role: 'member' }, world.now);
+    expect((await sender(app, key)(lines([event('4')]))).status).toBe(403);
   });
 
   test('a guest sends nothing, and an org_id of another organization is rejected', async () => {
-    expect((await (await service('guest')).send(lines([event('1')]))).status).toBe(403);
-    const { body } = await (await service('owner')).send(lines([event('1', { org_id: 'globex' })]));
+    expect((await (await newOrganization('guest')).send(lines([event('1')]))).status).toBe(403);
+    const { body } = await (await newOrganization('owner')).send(lines([event('1', { org_id: 'globex' })]));
     expect(body).toMatchObject({ accepted: 0, rejected: 1, errors: [{ code: 'org_mismatch' }] });
   });
 
   test('organizations that send at once each get their own', async () => {
-    const { world, app } = await service();
     const people = ['acme', 'globex', 'initech'];
     await Promise.all(
       people.map(async (orgId) => {
@@ -185,7 +205,7 @@ describe('POST /api/v1/events', () => {
     );
     await world.inbox.drain(world.store);
     const rows = await world.store.select(
-      'SELECT org_id, count(*) AS events, min(event_id) AS least FROM events GROUP BY org_id ORDER BY org_id',
+      "SELECT org_id, count(*) AS events, min(event_id) AS least FROM events WHERE org_id IN ('acme', 'globex', 'initech') GROUP BY org_id ORDER BY org_id",
     );
     expect(rows).toEqual(people.map((org_id) => ({ org_id, events: 5, least: `${org_id}0` })));
   });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { may, Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { ask } from './ask.js';
+import { character } from './hostile.js';
 import { type Operation, queryOf, type Schema } from './reference.js';
 import { Service } from './service.js';
 import { ending } from './world.js';
@@ -16,8 +17,8 @@ const atEnd = ending();
  *
  *   FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/fuzz.test.ts
  */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 60);
-const SEED = Number(process.env.FUZZ_SEED ?? 20260610);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 40);
+const SEED = Number(process.env.FUZZ_SEED ?? 20260611);
 /** A request without an answer by then has none coming. */
 const HANGS_MS = 60_000;
 const RUNS = { seed: SEED, numRuns: REQUESTS, timeout: HANGS_MS };
@@ -96,7 +97,7 @@ const SENSELESS = [
   '+002026-06-01',
   '٢٠٢٦-٠٦-٠١',
 ];
-const text = fc.string({ unit: 'binary', maxLength: 40 });
+const text = fc.string({ unit: character, maxLength: 40 });
 const senseless = fc.oneof(fc.constantFrom(...SENSELESS), text);
 
 /** Text that is what a schema says. */
@@ -113,7 +114,7 @@ function right({ type, format, minimum, maximum, minLength, maxLength, ...schema
   return fc.oneof(
     {
       weight: 3,
-      arbitrary: fc.string({ unit: 'binary', minLength: Number(minLength ?? 0), maxLength: most }),
+      arbitrary: fc.string({ unit: character, minLength: Number(minLength ?? 0), maxLength: most }),
     },
     { weight: 1, arbitrary: fc.constant('😀'.repeat(most)) },
   );
@@ -122,7 +123,7 @@ function right({ type, format, minimum, maximum, minLength, maxLength, ...schema
 /** Text with a character more, less or another. */
 function almost(of: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc
-    .tuple(of, fc.nat(), fc.nat({ max: 1 }), fc.string({ unit: 'binary', maxLength: 1 }))
+    .tuple(of, fc.nat(), fc.nat({ max: 1 }), fc.string({ unit: character, maxLength: 1 }))
     .map(([value, at, less, more]) => {
       const characters = [...value];
       characters.splice(at % (characters.length + 1), less, more);
@@ -131,8 +132,8 @@ function almost(of: fc.Arbitrary<string>): fc.Arbitrary<string> {
 }
 
 const credential = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Role>('owner') },
-  { weight: 2, arbitrary: fc.constantFrom(...Role.options) },
+  { weight: 5, arbitrary: fc.constant<Role>('owner') },
+  { weight: 3, arbitrary: fc.constantFrom(...Role.options) },
   { weight: 1, arbitrary: fc.constant(undefined) },
 );
 
@@ -526,23 +527,27 @@ describe('whatever is sent', () => {
     const isRight = (one: object) => service.reference.faultsOf(schema, one).length === 0;
     const send = async (sent: readonly object[]) => {
       const body = sent.map((one) => JSON.stringify(one)).join('\n');
-      const { errors }: { errors: { line: number; code: string; detail: string }[] } = JSON.parse(
-        (await service.send(operation, { body })).text,
-      );
-      return sent.map((one, index) => ({ one, refusal: errors.find(({ line }) => line === index + 1) }));
+      return JSON.parse((await service.send(operation, { body })).text) as {
+        accepted: number;
+        errors: { line: number; code: string }[];
+      };
+    };
+    /** Those that the service takes. It says how many, so that one question is enough where it takes none. */
+    const takenOf = async (sent: readonly object[]): Promise<readonly object[]> => {
+      const { accepted } = await send(sent);
+      if (accepted === 0 || sent.length === 1) return accepted === 0 ? [] : sent;
+      const middle = Math.ceil(sent.length / 2);
+      return [...(await takenOf(sent.slice(0, middle))), ...(await takenOf(sent.slice(middle)))];
     };
     const right = events.filter(isRight);
     const wrong = events.filter((one) => !isRight(one));
     expect(Math.min(right.length, wrong.length)).toBeGreaterThan(500);
-    for (const { one, refusal } of await send(right)) {
-      // Who sends it and when is no matter of a schema.
-      const isOfSender = refusal?.code === 'org_mismatch' || refusal?.code === 'timestamp_in_future';
-      if (!isOfSender) expect(refusal, JSON.stringify(one)).toBeUndefined();
-    }
-    // An answer names a hundred faults.
-    for (let at = 0; at < wrong.length; at += 100)
-      for (const { one, refusal } of await send(wrong.slice(at, at + 100)))
-        expect(refusal, JSON.stringify(one)).toBeDefined();
+    const { accepted, errors } = await send(right);
+    // Who sends it and when is no matter of a schema.
+    const faults = errors.filter(({ code }) => code !== 'org_mismatch' && code !== 'timestamp_in_future');
+    expect(faults.map(({ line, code }) => ({ code, event: right[line - 1] }))).toEqual([]);
+    expect(accepted).toBe(right.length - errors.length);
+    expect(await takenOf(wrong)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { temporaryFolder } from './world.js';
@@ -59,7 +60,8 @@ export async function served(
   ...more: string[]
 ): Promise<{ child: ChildProcess; url: string; text: () => string }> {
   const child = start(['--data', data, 'serve', '--port', '0', ...more], {
-    env: { DAYBOOK_LOG_LEVEL: 'warn' },
+    // Else it builds every day until today first.
+    env: { DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off' },
   });
   let text = '';
   child.stdout?.setEncoding('utf8');
@@ -70,8 +72,6 @@ export async function served(
   }
   throw new Error(`the server ended: ${text}`);
 }
-/** The program that is tested without being built: its process is that of the tests. */
-const SOURCE = join(PACKAGE_ROOT, 'src', 'cli.ts');
 
 let runs = 0;
 
@@ -114,7 +114,7 @@ export async function runHere(
   let texts: { stdout: string; stderr: string };
   try {
     // What it exports is nothing: it runs as it is read, and has ended then.
-    await import(`${SOURCE}?run=${runs}`);
+    await import(/* @vite-ignore */ `${pathToFileURL(CLI)}?run=${runs}`);
   } finally {
     code = Number(process.exitCode ?? 0);
     texts = { stdout: stdout(), stderr: stderr() };

@@ -72,6 +72,8 @@ interface Document {
 
 /** The document that a service serves about itself: what it promises, and whether an answer keeps that. */
 export class Reference {
+  /** By their texts: services of the same settings have the same, and its schemas are compiled once. */
+  private static readonly known = new Map<string, Reference>();
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly validators = new Map<Schema, ValidateFunction>();
   readonly operations: readonly Operation[];
@@ -107,8 +109,10 @@ export class Reference {
   }
 
   static async of(app: FastifyInstance): Promise<Reference> {
-    const answer = await app.inject({ url: '/openapi.json' });
-    return new Reference(answer.json());
+    const { body } = await app.inject({ url: '/openapi.json' });
+    const reference = Reference.known.get(body) ?? new Reference(JSON.parse(body));
+    Reference.known.set(body, reference);
+    return reference;
   }
 
   /** What is wrong with a value by a schema of the document; nothing when it is valid. */

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/run.js';
 import { ANSWERS, report } from '../src/api/report.js';
 import { addDays, type Day, dayOf } from '../src/day.js';
-import { World } from './world.js';
+import { ending, World } from './world.js';
 
 const MS_PER_DAY = 86_400_000;
 const DAYS = 40;
@@ -72,14 +72,18 @@ async function daysWithEvents(world: World): Promise<unknown[]> {
   return (await world.store.select('SELECT DISTINCT day FROM events ORDER BY day')).map(({ day }) => day);
 }
 
-/** A world on the first day after the last one, all built. */
-async function built(): Promise<World> {
-  const world = await World.create();
-  world.now = Date.parse(`${addDays(FIRST, DAYS)}T00:15:00Z`);
-  await world.send(all);
-  await world.build();
-  return world;
-}
+/** Makes a world on the first day after the last one, all built. */
+let built: () => Promise<World>;
+const atEnd = ending();
+beforeAll(async () => {
+  built = await World.template(async (atEnd) => {
+    const world = await World.create({}, atEnd);
+    world.now = Date.parse(`${addDays(FIRST, DAYS)}T00:15:00Z`);
+    await world.send(all);
+    await world.build();
+    return world;
+  }, atEnd);
+});
 
 const nightly = (world: World, range: Parameters<typeof runBuild>[2] = {}) =>
   runBuild(world.store, 'nightly', range, world.clock, { retentionDays: RETENTION });

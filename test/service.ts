@@ -42,6 +42,8 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 export class Service {
   /** Whether its store answers. A test can take it away. */
   isWhole = true;
+  /** The operation of whose examples everything is there. */
+  private made: Operation | undefined;
   private agents = 0;
   private computers = 0;
   private readonly keys = new Map<string, Promise<{ key: string }>>();
@@ -94,17 +96,24 @@ export class Service {
   /** Sends the request of an operation's examples, changed as wanted, and an owner's key unless there is another. */
   async send(operation: Operation, { headers, body, query, ...wanted }: Wanted = {}): Promise<Given> {
     const { type, content } = this.bodyOf(operation);
-    if (this.isWhole) await this.make(operation);
+    if (this.isWhole && this.made !== operation) await this.make(operation);
     const signed = this.signed(operation);
-    return ask(this.url, this.reference.url(operation, { ...wanted, query: { ...signed, ...query } }), {
-      method: operation.method,
-      headers: {
-        authorization: `Bearer ${this.key}`,
-        ...(type === undefined ? {} : { 'content-type': type }),
-        ...headers,
+    const given = await ask(
+      this.url,
+      this.reference.url(operation, { ...wanted, query: { ...signed, ...query } }),
+      {
+        method: operation.method,
+        headers: {
+          authorization: `Bearer ${this.key}`,
+          ...(type === undefined ? {} : { 'content-type': type }),
+          ...headers,
+        },
+        ...(content === undefined ? {} : { body: body ?? content }),
       },
-      ...(content === undefined ? {} : { body: body ?? content }),
-    });
+    );
+    // What was refused has changed nothing.
+    this.made = given.status < 400 ? undefined : operation;
+    return given;
   }
 
   /** Makes what the examples of an operation name, as if it was never asked before. */

@@ -91,6 +91,28 @@ export class World {
     return world;
   }
 
+  /** Makes a world once, and answers what gives copies of it: where a store is more than a file, others that are made alike. */
+  static async template(
+    make: (atEnd: AtEnd) => Promise<World>,
+    atEnd: AtEnd,
+  ): Promise<(atEnd?: AtEnd) => Promise<World>> {
+    if (storeName() !== 'DuckDB') return (atEnd = onTestFinished) => make(atEnd);
+    const undos: (() => void | Promise<void>)[] = [];
+    const made = await make((undo) => void undos.push(undo));
+    const kept = join(temporaryFolder(atEnd), DATABASE);
+    await made.store.close();
+    copyFileSync(join(made.config.data, DATABASE), kept);
+    for (const undo of undos.reverse()) await undo();
+    return async (atEnd = onTestFinished) => {
+      const data = join(temporaryFolder(atEnd), 'data');
+      mkdirSync(data);
+      copyFileSync(kept, join(data, DATABASE));
+      const world = await World.create({ DAYBOOK_DATA: data }, atEnd);
+      world.now = made.now;
+      return world;
+    };
+  }
+
   readonly clock = (): number => this.now;
   readonly inbox: Inbox;
   private sent = 0;

@@ -1,12 +1,6 @@
-import {
-  DuckDBListType,
-  DuckDBMapType,
-  DuckDBStructType,
-  type DuckDBType,
-  DuckDBTypeId,
-} from '@duckdb/node-api';
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
+import { DuckDBListType, DuckDBMapType, DuckDBStructType, type DuckDBType, DuckDBTypeId } from '../duckdb.js';
 import { type Bytes, isSet, Offsets, roomFor, Texts } from './text.js';
 import { type Layout, layoutOf } from './type.js';
 

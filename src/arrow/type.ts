@@ -1,13 +1,4 @@
 import {
-  DuckDBArrayType,
-  DuckDBDecimalType,
-  DuckDBListType,
-  DuckDBMapType,
-  DuckDBStructType,
-  type DuckDBType,
-  DuckDBTypeId,
-} from '@duckdb/node-api';
-import {
   Binary,
   Bool,
   type DataType,
@@ -35,6 +26,15 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
+import {
+  DuckDBArrayType,
+  DuckDBDecimalType,
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  type DuckDBType,
+  DuckDBTypeId,
+} from '../duckdb.js';
 
 /** How values lie that have the same bytes in DuckDB and in Arrow: as some elements each of a kind of array. */
 export interface Layout {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { type Config, DATABASE, VERSION } from '../config.js';
+import { DuckDBInstance } from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './manifest.js';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { DATABASE, RESTORED, STAGING } from '../config.js';
 import { stampOf } from '../day.js';
+import { DuckDBInstance } from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { changesAfter } from '../store/change.js';

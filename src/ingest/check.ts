@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb.js';
 import { Queue } from '../queue.js';
 import { Session } from '../store/duckdb.js';
 import {

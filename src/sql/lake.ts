@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '../duckdb.js';
 import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
 import { inOrder, readDefinitions } from '../store/change.js';
 import type { Resources } from '../store/duckdb.js';

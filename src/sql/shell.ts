@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
+import { csvLine } from '../api/body.js';
+import { chunksOf } from '../arrow/chunk.js';
+import type { Config } from '../config.js';
 import {
   type DuckDBConnection,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
   StatementType,
-} from '@duckdb/node-api';
-import { csvLine } from '../api/body.js';
-import { chunksOf } from '../arrow/chunk.js';
-import type { Config } from '../config.js';
+} from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/place.js';
 import { quote } from '../store/sql.js';

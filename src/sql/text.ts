@@ -5,7 +5,7 @@ import {
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
-} from '@duckdb/node-api';
+} from '../duckdb.js';
 import { quote } from '../store/sql.js';
 
 /** A column that has a name and the expression that has its value. */

@@ -1,6 +1,8 @@
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { DATABASE, RESTORED } from '../config.js';
+import { MS_PER_DAY } from '../day.js';
 import {
   BIGINT,
   DATE,
@@ -12,9 +14,7 @@ import {
   DuckDBTimestampMillisecondsValue,
   type DuckDBType,
   type DuckDBValue,
-} from '@duckdb/node-api';
-import { DATABASE, RESTORED } from '../config.js';
-import { MS_PER_DAY } from '../day.js';
+} from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
