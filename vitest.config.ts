@@ -46,8 +46,6 @@ export default defineConfig({
     maxWorkers: 2,
     // The files of a process share what they import, and the engine: to read the code takes longer than most files play.
     isolate: false,
-    // The program that is installed is read as it is.
-    server: { deps: { external: [/\/dist\//] } },
     hookTimeout: 600_000,
     globalSetup: 'test/folder.ts',
     projects: [

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { temporaryFolder } from './world.js';
@@ -73,6 +72,9 @@ export async function served(
   throw new Error(`the server ended: ${text}`);
 }
 
+/** The program that is tested without being built: its process is that of the tests. */
+const SOURCE = join(PACKAGE_ROOT, 'src', 'cli.ts');
+
 let runs = 0;
 
 /** Takes what is written to a stream, until it is asked for that. */
@@ -114,7 +116,7 @@ export async function runHere(
   let texts: { stdout: string; stderr: string };
   try {
     // What it exports is nothing: it runs as it is read, and has ended then.
-    await import(/* @vite-ignore */ `${pathToFileURL(CLI)}?run=${runs}`);
+    await import(`${SOURCE}?run=${runs}`);
   } finally {
     code = Number(process.exitCode ?? 0);
     texts = { stdout: stdout(), stderr: stderr() };
