@@ -11,6 +11,7 @@ import {
   linesOf,
   numberedLinesOf,
   numberedOf,
+  overLines,
 } from '../store/settle.js';
 import { quote, readSql } from '../store/sql.js';
 import { numberLines } from './number.js';
@@ -168,13 +169,18 @@ export class Checker {
       await numberLines([file.path], spool, LINE_LIMIT.canonical);
       await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
       await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
-      await this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`);
+      await overLines(this.session, [file.path], () =>
+        this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`),
+      );
       const only = file.onlyUser === null ? 'NULL' : quote(file.onlyUser);
-      const [counts] = await this.session.select(
-        `SELECT
-          (SELECT count(*) FROM checked WHERE fault IS NULL) AS accepted,
-          (SELECT count(*) FROM rejected) AS rejected,
-          (SELECT count(*) FROM checked WHERE fault IS NULL AND user_id <> ${only}) AS of_others`,
+      const [counts] = await overLines(this.session, [file.path], () =>
+        this.session.select(
+          `SELECT
+            count(*) FILTER (WHERE fault IS NULL) AS accepted,
+            count(*) FILTER (WHERE fault IS NULL AND user_id <> ${only}) AS of_others,
+            (SELECT count(*) FROM rejected) AS rejected
+          FROM checked`,
+        ),
       );
       const errors = await this.session.select(
         `SELECT line_no, reason, detail FROM rejected ORDER BY line_no LIMIT ${ERRORS_SHOWN}`,

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
@@ -19,13 +19,14 @@ const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+)
   .join(', ');
 
 /**
- * The optimizers that the lines are read without. Pushing the filter down and rewriting expressions copies the rules into every
- * column that they use, so that a line is parsed many times; the others find nothing to do in it. With all of them, planning
- * takes longer than reading a small batch.
+ * The optimizers that lines are read without: they copy the rules into every column and filter that use them, so that a line is
+ * parsed many times.
  */
+const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
+
+/** Those that find nothing to do in it as well: to plan with them takes longer than to read a small batch. */
 const USELESS_OPTIMIZERS = [
-  'filter_pushdown',
-  'expression_rewriter',
+  ...HARMFUL_OPTIMIZERS,
   'statistics_propagation',
   'in_clause',
   'reorder_filter',
@@ -36,7 +37,10 @@ const USELESS_OPTIMIZERS = [
   'join_elimination',
   'build_side_probe_side',
   'join_filter_pushdown',
-].join();
+];
+
+/** Up to here a batch is small: bytes. */
+const SMALL_BYTES = 1 << 20;
 
 /** A JSON document that lists members and their DuckDB types, as claude-code.json. */
 type Structure = string | [Structure] | { [member: string]: Structure };
@@ -90,6 +94,27 @@ export async function defineLines(session: Session, format: Format, lines: strin
   }
   await session.run(`CREATE OR REPLACE TEMP VIEW typed_lines AS ${readSql(`ingest/${format}.sql`)}`);
   await session.run(`CREATE OR REPLACE TEMP VIEW checked AS ${readSql('ingest/rules.sql')}`);
+}
+
+/**
+ * Does something with the lines of files that defineLines has set up.
+ * TRICKY: what plans are made without is a setting of the whole instance. What others plan meanwhile is slower and not wrong;
+ * beside large files, which take a while, as little as may be.
+ */
+export async function overLines<T>(
+  session: Session,
+  paths: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  let bytes = 0;
+  for (const path of paths) if (bytes <= SMALL_BYTES) bytes += statSync(path).size;
+  const disabled = bytes <= SMALL_BYTES ? USELESS_OPTIMIZERS : HARMFUL_OPTIMIZERS;
+  await session.run(`SET disabled_optimizers = '${disabled}'`);
+  try {
+    return await work();
+  } finally {
+    await session.run("SET disabled_optimizers = ''");
+  }
 }
 
 async function replaceLines(session: Session, lines: string): Promise<void> {
@@ -150,7 +175,6 @@ export class Settler {
       return await this.session.transaction(() => this.attempt(batch, true));
     } finally {
       clearInterval(watch);
-      await this.session.run("SET disabled_optimizers = ''");
     }
   }
 
@@ -175,7 +199,7 @@ export class Settler {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
         await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
-      const rejects = suspects.length > 0 ? await this.reject(batch.format, spool) : NO_REJECTS;
+      const rejects = suspects.length > 0 ? await this.reject(batch.format, suspects, spool) : NO_REJECTS;
       if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
         throw new Misread();
       return await this.finish(batch, number, inserted, rejects);
@@ -196,18 +220,13 @@ export class Settler {
     await this.session.run(
       'CREATE OR REPLACE TEMP SEQUENCE unread_lines MINVALUE 0; CREATE OR REPLACE TEMP SEQUENCE faulty_events MINVALUE 0',
     );
-    // TRICKY: the setting is the whole instance's. What others plan meanwhile does without as well, so it is back before the
-    // lines are read.
-    await this.session.run(`SET disabled_optimizers = '${USELESS_OPTIMIZERS}'`);
     await this.define(batch.format, lines);
-    const insert = await this.session.connection.prepare(
-      `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
-      WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
+    return overLines(this.session, batch.paths, () =>
+      this.session.run(
+        `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
+        WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
+      ),
     );
-    await this.session.run("SET disabled_optimizers = ''");
-    const { rowsChanged } = await insert.run();
-    insert.destroySync();
-    return rowsChanged;
   }
 
   /** How many lines and events the insert has left out. */
@@ -219,23 +238,29 @@ export class Settler {
   }
 
   /** The files that have a line with a fault. */
-  private async suspects(batch: Batch, faults: { lines: number; events: number }): Promise<string[]> {
+  private async suspects(
+    { paths }: Batch,
+    faults: { lines: number; events: number },
+  ): Promise<readonly string[]> {
+    if (paths.length === 1) return faults.lines + faults.events > 0 ? paths : [];
     const found: string[] = [];
     if (faults.lines > 0) found.push('SELECT source FROM lines WHERE type IS NULL');
     if (faults.events > 0) found.push('SELECT source FROM checked WHERE fault IS NOT NULL');
     if (found.length === 0) return [];
-    const rows = await this.session.select(
-      `SELECT DISTINCT source FROM (${found.join(' UNION ALL ')}) ORDER BY source`,
+    const rows = await overLines(this.session, paths, () =>
+      this.session.select(`SELECT DISTINCT source FROM (${found.join(' UNION ALL ')}) ORDER BY source`),
     );
-    return rows.flatMap(({ source }) => batch.paths[Number(source)] ?? []);
+    return rows.flatMap(({ source }) => paths[Number(source)] ?? []);
   }
 
-  /** Keeps the lines with a fault, of those that are defined and numbered, and counts them by reason. */
-  private async reject(format: Format, spool: string): Promise<Rejects> {
+  /** Keeps the lines with a fault, of those of files that are defined and numbered, and counts them by reason. */
+  private async reject(format: Format, paths: readonly string[], spool: string): Promise<Rejects> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
-    await session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`);
+    await overLines(session, paths, () =>
+      session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`),
+    );
     await this.recallRejects();
     // A line that was rejected before, and stands where it stood, is not another one.
     await session.run(`

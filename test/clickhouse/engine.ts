@@ -84,6 +84,26 @@ const UNCOMPILED = {
   compile_sort_description: 0,
 } as const;
 
+/** A connection to each database: making one, and setting what clients set, takes longer than to open a store. */
+const connections = new Map<string, Promise<Connection>>();
+
+/** The connection to a database, which is made when it isn't there. It stays when clients close it. */
+function connectionOf(database: string, path: string): Promise<Connection> {
+  const there = connections.get(database) ?? connect(database, path);
+  connections.set(database, there);
+  return there;
+}
+
+async function connect(database: string, path: string): Promise<Connection> {
+  const connection = withFiles(withSettingsOnce(chdb().createChdbConnection({ path })), path);
+  const client = createClient({ connection, clickhouse_settings: UNCOMPILED });
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
+  await client.command({ query: `USE ${database}` });
+  return new Proxy(connection, {
+    get: (target, name) => (name === 'close' ? async () => undefined : Reflect.get(target, name)),
+  });
+}
+
 /** Databases that no test uses any more: their tables are made, and empty but for what does not hang on events. */
 const free: string[] = [];
 
@@ -127,19 +147,8 @@ export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouse
   const database = known ?? free.pop() ?? `test_${++databases}`;
   if (known === undefined) {
     used.set(data, database);
-    atEnd(async () => {
-      const client = createClient({ connection: chdb().createChdbConnection({ path }) });
-      await recycle(client, database);
-      await client.close();
-    });
+    atEnd(async () => recycle(createClient({ connection: await connectionOf(database, path) }), database));
   }
-  return async () => {
-    const client = createClient({
-      connection: withFiles(withSettingsOnce(chdb().createChdbConnection({ path })), path),
-      clickhouse_settings: UNCOMPILED,
-    });
-    await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
-    await client.command({ query: `USE ${database}` });
-    return client;
-  };
+  return async () =>
+    createClient({ connection: await connectionOf(database, path), clickhouse_settings: UNCOMPILED });
 }

@@ -78,7 +78,7 @@ class Database {
 
   constructor(atEnd: AtEnd = onTestFinished) {
     this.folder = temporaryFolder(atEnd);
-    this.config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data') });
+    this.config = readConfig({ DAYBOOK_DATA: join(this.folder, 'data'), DAYBOOK_THREADS: '1' });
     this.connect = databaseOf(this.config.data, atEnd);
   }
 
