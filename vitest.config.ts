@@ -4,13 +4,29 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { isInstalled } from './test/clickhouse/engine.js';
 
+/** Tests of the program: processes that are started, asked, killed and started again. Another store makes no difference to them. */
+const PROGRAM = [
+  'test/agent.test.ts',
+  'test/backup.test.ts',
+  'test/cli.test.ts',
+  'test/lake/kill.test.ts',
+  'test/lake/readers.test.ts',
+  'test/processes.test.ts',
+  'test/service.test.ts',
+  'test/shell.test.ts',
+  'test/sql.test.ts',
+];
+
+/** What a killed process leaves in ClickHouse. */
+const KILLED = 'test/clickhouse/kill.test.ts';
+
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
   'test/api.test.ts',
   'test/check.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
-  'test/clickhouse/*.test.ts',
+  'test/clickhouse/same.test.ts',
   'test/golden.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
@@ -54,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'DuckDB',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/clickhouse/**', '**/node_modules/**'],
+          exclude: [...PROGRAM, 'test/clickhouse/**', '**/node_modules/**'],
           provide: { store: 'DuckDB' },
         },
       },
@@ -70,6 +86,14 @@ export default defineConfig({
             },
           ]
         : []),
+      {
+        extends: true,
+        test: {
+          name: 'Program',
+          include: isInstalled() ? [...PROGRAM, KILLED] : PROGRAM,
+          provide: { store: 'DuckDB' },
+        },
+      },
     ],
   },
 });
