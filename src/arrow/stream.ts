@@ -9,6 +9,9 @@ import { fieldsOf } from './type.js';
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
 const ROWS_A_BATCH = 1 << 15;
 
+/** Gives room for so many bytes. */
+export type Room = (bytes: number) => Uint8Array;
+
 /** Hands out what it has written as one piece at a time. What the library's own queue has can't be taken so. */
 class Writer extends RecordBatchStreamWriter {
   private made: Uint8Array[] = [];
@@ -18,19 +21,28 @@ class Writer extends RecordBatchStreamWriter {
     return this;
   }
 
-  take(): Uint8Array {
-    return Buffer.concat(this.made.splice(0));
+  take(room: Room): Uint8Array {
+    const made = this.made.splice(0);
+    const bytes = room(made.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const one of made) {
+      bytes.set(one, at);
+      at += one.length;
+    }
+    return bytes;
   }
 }
 
 /**
  * The stream of Arrow IPC of results that have the same columns, one at least: column by column, with a batch for some of
- * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk.
+ * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk;
+ * pieces are written where `room` is.
  */
 export async function* arrowBytes(
   results: AsyncIterable<DuckDBResult>,
   meta: Readonly<Record<string, string>> = {},
   count: (rows: number) => void = () => undefined,
+  room: Room = Buffer.allocUnsafe,
 ): AsyncGenerator<Uint8Array> {
   const writer = new Writer();
   let schema: Schema | undefined;
@@ -40,7 +52,7 @@ export async function* arrowBytes(
     const data = columns.map((column) => column.take());
     writer.write(new RecordBatch(of, new Data(new Struct(of.fields), 0, rows, 0, {}, data)));
     rows = 0;
-    return writer.take();
+    return writer.take(room);
   };
   for await (const result of results) {
     if (schema === undefined) {
@@ -65,5 +77,5 @@ export async function* arrowBytes(
   }
   if (schema !== undefined && rows > 0) yield batch(schema);
   writer.finish();
-  yield writer.take();
+  yield writer.take(room);
 }

@@ -4,6 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBTyp
 import duckdb from '@duckdb/node-bindings';
 import { csvLine } from '../api/body.js';
 import { chunksOf } from '../arrow/chunk.js';
+import type { Room } from '../arrow/stream.js';
 import { Texts } from '../arrow/text.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
@@ -16,6 +17,8 @@ import { csvRow, type Expression, jsonRow } from './text.js';
 export interface Output {
   /** Called once, when there is an answer: before this a failure is known before its first byte. */
   begin(): Promise<void>;
+  /** Room for so many bytes, in which they are written next. */
+  readonly room: Room;
   /** Takes bytes, and is done when it can take more. */
   write(bytes: Uint8Array): Promise<void>;
 }
@@ -90,7 +93,7 @@ export async function answer(
   const bytes = new Bytes(output, job.bytes);
   try {
     if (job.form === 'parquet') await query.writeFile(bytes);
-    else for await (const piece of query.pieces()) await bytes.write(piece);
+    else for await (const piece of query.pieces(output.room)) await bytes.write(piece);
   } catch (error) {
     // As long as nothing went out, it can still be told.
     if (error instanceof BrokenOff && !bytes.hasBegun) await query.fail();
@@ -100,27 +103,30 @@ export async function answer(
   return query.rows;
 }
 
-/** What the next query is played with, in the forms that differ: numbers, and texts of both kinds that DuckDB has. */
-const REHEARSAL: Omit<SqlJob, 'form'> = {
-  lake: '',
-  orgId: '',
-  sql: "SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(100000) AS rows (i)",
-  params: [],
-  rows: 100_000,
-  bytes: 0,
-  file: '',
-};
+/** How many rows a query has to be played with until its code is compiled, by the forms that differ. */
+const REHEARSED_ROWS = { arrow: 100_000, json: 50_000 } as const;
 
 /**
  * Does what a query does, without one: the code for it is loaded and compiled then. Is done early when `isAsked` says that
  * there is one.
  */
 export async function rehearse(connection: DuckDBConnection, isAsked: () => boolean): Promise<void> {
-  await checkQuery(connection, REHEARSAL.sql, NAMES);
-  for (const form of ['arrow', 'json'] as const) {
+  for (const [form, rows] of Object.entries(REHEARSED_ROWS)) {
     if (isAsked()) return;
-    const query = await Query.of(connection, { ...REHEARSAL, form }, 0);
-    for await (const _ of query.pieces()) if (isAsked()) break;
+    const job: SqlJob = {
+      lake: '',
+      orgId: '',
+      // Numbers, and texts of both kinds that DuckDB has.
+      sql: `SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(${rows}) AS numbers (i)`,
+      params: [],
+      form: form as SqlForm,
+      rows,
+      bytes: 0,
+      file: '',
+    };
+    await check(connection, job);
+    const query = await Query.of(connection, job, 0);
+    for await (const _ of query.pieces(Buffer.allocUnsafe)) if (isAsked()) break;
     await connection.run('ROLLBACK');
   }
 }
@@ -188,21 +194,21 @@ class Query {
   }
 
   /** The answer in a form that can be written from its beginning to its end. */
-  async *pieces(): AsyncGenerator<Uint8Array> {
+  async *pieces(room: Room): AsyncGenerator<Uint8Array> {
     const { columns } = this;
     switch (this.job.form) {
       case 'arrow': {
         const { arrowBytes } = await loadArrow();
-        return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows));
+        return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows), room);
       }
       case 'csv':
         yield Buffer.from([...csvLine(columns.map(({ name }) => name))].join(''));
-        return yield* this.lines();
+        return yield* this.lines(room);
       case 'ndjson':
-        return yield* this.lines();
+        return yield* this.lines(room);
       default: {
         let before = '{"data":[';
-        for await (const piece of this.lines()) {
+        for await (const piece of this.lines(room)) {
           // Each row has a comma before it.
           yield before === '' ? piece : Buffer.concat([Buffer.from(before), piece.subarray(1)]);
           before = '';
@@ -218,13 +224,16 @@ class Query {
   }
 
   /** The bytes of the rows that are texts. */
-  private async *lines(): AsyncGenerator<Uint8Array> {
+  private async *lines(room: Room): AsyncGenerator<Uint8Array> {
     const texts = new Texts();
     for await (const result of this.results(this.line)) {
       for await (const chunk of chunksOf(result)) {
         this.count(chunk.rowCount);
         texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        yield Buffer.from(texts.take().bytes);
+        const { bytes } = texts.take();
+        const piece = room(bytes.length);
+        piece.set(bytes);
+        yield piece;
       }
     }
   }

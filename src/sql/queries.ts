@@ -143,7 +143,7 @@ export class Queries {
       cwd: data,
       env: {},
       // Most of what it makes is gone at once: with room for that it is cleared away less often.
-      execArgv: ['--max-old-space-size=256', '--max-semi-space-size=32'],
+      execArgv: ['--expose-gc', '--max-old-space-size=256', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     child.on('error', ({ message }) => this.note(message));
