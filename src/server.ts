@@ -7,6 +7,7 @@ import { openStore } from './command/call.js';
 import { isServed, serveControl } from './command/control.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
+import { codeOf } from './folder.js';
 import { Inbox } from './ingest/inbox.js';
 import { Lake } from './lake/lake.js';
 import type { Store } from './store/store.js';
@@ -77,18 +78,15 @@ export async function serve(
     await app?.close();
     await inbox.close();
     await store.close();
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const code = codeOf(error);
+    if (code === 'EADDRINUSE') {
       throw new UsageError(
         `Port ${config.port} of ${config.host} is in use: stop what uses it, or choose another with --port or DAYBOOK_PORT.`,
       );
     }
-    if (
-      error instanceof Error &&
-      'code' in error &&
-      (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    ) {
+    if (['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)) {
       throw new UsageError(
-        `Daybook can't listen on ${config.host}, port ${config.port} (${error.code}): choose others with --host and --port.`,
+        `Daybook can't listen on ${config.host}, port ${config.port} (${code}): choose others with --host and --port.`,
       );
     }
     throw error;

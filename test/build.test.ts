@@ -8,7 +8,7 @@ import { type Family, report } from '../src/api/report.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
 import { DAY_TABLES } from '../src/store/build.js';
 import type { Row, Store } from '../src/store/store.js';
-import { ending, temporaryFolder, World } from './world.js';
+import { ending, organizations, temporaryFolder, World } from './world.js';
 
 const DAY = 86_400_000;
 
@@ -39,21 +39,16 @@ async function worldOn(day: string, environment: Record<string, string> = {}): P
 
 /** At noon of 10 June, and with a build behind it: what most tests begin with, each with an organization of its own. */
 let shared: World;
-const sent = new Map<string, readonly object[]>();
-const atEnd = ending();
-beforeAll(async () => {
-  shared = await World.create({}, atEnd);
-  shared.now = Date.parse('2026-06-10T12:00:00.000Z');
-  for (const [orgId, events] of sent) await shared.send(events, { orgId });
-  await shared.build();
-});
+const organizationWith = organizations((world) => {
+  shared = world;
+}, Date.parse('2026-06-10T12:00:00.000Z'));
 
 /** An organization that has sent events, all of whose closed days are built before the first test. */
 class Organization {
-  readonly orgId = `org-${sent.size + 1}`;
+  readonly orgId: string;
 
   constructor(...events: object[]) {
-    sent.set(this.orgId, events);
+    this.orgId = organizationWith(...events);
   }
 
   async send(events: readonly (object | string)[]): Promise<void> {
@@ -322,6 +317,7 @@ describe('the rows are a function of the events alone', () => {
   ];
 
   let fromScratch: () => Promise<World>;
+  const atEnd = ending();
   beforeAll(async () => {
     fromScratch = await World.template(async (atEnd) => {
       const world = await World.create({}, atEnd);

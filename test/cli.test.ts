@@ -13,12 +13,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
-import { addDays, dayOf } from '../src/day.js';
-import { daybook, runHere, served, start } from './program.js';
+import { addDays } from '../src/day.js';
+import { daybook, runHere, served, start, TODAY } from './program.js';
 import { temporaryFolder } from './world.js';
 
-/** The program has the clock of the machine, and builds every day from the first event on: here few. */
-const TODAY = dayOf(Date.now());
 const [DAY, DAY_AFTER] = [addDays(TODAY, -3), addDays(TODAY, -2)];
 
 const event = (id: string, more: object = {}) =>

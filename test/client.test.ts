@@ -2,16 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, type Day, dayOf } from '../src/day.js';
-import { CLI, runHere } from './program.js';
+import { addDays, type Day } from '../src/day.js';
+import { CLI, runHere, TODAY } from './program.js';
 import { ending, temporaryFolder } from './world.js';
 
 const atEnd = ending();
 
 /** What a client that knows public-api.md and nothing else sees of the real program. */
 
-/** The program has the clock of the machine, and builds every day from the first event on: here few. */
-const TODAY = dayOf(Date.now());
 const [FIRST, SECOND, THIRD] = [-4, -3, -2].map((days) => addDays(TODAY, days)) as [Day, Day, Day];
 const RANGE = { startDate: FIRST, endDate: THIRD };
 const PEOPLE = Array.from({ length: 45 }, (_, index) => `user-${String(index).padStart(2, '0')}`);

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cases, EVENTS, EXPECTATION, expectedOf, GOLDEN, likeExpected, play, questionsOf } from './cases.js';
 import { STORES } from './stores.js';
+import { undoing } from './world.js';
 
 test('every file in the folder of a case has a meaning', () => {
   for (const { name, files } of cases) {
@@ -27,9 +28,9 @@ for (const store of STORES) {
     describe(`${store.name}, ${relative(GOLDEN, rateCard)}`, () => {
       let answers = new Map<string, unknown>();
       beforeAll(async () => {
-        const undo: (() => void | Promise<void>)[] = [];
-        answers = await play(await store.open(rateCard, (work) => undo.unshift(work)), together);
-        for (const work of undo) await work();
+        const { atEnd, undo } = undoing();
+        answers = await play(await store.open(rateCard, atEnd), together);
+        await undo();
       }, PLAY_MS);
 
       for (const one of together) {

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { dayOf } from '../src/day.js';
 import { temporaryFolder } from './world.js';
+
+/** Of events that it is sent: the program has the clock of the machine, and builds every day from the first event on, here few. */
+export const TODAY = dayOf(Date.now());
 
 /** The program as it is installed. */
 export const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');

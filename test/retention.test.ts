@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/run.js';
 import { ANSWERS, report } from '../src/api/report.js';
-import { addDays, type Day, dayOf } from '../src/day.js';
+import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import { ending, World } from './world.js';
 
-const MS_PER_DAY = 86_400_000;
 const DAYS = 40;
 const FIRST = '2026-05-20' as Day;
 const RETENTION = 14;

@@ -9,16 +9,14 @@ import { SignJWT } from 'jose';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { controlPath } from '../src/command/control.js';
 import { DATABASE, PACKAGE_ROOT, readConfig } from '../src/config.js';
-import { addDays, dayOf } from '../src/day.js';
+import { addDays } from '../src/day.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
-import { runHere } from './program.js';
+import { runHere, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
-/** The program has the clock of the machine, and builds every day from the first event on: here few. */
-const TODAY = dayOf(Date.now());
 const DAY = addDays(TODAY, -3);
 const SECRET = 'a shared secret of more than thirty-two characters';
 

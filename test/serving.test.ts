@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { buildApp } from '../src/api/app.js';
 import { Answered, Cache } from '../src/api/cache.js';
@@ -18,7 +18,7 @@ import { databaseOf } from './clickhouse/engine.js';
 import { RATE_CARD, sendAll } from './laws/law.js';
 import { SEED } from './laws/settings.js';
 import { NOW as OPEN_DAY_NOON, organization } from './oracle/generate.js';
-import { ending, NOW, storeName, temporaryFolder, World } from './world.js';
+import { NOW, organizations, storeName, temporaryFolder, World } from './world.js';
 
 let number = 0;
 function event(day: string, more: object = {}): object {
@@ -94,21 +94,10 @@ const JUNE = 'startDate=2026-06-01&endDate=2026-06-10';
 
 let shared: World;
 let app: FastifyInstance;
-const sent = new Map<string, readonly object[]>();
-const atEnd = ending();
-beforeAll(async () => {
-  shared = await World.create({}, atEnd);
-  for (const [orgId, events] of sent) await shared.send(events, { orgId });
-  await shared.build();
-  app = buildApp(shared);
+const organizationWith = organizations((world) => {
+  shared = world;
+  app = buildApp(world);
 });
-
-/** An organization that has sent events, all of whose closed days are built before the first test. */
-function organizationWith(...events: object[]): string {
-  const orgId = `org-${sent.size + 1}`;
-  sent.set(orgId, events);
-  return orgId;
-}
 
 describe('an entity tag', () => {
   const steady = organizationWith(event('2026-06-02'), event('2026-06-08'));

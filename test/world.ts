@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { build } from '../src/aggregate/build.js';
 import { type Config, DATABASE, readConfig, STAGING } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
@@ -39,12 +39,42 @@ export type AtEnd = (undo: () => void | Promise<void>) => void;
  * called later, as in a beforeAll, is never run.
  */
 export function ending(): AtEnd {
+  const { atEnd, undo } = undoing();
+  afterAll(undo);
+  return atEnd;
+}
+
+/** Takes what has to be done at an end, which is when `undo` is called. */
+export function undoing(): { atEnd: AtEnd; undo: () => Promise<void> } {
   const undos: (() => void | Promise<void>)[] = [];
-  afterAll(async () => {
-    for (const undo of undos.reverse()) await undo();
+  return {
+    atEnd: (undo) => {
+      undos.push(undo);
+    },
+    undo: async () => {
+      for (const undo of undos.reverse()) await undo();
+    },
+  };
+}
+
+/**
+ * Organizations of one world for all tests of a file: each has sent its events, and all closed days are built, before the first
+ * test. The world is known then.
+ */
+export function organizations(known: (world: World) => void, now = NOW): (...events: object[]) => string {
+  const sent = new Map<string, readonly object[]>();
+  const atEnd = ending();
+  beforeAll(async () => {
+    const world = await World.create({}, atEnd);
+    world.now = now;
+    for (const [orgId, events] of sent) await world.send(events, { orgId });
+    await world.build();
+    known(world);
   });
-  return (undo) => {
-    undos.push(undo);
+  return (...events) => {
+    const orgId = `org-${sent.size + 1}`;
+    sent.set(orgId, events);
+    return orgId;
   };
 }
 
@@ -97,12 +127,12 @@ export class World {
     atEnd: AtEnd,
   ): Promise<(atEnd?: AtEnd) => Promise<World>> {
     if (storeName() !== 'DuckDB') return (atEnd = onTestFinished) => make(atEnd);
-    const undos: (() => void | Promise<void>)[] = [];
-    const made = await make((undo) => void undos.push(undo));
+    const first = undoing();
+    const made = await make(first.atEnd);
     const kept = join(temporaryFolder(atEnd), DATABASE);
     await made.store.close();
     copyFileSync(join(made.config.data, DATABASE), kept);
-    for (const undo of undos.reverse()) await undo();
+    await first.undo();
     return async (atEnd = onTestFinished) => {
       const data = join(temporaryFolder(atEnd), 'data');
       mkdirSync(data);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../folder.js';
 import { FileName } from './path.js';
 import { Refused } from './workspace.js';
 
@@ -121,7 +122,7 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     };
     child.on('error', (error) => {
       over();
-      const isMissing = 'code' in error && error.code === 'ENOENT';
+      const isMissing = codeOf(error) === 'ENOENT';
       reject(
         new Refused('failed', isMissing ? `${command} is not installed on the computer.` : error.message),
       );

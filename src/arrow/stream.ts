@@ -4,13 +4,11 @@ import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import { chunksOf } from './chunk.js';
 import { type Column, columnOf } from './column.js';
+import { copied, type Room } from './text.js';
 import { fieldsOf } from './type.js';
 
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
 const ROWS_A_BATCH = 1 << 15;
-
-/** Gives room for so many bytes. */
-export type Room = (bytes: number) => Uint8Array;
 
 /** Hands out what it has written as one piece at a time. What the library's own queue has can't be taken so. */
 class Writer extends RecordBatchStreamWriter {
@@ -22,14 +20,7 @@ class Writer extends RecordBatchStreamWriter {
   }
 
   take(room: Room): Uint8Array {
-    const made = this.made.splice(0);
-    const bytes = room(made.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const one of made) {
-      bytes.set(one, at);
-      at += one.length;
-    }
-    return bytes;
+    return copied(this.made.splice(0), room);
   }
 }
 

@@ -4,6 +4,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
+import { codeOf } from '../folder.js';
 
 /** How a body can be packed. */
 export type Encoding = 'identity' | 'gzip' | 'zstd';
@@ -75,8 +76,7 @@ export async function writeBody(body: Readable, path: string, encoding: Encoding
       createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES }),
     ]);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      throw new NotUnpacked(error.message);
+    if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
     throw error;
   }
   return (await stat(path)).size;

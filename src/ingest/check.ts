@@ -169,19 +169,17 @@ export class Checker {
       await numberLines([file.path], spool, LINE_LIMIT.canonical);
       await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
       await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
-      await overLines(this.session, [file.path], () =>
-        this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`),
-      );
       const only = file.onlyUser === null ? 'NULL' : quote(file.onlyUser);
-      const [counts] = await overLines(this.session, [file.path], () =>
-        this.session.select(
+      const [counts] = await overLines(this.session, [file.path], async () => {
+        await this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`);
+        return this.session.select(
           `SELECT
             count(*) FILTER (WHERE fault IS NULL) AS accepted,
             count(*) FILTER (WHERE fault IS NULL AND user_id <> ${only}) AS of_others,
             (SELECT count(*) FROM rejected) AS rejected
           FROM checked`,
-        ),
-      );
+        );
+      });
       const errors = await this.session.select(
         `SELECT line_no, reason, detail FROM rejected ORDER BY line_no LIMIT ${ERRORS_SHOWN}`,
       );

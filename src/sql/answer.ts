@@ -4,8 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBTyp
 import duckdb from '@duckdb/node-bindings';
 import { csvLine } from '../api/body.js';
 import { chunksOf } from '../arrow/chunk.js';
-import type { Room } from '../arrow/stream.js';
-import { Texts } from '../arrow/text.js';
+import { copied, type Room, Texts } from '../arrow/text.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
 import { SqlError } from './error.js';
@@ -103,15 +102,18 @@ export async function answer(
   return query.rows;
 }
 
-/** How many rows a query has to be played with until its code is compiled, by the forms that differ. */
-const REHEARSED_ROWS = { arrow: 100_000, json: 50_000 } as const;
+/** The forms whose code differs, and how many rows a query has to be played with until that is compiled. */
+const REHEARSALS: readonly (readonly [form: SqlForm, rows: number])[] = [
+  ['arrow', 100_000],
+  ['json', 50_000],
+];
 
 /**
  * Does what a query does, without one: the code for it is loaded and compiled then. Is done early when `isAsked` says that
  * there is one.
  */
 export async function rehearse(connection: DuckDBConnection, isAsked: () => boolean): Promise<void> {
-  for (const [form, rows] of Object.entries(REHEARSED_ROWS)) {
+  for (const [form, rows] of REHEARSALS) {
     if (isAsked()) return;
     const job: SqlJob = {
       lake: '',
@@ -119,7 +121,7 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
       // Numbers, and texts of both kinds that DuckDB has.
       sql: `SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(${rows}) AS numbers (i)`,
       params: [],
-      form: form as SqlForm,
+      form,
       rows,
       bytes: 0,
       file: '',
@@ -230,10 +232,7 @@ class Query {
       for await (const chunk of chunksOf(result)) {
         this.count(chunk.rowCount);
         texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        const { bytes } = texts.take();
-        const piece = room(bytes.length);
-        piece.set(bytes);
-        yield piece;
+        yield copied([texts.take().bytes], room);
       }
     }
   }

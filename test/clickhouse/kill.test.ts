@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
 import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { type Config, readConfig } from '../../src/config.js';
@@ -9,7 +9,7 @@ import { ingest } from '../../src/ingest/ingest.js';
 import { DAY_TABLES } from '../../src/store/build.js';
 import { ClickHouseStore } from '../../src/store/clickhouse.js';
 import type { Row, Store } from '../../src/store/store.js';
-import { type AtEnd, NOW, temporaryFolder } from '../world.js';
+import { type AtEnd, ending, NOW, temporaryFolder } from '../world.js';
 import { databaseOf } from './engine.js';
 
 /** The statement at which the process ends: not sent any more, or done by the server while nobody hears of it. */
@@ -124,16 +124,16 @@ const built = (store: Store) => build(store, {}, () => NOW);
 let settled: { before: Record<string, Row[]>; after: Record<string, Row[]> };
 let days: typeof settled;
 
+const atEnd = ending();
 beforeAll(async () => {
-  const undo: (() => void | Promise<void>)[] = [];
-  const sent = new Database((work) => undo.unshift(work));
+  const sent = new Database(atEnd);
   let store = await sent.open();
   await sent.send(store, FIRST);
   const before = await seen(store, SETTLED);
   await sent.send(store, SECOND);
   settled = { before, after: await seen(store, SETTLED) };
   await store.close();
-  const counted = new Database((work) => undo.unshift(work));
+  const counted = new Database(atEnd);
   store = await counted.open();
   await counted.send(store, FIRST);
   await built(store);
@@ -142,9 +142,6 @@ beforeAll(async () => {
   await built(store);
   days = { before: old, after: await seen(store, BUILT) };
   await store.close();
-  afterAll(async () => {
-    for (const work of undo) await work();
-  });
 });
 
 /** The same database is killed at one statement after the other: what the earlier ones left is in the later ones' way. */

@@ -36,13 +36,8 @@ class Reader extends Settler {
     super(session, folder);
   }
 
-  /** The newest batch, when nothing else is in the tables. */
-  private cleared: number | undefined;
-
   /** Empties the tables, but for the newest batch: the number after it is the one that is settled. */
   async clear(newest: number): Promise<void> {
-    if (this.cleared === newest) return;
-    this.cleared = undefined;
     await this.session.transaction(async () => {
       for (const table of [
         'events',
@@ -58,12 +53,6 @@ class Reader extends Settler {
         newest,
       });
     });
-    this.cleared = newest;
-  }
-
-  override settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    this.cleared = undefined;
-    return super.settle(batch, progress);
   }
 
   /** Sends the rows of a SELECT to a table of ClickHouse, and answers how many they are. */
@@ -166,6 +155,8 @@ class Reader extends Settler {
  */
 export class ClickHouseSettler {
   private readonly reader: Reader;
+  /** The batch that the reader's tables were emptied for last, as long as nothing came into them. */
+  private cleared: number | undefined;
 
   constructor(
     private readonly session: ClickHouseSession,
@@ -182,9 +173,10 @@ export class ClickHouseSettler {
     commit: Commit,
   ): Promise<Settled> {
     const number = await beginAttempt(this.session, 'batch');
-    await this.reader.clear(number - 1);
-    const settled = await this.reader.settle(batch, progress);
     const { reader } = this;
+    if (this.cleared !== number - 1) await reader.clear(number - 1);
+    this.cleared = undefined;
+    const settled = await reader.settle(batch, progress);
     await reader.send(
       `SELECT ${EVENTS.join(', ')} FROM events WHERE batch = ${number}`,
       'events_rows',
@@ -209,6 +201,7 @@ export class ClickHouseSettler {
       await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
     });
     await reader.clear(number);
+    this.cleared = number;
     if (removals > 0 || number % BATCHES_BETWEEN === 0) await this.tidy(number);
     return settled;
   }
