@@ -26,14 +26,15 @@ export class NotUnpacked extends Error {
   override name = 'NotUnpacked';
 }
 
-/** Passes bytes on, up to a number of them. */
-function atMost(limit: number): Transform {
+/** Passes bytes on, up to a number of them, and shows them to somebody. */
+function atMost(limit: number, show: (piece: Buffer) => void = () => undefined): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
-      if (bytes > limit) done(new TooLarge());
-      else done(null, chunk);
+      if (bytes > limit) return done(new TooLarge());
+      show(chunk);
+      done(null, chunk);
     },
   });
 }
@@ -62,17 +63,22 @@ function unzstd(): Transform {
 }
 
 /**
- * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. Throws
- * TooLarge and NotUnpacked.
+ * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. What is
+ * written is shown on the way. Throws TooLarge and NotUnpacked.
  */
-export async function writeBody(body: Readable, path: string, encoding: Encoding): Promise<number> {
+export async function writeBody(
+  body: Readable,
+  path: string,
+  encoding: Encoding,
+  show: (piece: Buffer) => void,
+): Promise<number> {
   const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
   try {
     await pipeline([
       body,
       atMost(PACKED_BYTES),
       ...unpack,
-      atMost(UNPACKED_BYTES),
+      atMost(UNPACKED_BYTES, show),
       createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES }),
     ]);
   } catch (error) {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { MS_PER_DAY } from '../day.js';
 
 /**
- * What an event is, for the reference and for bodies of few events. All others are checked by sql/ingest, many at once; a
- * test sends events that this takes and refuses, and both must do the same.
+ * What an event is, for the reference and for lines that are plain. All others are checked by sql/ingest; a test sends events
+ * that this takes and refuses, and both must do the same.
  */
 
 const TEXT = 2048;
@@ -50,7 +50,8 @@ const Timestamp = z
     examples: ['2026-06-01T09:30:00.250Z'],
   });
 
-const Common = z
+/** The members that every type has. */
+export const COMMON = z
   .looseObject({
     event_id: z
       .string()
@@ -85,7 +86,7 @@ const Common = z
   .meta({ id: 'EventMembers', description: 'what events of every type have' });
 
 /** The members that a type has of its own: docs/events.md. */
-const TYPES: Record<string, z.ZodRawShape> = {
+export const TYPES: Record<string, Record<string, z.ZodType>> = {
   session_start: {},
   session_end: { reason: text() },
   user_message: {},
@@ -126,7 +127,7 @@ const TYPES: Record<string, z.ZodRawShape> = {
 
 export const Event = z
   .intersection(
-    Common,
+    COMMON,
     z.union(Object.entries(TYPES).map(([type, own]) => z.looseObject({ type: z.literal(type), ...own }))),
   )
   .meta({ id: 'Event', description: 'an event; members that its type does not have are ignored' });

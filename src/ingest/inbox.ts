@@ -1,15 +1,16 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sync } from '../folder.js';
+import { collectGarbage } from '../memory.js';
 import { Queue } from '../queue.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { type Encoding, writeBody } from './body.js';
 import { Checker, type Sent, type Verdict } from './check.js';
-import { FEW_BYTES, verdictOnFew } from './few.js';
 import { requireOrganization } from './organization.js';
+import { PlainLines } from './plain.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -18,18 +19,11 @@ const BATCH_FILES = 5000;
 const SETTLE_MS = 1000;
 /** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
 const PATIENCE = 10;
-/** While much comes in, those who send it have the processors, until so much waits or it was looked so often. */
-const MUCH_BYTES = 1 << 20;
-const HELD_BYTES = 1 << 30;
-const LONG_PATIENCE = 60;
 /** When nothing has come for so many times, all that takes memory for it rests until something comes. */
 const REST_AFTER = 10;
-/** How much is checked together. */
+/** How much is checked together by the rules of sql/ingest. */
 const GROUP_FILES = 64;
 const GROUP_BYTES = 64 << 20;
-/** How many groups are checked at a time, and how much must wait before there is a second one: small groups cost more each. */
-const GROUPS_AT_ONCE = 2;
-const CROWD_BYTES = 1 << 20;
 
 /** Who sends a body, and how it is written. */
 export interface Sender {
@@ -72,15 +66,15 @@ interface Checked {
  * Events on their way into the store, as files: what was acknowledged is on disk, and is settled as soon as may be.
  *
  *     incoming/<request>           being received; nobody was told that it is there
- *     checking/<number>            temporary files of those who look at lines
+ *     checking/                    temporary files of the checker
  *     ready/<org>/<request>        acknowledged
  *     settling/<token>/<request>   being settled as one batch; the store knows the token once it has been
  */
 export class Inbox {
   private waiting: Waiting[] = [];
   private draining: Promise<void> | undefined;
-  private readonly checkers: Promise<Checker>[] = [];
-  private readonly isChecking: boolean[] = Array(GROUPS_AT_ONCE).fill(false);
+  private opened: Promise<Checker> | undefined;
+  private isChecking = false;
   private readonly disk = new Queue();
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
@@ -126,13 +120,16 @@ export class Inbox {
     const { requestId, orgId } = sender;
     const path = join(this.folder, 'incoming', requestId);
     try {
-      let bytes = await writeBody(body, path, sender.encoding);
+      const plain = new PlainLines(sender, this.clock());
+      const look = (piece: Buffer) => plain.add(piece);
+      let bytes = await writeBody(body, path, sender.encoding, sender.isArray ? () => undefined : look);
       if (sender.isArray) {
-        if (!(await (await this.checker(0)).toLines(path, `${path}.lines`))) throw new NotAnArray();
+        if (!(await (await this.checker()).toLines(path, `${path}.lines`))) throw new NotAnArray();
         bytes = await sync(`${path}.lines`);
         await rename(`${path}.lines`, path);
+        for await (const piece of createReadStream(path)) look(piece);
       }
-      const verdict = await this.verdictOn({ path, orgId, onlyUser: sender.onlyUser }, bytes);
+      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser: sender.onlyUser }, bytes));
       if (verdict.ofOthers > 0) await rm(path);
       else await this.keep({ path, orgId, requestId, bytes });
       return verdict;
@@ -143,45 +140,38 @@ export class Inbox {
     }
   }
 
-  /** Looks at a file of lines: at once where they are few and plain, else with others that come. */
-  private async verdictOn(file: Sent, bytes: number): Promise<Verdict> {
-    const few = bytes <= FEW_BYTES ? verdictOnFew(await readFile(file.path), file, this.clock()) : undefined;
-    if (few !== undefined) return few;
+  /** Looks at a file of lines by the rules, with others that come. */
+  private check(file: Sent, bytes: number): Promise<Verdict> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ file, bytes, resolve, reject });
       void this.checkWaiting();
     });
   }
 
-  /** One of the checkers, opened when it is first needed. */
-  private checker(index: number): Promise<Checker> {
-    this.checkers[index] ??= Checker.open(join(this.folder, 'checking', String(index)));
-    return this.checkers[index];
+  /** Opened when it is first needed. */
+  private checker(): Promise<Checker> {
+    this.opened ??= Checker.open(join(this.folder, 'checking'));
+    return this.opened;
   }
 
-  /** Has a checker that is free look at what waits, many bodies at once while there are many. */
+  /** Has the checker look at what waits, many bodies at once while there are many. */
   private async checkWaiting(): Promise<void> {
-    const free = this.isChecking.indexOf(false);
-    const bytes = this.waiting.reduce((sum, one) => sum + one.bytes, 0);
-    if (free < 0 || (this.isChecking.includes(true) && bytes < CROWD_BYTES)) return;
-    this.isChecking[free] = true;
-    try {
-      while (this.waiting.length > 0) {
-        const group = this.nextGroup();
-        try {
-          const checker = await this.checker(free);
-          const verdicts = await checker.check(
-            group.map(({ file }) => file),
-            this.clock(),
-          );
-          for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
-        } catch (error) {
-          for (const one of group) one.reject(error);
-        }
+    if (this.isChecking) return;
+    this.isChecking = true;
+    while (this.waiting.length > 0) {
+      const group = this.nextGroup();
+      try {
+        const checker = await this.checker();
+        const verdicts = await checker.check(
+          group.map(({ file }) => file),
+          this.clock(),
+        );
+        for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
+      } catch (error) {
+        for (const one of group) one.reject(error);
       }
-    } finally {
-      this.isChecking[free] = false;
     }
+    this.isChecking = false;
   }
 
   /** Takes the bodies that are checked next from those that wait: one at least. */
@@ -233,13 +223,14 @@ export class Inbox {
       this.come = 0;
       quiet = this.held.files > 0 ? 0 : quiet + 1;
       if (quiet === REST_AFTER)
-        this.closeCheckers()
+        this.closeChecker()
           .then(() => store.rest())
+          .then(collectGarbage)
           .catch(report);
       if (this.held.files === 0 || this.draining !== undefined) return;
       looks += 1;
-      const [patience, most] = come < MUCH_BYTES ? [PATIENCE, BATCH_BYTES] : [LONG_PATIENCE, HELD_BYTES];
-      if (come > 0 && looks < patience && this.held.bytes < Math.min(most, this.limitBytes / 2)) return;
+      if (come > 0 && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2))
+        return;
       looks = 0;
       this.drain(store).catch(report);
     }, SETTLE_MS);
@@ -298,15 +289,17 @@ export class Inbox {
     this.held.files -= paths.length;
   }
 
-  /** They take memory that nobody needs while nothing comes. */
-  private async closeCheckers(): Promise<void> {
-    for (const checker of this.checkers.splice(0)) await (await checker)?.close();
+  /** It takes memory that nobody needs while nothing comes. */
+  private async closeChecker(): Promise<void> {
+    const { opened } = this;
+    this.opened = undefined;
+    await (await opened)?.close();
   }
 
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
-    await this.closeCheckers();
+    await this.closeChecker();
   }
 }

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { Checker } from '../../src/ingest/check.js';
-import { verdictOnFew } from '../../src/ingest/few.js';
+import { TYPES as EVENT_TYPES } from '../../src/ingest/event.js';
+import { PlainLines } from '../../src/ingest/plain.js';
 import { temporaryFolder } from '../world.js';
 import { COMMON_OPTIONAL, event, line, lineWith, OPTIONAL, TYPES } from './event.js';
 import { mutated } from './mutated.js';
@@ -10,8 +12,20 @@ import { mutated } from './mutated.js';
 const NOW = Date.parse('2026-06-15T12:00:00Z');
 const ACME = { orgId: 'acme', onlyUser: null };
 
+/** The verdict on a body that comes in pieces of a size. */
+function verdictOn(
+  body: string | Buffer,
+  sender: typeof ACME | { orgId: string; onlyUser: string } = ACME,
+  size = 1 << 20,
+) {
+  const lines = new PlainLines(sender, NOW);
+  const bytes = Buffer.from(body);
+  for (let at = 0; at < bytes.length; at += size) lines.add(bytes.subarray(at, at + size));
+  return lines.end();
+}
+
 function isTaken(text: string | Buffer): boolean {
-  return verdictOnFew(Buffer.from(text), ACME, NOW) !== undefined;
+  return verdictOn(text) !== undefined;
 }
 
 const TIMESTAMPS = [
@@ -33,7 +47,18 @@ const TIMESTAMPS = [
   ...[Date.UTC(2020), Date.UTC(2020) - 1, NOW + 86_400_000, NOW + 86_400_001, -1, 0],
 ];
 
-describe('a body of few events', () => {
+test('a member of events means the same in all types that have it', () => {
+  const seen = new Map<string, string>();
+  for (const own of Object.values(EVENT_TYPES)) {
+    for (const [name, schema] of Object.entries(own)) {
+      const meaning = JSON.stringify(z.toJSONSchema(schema));
+      expect(seen.get(name) ?? meaning, name).toBe(meaning);
+      seen.set(name, meaning);
+    }
+  }
+});
+
+describe('a body of plain lines', () => {
   test('is taken only where the rules of ingest take every line of it', async () => {
     const timed = TIMESTAMPS.map((timestamp, index) => line(`t-${index}`, { timestamp }));
     const lines = [...mutated(7, 6000).map(String), ...timed].filter((text) => text !== '' && isTaken(text));
@@ -59,19 +84,16 @@ describe('a body of few events', () => {
           .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
           .join(', ')}}`,
     );
+    const verdict = { accepted: TYPES.length, rejected: 0, errors: [], ofOthers: 0 };
     for (const lines of [compact, spaced]) {
-      expect(verdictOnFew(Buffer.from(lines.join('\n')), ACME, NOW)).toEqual({
-        accepted: TYPES.length,
-        rejected: 0,
-        errors: [],
-        ofOthers: 0,
-      });
+      for (const size of [1, 7, 1 << 20]) expect(verdictOn(lines.join('\n'), ACME, size)).toEqual(verdict);
+      expect(verdictOn(lines.map((text) => `${text}\n`).join(''))).toEqual(verdict);
     }
   });
 
   test('counts the events of others', () => {
     const body = Buffer.from(`${line('1')}\n${line('2', { user_id: 'grace' })}\n`);
-    expect(verdictOnFew(body, { orgId: 'acme', onlyUser: 'ada' }, NOW)).toMatchObject({
+    expect(verdictOn(body, { orgId: 'acme', onlyUser: 'ada' })).toMatchObject({
       accepted: 2,
       ofOthers: 1,
     });
@@ -85,7 +107,8 @@ describe('a body of few events', () => {
     ['an object within', lineWith('1', 'x', '{"a":1}')],
     ['another organization', line('1', { org_id: 'globex' })],
     ['an empty line', `${line('1')}\n\n${line('2')}`],
-    ['no line', ''],
+    ['an empty organization', line('1', { org_id: '' })],
+    ['a long line', line('1', { x: 'x'.repeat(70_000) })],
     ['a line that is cut off', line('1').slice(0, -1)],
   ])('with %s is left to the rules', (_, text) => {
     expect(isTaken(text)).toBe(false);
