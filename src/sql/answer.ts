@@ -5,6 +5,7 @@ import duckdb from '@duckdb/node-bindings';
 import { csvLine } from '../api/body.js';
 import { chunksOf } from '../arrow/chunk.js';
 import { copied, type Room, Texts } from '../arrow/text.js';
+import { notePassed } from '../memory.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
 import { SqlError } from './error.js';
@@ -128,7 +129,10 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
     };
     await check(connection, job);
     const query = await Query.of(connection, job, 0);
-    for await (const _ of query.pieces(Buffer.allocUnsafe)) if (isAsked()) break;
+    for await (const { length } of query.pieces(Buffer.allocUnsafe)) {
+      notePassed(length);
+      if (isAsked()) break;
+    }
     await connection.run('ROLLBACK');
   }
 }

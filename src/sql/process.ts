@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
+import { notePassed } from '../memory.js';
 import { answer, check, rehearse } from './answer.js';
 import { toSqlError } from './error.js';
 import type { Failed, SqlJob, SqlReport } from './job.js';
@@ -10,9 +11,6 @@ const READY_MS = 2000;
 
 /** How much is made before it is taken: enough that both sides have something to do. */
 const AHEAD_BYTES = 4 << 20;
-
-/** So many bytes are written before what they were made of is collected. */
-const COLLECT_BYTES = 3 << 20;
 
 /**
  * The program of a process that answers one query: `node process.js MEMORY_MB THREADS PRICES`. It is told of the query as a message,
@@ -41,20 +39,6 @@ function room(bytes: number): Uint8Array {
   const buffer = found !== undefined && found.byteLength >= bytes ? found : new ArrayBuffer(2 * bytes);
   own.add(buffer);
   return new Uint8Array(buffer, 0, bytes);
-}
-
-let uncollected = 0;
-
-/**
- * Collects what was made for the pieces so far.
- * TRICKY: the collector sees small objects, each of which keeps a vector of DuckDB; left to itself it collects everything, old
- * and new, whenever these are too many, which takes a third of the time of a large answer.
- */
-function collect(bytes: number): void {
-  uncollected += bytes;
-  if (uncollected < COLLECT_BYTES) return;
-  uncollected = 0;
-  globalThis.gc?.({ type: 'minor' });
 }
 
 const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
@@ -99,7 +83,8 @@ process.on('message', async (job: SqlJob) => {
         output.write(bytes, () => {
           if (own.has(bytes.buffer)) free.push(bytes.buffer as ArrayBuffer);
         });
-        collect(bytes.length);
+        // Each piece was made of vectors, which small objects keep.
+        notePassed(bytes.length);
         if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');
       },
     });

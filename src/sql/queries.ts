@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { type Config, PACKAGE_ROOT, type SqlConfig } from '../config.js';
 import { LAKE } from '../lake/place.js';
+import { notePassed } from '../memory.js';
 import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
 
@@ -142,8 +143,8 @@ export class Queries {
     const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
       cwd: data,
       env: {},
-      // Most of what it makes is gone at once: with room for that it is cleared away less often.
-      execArgv: ['--expose-gc', '--max-old-space-size=256', '--max-semi-space-size=32'],
+      // Most of what it makes is gone at once: with room for that it is cleared away less often, and the rest nearly never.
+      execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     child.on('error', ({ message }) => this.note(message));
@@ -216,7 +217,10 @@ function residentBytes(pid: number | undefined): number {
 function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
   const bytes = new Transform({
     highWaterMark: AHEAD_BYTES,
-    transform: (piece, _, done) => done(null, piece),
+    transform: (piece: Buffer, _, done) => {
+      notePassed(piece.length);
+      done(null, piece);
+    },
     flush: (done) =>
       void ended.then((report) =>
         done(report.state === 'failed' ? new SqlError(report.fault, report.detail) : null),
