@@ -1,5 +1,4 @@
-import type { ZodType } from 'zod';
-import { z } from 'zod';
+import { type ZodType, z } from 'zod';
 
 /** What a value can be, as JSON schema has it. */
 interface Schema {
@@ -8,7 +7,6 @@ interface Schema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  readonly const?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;

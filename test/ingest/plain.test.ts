@@ -6,7 +6,7 @@ import { Checker } from '../../src/ingest/check.js';
 import { TYPES as EVENT_TYPES } from '../../src/ingest/event.js';
 import { PlainLines } from '../../src/ingest/plain.js';
 import { temporaryFolder } from '../world.js';
-import { COMMON_OPTIONAL, event, line, lineWith, OPTIONAL, TYPES } from './event.js';
+import { COMMON_OPTIONAL, event, line, lineWith, OPTIONAL, REQUIRED, TYPES } from './event.js';
 import { mutated } from './mutated.js';
 
 const NOW = Date.parse('2026-06-15T12:00:00Z');
@@ -58,11 +58,63 @@ test('a member of events means the same in all types that have it', () => {
   }
 });
 
+/** Values at the edges of what members can be, as JSON. */
+const EDGES = [
+  ...['null', 'true', 'false', '0', '1', '-1', '-0', '00', '1.0', '1e3', '[]', '{}', 'nul', '""', '"x"'],
+  ...[
+    '100000000000',
+    '100000000001',
+    '-100000000000',
+    '-100000000001',
+    '999999999999999',
+    '9999999999999999',
+  ],
+  ...[
+    String.raw`"a\nb"`,
+    String.raw`"\\"`,
+    String.raw`"\""`,
+    String.raw`"\t/"`,
+    String.raw`"\u0061"`,
+    '"\t"',
+    '"\u007f"',
+  ],
+  ...[
+    '"/"',
+    '" /"',
+    '"/review"',
+    '"a--b"',
+    '"Terminal"',
+    '"create"',
+    '"spec"',
+    '"acme"',
+    '"globex"',
+    '"\ufeff"',
+  ],
+  ...[128, 129, 200, 201, 320, 321, 2048, 2049].flatMap((length) =>
+    ['a', 'é', '😀'].map((character) => JSON.stringify(character.repeat(length))),
+  ),
+];
+
 describe('a body of plain lines', () => {
   test('is taken only where the rules of ingest take every line of it', async () => {
+    const edged = TYPES.flatMap((type) =>
+      Object.keys({
+        ...COMMON_OPTIONAL,
+        ...REQUIRED[type],
+        ...OPTIONAL[type],
+        event_id: '',
+        user_id: '',
+        session_id: '',
+        type: '',
+      }).flatMap((name) =>
+        EDGES.map((value, index) => lineWith(`${type}-${name}-${index}`, name, value, { type })),
+      ),
+    );
     const timed = TIMESTAMPS.map((timestamp, index) => line(`t-${index}`, { timestamp }));
-    const lines = [...mutated(7, 6000).map(String), ...timed].filter((text) => text !== '' && isTaken(text));
-    expect(lines.length).toBeGreaterThan(1000);
+    const lines = [...mutated(7, 6000).map(String), ...timed, ...edged].filter(
+      (text) => text !== '' && isTaken(text),
+    );
+    expect(lines.length).toBeGreaterThan(4000);
     const folder = temporaryFolder();
     const path = join(folder, 'taken.ndjson');
     writeFileSync(path, lines.map((text) => `${text}\n`).join(''));
