@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeSettings, PACKAGE_ROOT, readConfig } from '../src/config.js';
 import { UsageError } from '../src/exit.js';
+import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
-
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 
 /** Runs `daybook config` in a folder of its own, with these variables only and perhaps a file `.env`. */
 function config(variables: Record<string, string>, args: readonly string[] = [], dotEnv?: string) {

@@ -17,9 +17,9 @@ import { commandsOf } from '../src/hooks/match.js';
 import { isCommit, isPullRequest, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run.js';
 import { eventsOf } from '../src/hooks/translate.js';
+import { CLI } from './program.js';
 import { temporaryFolder, World } from './world.js';
 
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const AT = Date.parse('2026-06-10T10:00:00Z');
 const SECRET = 'words that nobody keeps';
 

@@ -16,11 +16,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { freePort } from './ask.js';
+import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
 
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const MIB = 2 ** 20;
 /** Whether all sizes are sent undisturbed too, and each is disturbed at every step; else the largest is where its bytes move. */
 const IS_WHOLE = process.env.SLOW_TESTS !== undefined;

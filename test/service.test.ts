@@ -8,15 +8,14 @@ import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { controlPath } from '../src/command/control.js';
-import { DATABASE, PACKAGE_ROOT, readConfig } from '../src/config.js';
+import { DATABASE, readConfig } from '../src/config.js';
 import { addDays } from '../src/day.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
-import { runHere, TODAY } from './program.js';
+import { CLI, runHere, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const DAY = addDays(TODAY, -3);
 const SECRET = 'a shared secret of more than thirty-two characters';
 

@@ -70,7 +70,7 @@ export async function writeBody(
   body: Readable,
   path: string,
   encoding: Encoding,
-  show: (piece: Buffer) => void,
+  show?: (piece: Buffer) => void,
 ): Promise<number> {
   const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
   try {

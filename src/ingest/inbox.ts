@@ -79,8 +79,8 @@ export class Inbox {
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
-  /** How many bytes were acknowledged since it was last looked. */
-  private come = 0;
+  /** Whether something was acknowledged since it was last looked. */
+  private hasCome = false;
   /** Bytes and files that were acknowledged and are not settled yet. */
   private held = { bytes: 0, files: 0 };
 
@@ -122,7 +122,7 @@ export class Inbox {
     try {
       const plain = new PlainLines(sender, this.clock());
       const look = (piece: Buffer) => plain.add(piece);
-      let bytes = await writeBody(body, path, sender.encoding, sender.isArray ? () => undefined : look);
+      let bytes = await writeBody(body, path, sender.encoding, sender.isArray ? undefined : look);
       if (sender.isArray) {
         if (!(await (await this.checker()).toLines(path, `${path}.lines`))) throw new NotAnArray();
         bytes = await sync(`${path}.lines`);
@@ -206,21 +206,21 @@ export class Inbox {
       await rename(path, join(folder, `${requestId}.ndjson`));
       this.held.bytes += bytes;
       this.held.files += 1;
-      this.come += bytes;
+      this.hasCome = true;
     }
     for (const folder of changed) await sync(folder);
   }
 
   /**
-   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds;
-   * later while much comes. Failures go to `report`, and are tried again.
+   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds.
+   * Failures go to `report`, and are tried again.
    */
   start(store: Store, report: (error: unknown) => void): void {
     let looks = 0;
     let quiet = 0;
     this.timer = setInterval(() => {
-      const { come } = this;
-      this.come = 0;
+      const { hasCome } = this;
+      this.hasCome = false;
       quiet = this.held.files > 0 ? 0 : quiet + 1;
       if (quiet === REST_AFTER)
         this.closeChecker()
@@ -229,8 +229,7 @@ export class Inbox {
           .catch(report);
       if (this.held.files === 0 || this.draining !== undefined) return;
       looks += 1;
-      if (come > 0 && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2))
-        return;
+      if (hasCome && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2)) return;
       looks = 0;
       this.drain(store).catch(report);
     }, SETTLE_MS);

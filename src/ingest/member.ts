@@ -1,7 +1,5 @@
-import { type ZodType, z } from 'zod';
-
 /** What a value can be, as JSON schema has it. */
-interface Schema {
+export interface Schema {
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly minLength?: number;
@@ -21,9 +19,8 @@ export class Member {
   private readonly pattern: RegExp | undefined;
   private readonly integer: Schema | undefined;
 
-  constructor(schema: ZodType) {
-    const json = z.toJSONSchema(schema, { io: 'input' }) as Schema;
-    const kinds = json.anyOf ?? [json];
+  constructor(schema: Schema) {
+    const kinds = schema.anyOf ?? [schema];
     const of = (type: string) => kinds.find((kind) => [kind.type].flat().includes(type));
     this.hasNull = of('null') !== undefined;
     this.hasBoolean = of('boolean') !== undefined;

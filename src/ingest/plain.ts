@@ -45,7 +45,7 @@ export class PlainLines {
   end(): Verdict | undefined {
     const isPlain = this.isPlain && this.look(this.held);
     const { accepted, ofOthers } = this;
-    return isPlain ? { accepted, rejected: 0, errors: [], ofOthers } : undefined;
+    return isPlain && accepted > 0 ? { accepted, rejected: 0, errors: [], ofOthers } : undefined;
   }
 
   /** Whether all of these lines are plain events that the sender may send. */

@@ -1,6 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { COMMON, TYPES } from './event.js';
-import { isAt, Member } from './member.js';
+import { isAt, Member, type Schema } from './member.js';
 
 /** Integers of more digits may be rounded. */
 const DIGITS = 15;
@@ -12,13 +12,21 @@ const ESCAPES = Buffer.from('"\\/bfnrt');
 const [NULL, TRUE, FALSE] = [Buffer.from('null'), Buffer.from('true'), Buffer.from('false')];
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** The members that events have, each with a number. A name means the same in all types that have it. */
-const MEMBERS = Object.entries<z.ZodType>(Object.assign({}, COMMON.shape, ...Object.values(TYPES)));
-const NAMES = [...MEMBERS.map(([name]) => name), 'type'];
-const NUMBERS = new Map(NAMES.map((name, number) => [name, number]));
-const [TYPE, TIMESTAMP] = [NUMBERS.get('type') as number, NUMBERS.get('timestamp') as number];
-const [USER_ID, ORG_ID] = [NUMBERS.get('user_id') as number, NUMBERS.get('org_id') as number];
-const VALUES = MEMBERS.map(([, schema]) => new Member(schema));
+/** The members that events have. A name means the same in all types that have it. */
+const SHAPE: Readonly<Record<string, z.ZodType>> = Object.assign(
+  { ...COMMON.shape, type: z.enum(Object.keys(TYPES)) },
+  ...Object.values(TYPES),
+);
+const { properties, required } = z.toJSONSchema(z.object(SHAPE), { io: 'input' }) as {
+  properties: Record<string, Schema>;
+  required: readonly string[];
+};
+/** Each has a number: its place in these. */
+const NAMES = Object.keys(properties);
+const VALUES = Object.values(properties).map((schema) => new Member(schema));
+const [TYPE, TIMESTAMP, USER_ID, ORG_ID] = ['type', 'timestamp', 'user_id', 'org_id'].map((name) =>
+  NAMES.indexOf(name),
+);
 
 /** The names of members, each with its number, by their length: that tells most of them apart. */
 const BY_LENGTH = Array.from({ length: 1 + Math.max(...NAMES.map(({ length }) => length)) }, (_, length) =>
@@ -33,12 +41,10 @@ interface Kind {
 }
 
 const KINDS = Object.entries(TYPES).map(([type, own]): Kind => {
-  const members = Object.entries<z.ZodType>({ ...COMMON.shape, ...own });
-  const numbersOf = (isOptional: boolean) =>
-    members
-      .filter(([, schema]) => schema.isOptional() === isOptional)
-      .map(([name]) => NUMBERS.get(name) as number);
-  return { type: Buffer.from(type), required: numbersOf(false), optional: numbersOf(true) };
+  const names = Object.keys({ ...COMMON.shape, ...own });
+  const numbersOf = (isRequired: boolean) =>
+    names.filter((name) => required.includes(name) === isRequired).map((name) => NAMES.indexOf(name));
+  return { type: Buffer.from(type), required: numbersOf(true), optional: numbersOf(false) };
 });
 
 /** What a member was in a line. */
@@ -130,16 +136,16 @@ export class Scanner {
         return number === undefined || this.isSound(number, at + 1, this.at - 1) ? SOUND : UNSOUND;
       case NULL[0]:
         if (!this.word(NULL)) return ABSENT;
-        return member?.hasNull === false || number === TYPE ? UNSOUND : SOUND;
+        return member?.hasNull === false ? UNSOUND : SOUND;
       case TRUE[0]:
       case FALSE[0]:
         if (!this.word(TRUE) && !this.word(FALSE)) return ABSENT;
-        return member?.hasBoolean === false || number === TYPE ? UNSOUND : SOUND;
+        return member?.hasBoolean === false ? UNSOUND : SOUND;
       default: {
         const integer = this.integer();
         if (Number.isNaN(integer)) return ABSENT;
         if (number === TIMESTAMP) this.instant = integer;
-        return member?.hasInteger(integer) === false || number === TYPE ? UNSOUND : SOUND;
+        return member?.hasInteger(integer) === false ? UNSOUND : SOUND;
       }
     }
   }
@@ -149,7 +155,7 @@ export class Scanner {
     const { bytes, isEscaped } = this;
     if (number === TYPE) {
       this.kind = KINDS.find(({ type }) => isAt(type, bytes, start, end));
-      return true;
+      return this.kind !== undefined;
     }
     if (number === TIMESTAMP) {
       this.instant = instantAt(bytes, start, end);

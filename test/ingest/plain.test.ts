@@ -160,6 +160,7 @@ describe('a body of plain lines', () => {
     ['another organization', line('1', { org_id: 'globex' })],
     ['an empty line', `${line('1')}\n\n${line('2')}`],
     ['an empty organization', line('1', { org_id: '' })],
+    ['no line', ''],
     ['a long line', line('1', { x: 'x'.repeat(70_000) })],
     ['a line that is cut off', line('1').slice(0, -1)],
   ])('with %s is left to the rules', (_, text) => {

@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
-import { PACKAGE_ROOT, readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
 import { lakeSql } from '../../src/lake/place.js';
 import { DuckDbStore } from '../../src/store/duckdb.js';
 import { freePort } from '../ask.js';
+import { CLI } from '../program.js';
 import { NOW, temporaryFolder } from '../world.js';
 
 const KILLS = process.env.SLOW_TESTS === undefined ? 2 : 20;
 const DAYS = Array.from({ length: 9 }, (_, index) => `2026-07-0${index + 1}`);
 const USERS = 10;
-const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 
 /** Whether something was made since an instant: what was left by a process before doesn't count. */
 function isNew(path: string, since: number): boolean {
