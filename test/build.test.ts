@@ -432,6 +432,56 @@ describe('a day is replaced whole', () => {
   });
 });
 
+test('a build writes the rows of its tables in the order of their grain', async () => {
+  const world = await worldOn('2026-06-12');
+  const users = ['mary', 'ada', 'grace', 'joan', 'barbara'];
+  await world.send(
+    days('2026-06-08', '2026-06-11').flatMap((day) => users.map((user) => turn(day, user, `of ${user}`))),
+  );
+  await world.build();
+  for (const table of ['user_sessions', 'users']) {
+    const written = await world.store.select(`SELECT day, user_id FROM ${table} ORDER BY rowid`);
+    expect(written).toHaveLength(20);
+    expect(written).toEqual(await world.store.select(`SELECT day, user_id FROM ${table} ORDER BY ALL`));
+  }
+});
+
+test('the rows of a SELECT have their values as they are, in whatever type, in more than one chunk', async () => {
+  const { store } = await worldOn('2026-06-12');
+  const rows = await store.select(
+    `SELECT
+      CASE WHEN i % 3 > 0 THEN i - 2500 END AS count,
+      CASE WHEN i % 5 > 0 THEN repeat('é😀', i % 7) END AS text,
+      CASE WHEN i % 7 > 0 THEN DATE '1969-12-01' + CAST(i AS INTEGER) END AS day,
+      CASE WHEN i % 2 > 0 THEN i / 4 END AS ratio,
+      CAST(i AS DECIMAL(12, 3)) AS price,
+      CAST(make_timestamp_ms(i * 1000) AS TIMESTAMP_MS) AS at,
+      i % 2 = 0 AS is_even,
+      [CAST(i AS VARCHAR), NULL] AS list
+    FROM range(5000) AS numbers (i) ORDER BY i`,
+  );
+  const expected = Array.from({ length: 5000 }, (_, i) => ({
+    count: i % 3 > 0 ? i - 2500 : null,
+    text: i % 5 > 0 ? 'é😀'.repeat(i % 7) : null,
+    day: i % 7 > 0 ? new Date(Date.UTC(1969, 11, 1 + i)).toISOString().slice(0, 10) : null,
+    ratio: i % 2 > 0 ? i / 4 : null,
+    price: i,
+    at: i * 1000,
+    is_even: i % 2 === 0,
+    list: [String(i), null],
+  }));
+  expect(rows).toEqual(expected);
+  const limits =
+    'SELECT 9007199254740991 AS most, -9007199254740991 AS least, -1 AS one_less, 4294967296 AS word';
+  expect(await store.select(limits)).toEqual([
+    { most: Number.MAX_SAFE_INTEGER, least: Number.MIN_SAFE_INTEGER, one_less: -1, word: 2 ** 32 },
+  ]);
+  expect(await store.select('SELECT i FROM range(0) AS numbers (i)')).toEqual([]);
+  await expect(store.select("SELECT INTERVAL '1 day' AS i")).rejects.toThrow(
+    "can't be read: cast it in the SELECT",
+  );
+});
+
 test('a store that has rested answers as before, and has all of its memory again', async () => {
   const world = await worldOn('2026-06-12');
   await world.send([turn('2026-06-10', 'ada', 'one')]);

@@ -1,9 +1,9 @@
--- One row is one built day, with what its rows can be told by: the digest of its tables' digests.
+-- One row is one built day, with what its rows can be told by: a checksum of its tables' digests.
 -- Grain: (day).
 SELECT
   CAST(days.day AS DATE) AS day,
   max(days.built_at) AS built_at,
-  CAST(digest(concat(digests.table_name, ' ', digests.digest)) AS VARCHAR) AS digest,
+  CAST(checksum(concat(digests.table_name, ' ', digests.digest)) AS VARCHAR) AS checksum,
   -- One row of an answer, each: how much there is to read.
   CAST(coalesce(sum(CASE WHEN digests.table_name = 'user_models' THEN digests.row_count END), 0) AS BIGINT) AS model_rows
 FROM days

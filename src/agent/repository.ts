@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,10 +58,7 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
       `There is something called ${name} in the workspace already, and it is not a clone of ${repo}.`,
     );
   }
-  const draft = join(
-    workspace,
-    `.daybook..clone-${createHash('sha256').update(repo).digest('hex').slice(0, 16)}`,
-  );
+  const draft = join(workspace, `.daybook..clone-${hash('sha256', repo).slice(0, 16)}`);
   await rm(draft, { recursive: true, force: true });
   try {
     await run('git', ['clone', '--quiet', '--', repo, draft], workspace, signal);

@@ -135,7 +135,7 @@ export class Answerer {
     const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
     const hash = createHash('sha256').update(
-      JSON.stringify([MAKER, key, emails, days.map(({ day, digest }) => [day, digest])]),
+      JSON.stringify([MAKER, key, emails, days.map(({ day, checksum }) => [day, checksum])]),
     );
     let refreshedAt: number | null = null;
     for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
+import helmet from 'helmet';
 import { z } from 'zod';
 import '../sentence.js';
 import { Controls } from '../controls/controls.js';
@@ -99,7 +99,8 @@ export function buildApp(
   app.addHook('onSend', async (_, reply) => {
     if (isClosing) reply.header('connection', 'close');
   });
-  app.register(helmet, {
+  // Fastify's own plugin of it puts the headers together anew for each request.
+  const secure = helmet({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -107,6 +108,9 @@ export function buildApp(
     // Without TLS of its own the service can't promise it for others.
     strictTransportSecurity: config.tls !== undefined,
   });
+  app.addHook('onRequest', (request, reply, done) =>
+    secure(request.raw, reply.raw, (error) => done(error as Error)),
+  );
   if (config.corsOrigins.length > 0) {
     app.register(cors, {
       origin: [...config.corsOrigins],
@@ -125,9 +129,7 @@ export function buildApp(
       timeWindow: 60_000,
       enableDraftSpec: true,
       keyGenerator: ({ headers, ip }) =>
-        headers.authorization === undefined
-          ? ip
-          : createHash('sha256').update(headers.authorization).digest('base64'),
+        headers.authorization === undefined ? ip : hash('sha256', headers.authorization, 'base64'),
       errorResponseBuilder: (_, { max, ttl }) =>
         new ApiError(
           429,

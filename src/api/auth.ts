@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
@@ -79,10 +79,7 @@ export class Authenticator {
           ? await jwtVerify(token, jwtKey, options)
           : await jwtVerify(token, jwtKey, options);
       const { sub, org_id, role, email } = Claims.parse(payload);
-      const credential = createHash('sha256')
-        .update(`${jwt.issuer} ${sub} ${org_id}`)
-        .digest('hex')
-        .slice(0, 12);
+      const credential = hash('sha256', `${jwt.issuer} ${sub} ${org_id}`).slice(0, 12);
       return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
     } catch (error) {
       throw new ApiError(...refusalOf(error));

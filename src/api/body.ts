@@ -63,15 +63,17 @@ async function* textsOf(pieces: AsyncIterable<Iterable<string>>): AsyncGenerator
 /** The JSON of an answer whose `data` are the rows of some parts. */
 export function rowsText(parts: AsyncIterable<ReportRow[]>, meta: object): AsyncGenerator<string> {
   async function* pieces(): AsyncGenerator<Iterable<string>> {
-    let before = '{"data":[';
-    for await (const rows of parts) {
+    yield ['{"data":['];
+    let before = '';
+    function* piecesOfRows(rows: readonly ReportRow[]): Generator<string> {
       for (const row of rows) {
-        yield [before];
-        yield piecesOfRow(row);
+        yield before;
+        yield* piecesOfRow(row);
         before = ',';
       }
     }
-    yield [before === ',' ? '' : before, `],"meta":${JSON.stringify(meta)}}`];
+    for await (const rows of parts) yield piecesOfRows(rows);
+    yield [`],"meta":${JSON.stringify(meta)}}`];
   }
   return textsOf(pieces());
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
@@ -29,7 +29,7 @@ export interface NewKey {
 const COLUMNS = 'key_id, org_id, role, user_id, user_email, fingerprint, created_at, expires_at, revoked_at';
 
 function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 function toKey(row: Row): Key {

@@ -256,14 +256,14 @@ async function users(read: Read, { users: range }: PageOfUsers): Promise<ReportR
   if (range === undefined) return [];
   const languages = new Map<string, string[]>();
   await shaped(await read('users_by_language', range), (row) => {
-    const key = JSON.stringify([row.user_id, row.day]);
+    const key = `${row.day} ${row.user_id}`;
     const of = languages.get(key);
     if (of === undefined) languages.set(key, [String(row.language)]);
     else of.push(String(row.language));
   });
   return shaped(await read('users', range), (row) => ({
     ...pick(row, USER),
-    languages: languages.get(JSON.stringify([row.user_id, row.day])) ?? [],
+    languages: languages.get(`${row.day} ${row.user_id}`) ?? [],
   }));
 }
 

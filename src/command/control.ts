@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
@@ -17,13 +17,10 @@ type Message =
 
 /** Where the process that has a data folder's database open can be asked. */
 export function controlPath(data: string): string {
-  if (process.platform === 'win32')
-    return `\\\\.\\pipe\\daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`;
+  if (process.platform === 'win32') return `\\\\.\\pipe\\daybook-${hash('sha256', data).slice(0, 16)}`;
   const path = join(data, 'daybook.sock');
   // A socket's path has about 100 bytes at most.
-  return path.length <= 100
-    ? path
-    : join(tmpdir(), `daybook-${createHash('sha256').update(data).digest('hex').slice(0, 16)}.sock`);
+  return path.length <= 100 ? path : join(tmpdir(), `daybook-${hash('sha256', data).slice(0, 16)}.sock`);
 }
 
 /** Whether a server answers commands for a data folder. */

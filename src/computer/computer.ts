@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -158,7 +158,7 @@ function newToken(): string {
 }
 
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token);
 }
 
 /** The computers of all organizations. One service writes them, one change after the other. */

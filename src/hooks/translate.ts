@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { agentOf, membersOf, nameOf, type Payload, slashCommandOf, toolFactsOf } from './payload.js';
 
 const AUTONOMY: Readonly<Record<string, string>> = {
@@ -94,5 +94,5 @@ function identityOf(payload: Payload): string {
 }
 
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash('sha256', text).slice(0, 32);
 }

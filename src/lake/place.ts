@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { BUILT_TABLES } from '../store/build.js';
 import { patternOf, quote } from '../store/sql.js';
@@ -38,11 +38,11 @@ export function folderOf(orgId: string): string {
   const name = `org_id=${escaped === NO_VALUE ? `%5F${NO_VALUE.slice(1)}` : escaped}`;
   const bytes = Buffer.from(name);
   if (bytes.length <= NAME_LIMIT) return name;
-  const hash = `%7E${createHash('sha256').update(orgId).digest('hex')}`;
-  let room = NAME_LIMIT - hash.length;
+  const ending = `%7E${hash('sha256', orgId)}`;
+  let room = NAME_LIMIT - ending.length;
   // Neither a letter of several bytes nor a code is cut in two.
   while (((bytes[room] ?? 0) & 0xc0) === 0x80) room -= 1;
-  return bytes.subarray(0, room).toString().replace(/%.?$/, '') + hash;
+  return bytes.subarray(0, room).toString().replace(/%.?$/, '') + ending;
 }
 
 /** The path of the file that has a table's rows of one day. `lake` is the lake's folder. */

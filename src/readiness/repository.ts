@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 interface Address {
   readonly scheme: string;
@@ -38,7 +38,7 @@ export function normalizedUrl(url: string): string {
 
 /** The id of a repository: `repo_` and the first 16 hexadecimal digits of the SHA-256 of its normalized address. */
 export function repoIdOf(url: string): string {
-  return `repo_${createHash('sha256').update(normalizedUrl(url)).digest('hex').slice(0, 16)}`;
+  return `repo_${hash('sha256', normalizedUrl(url)).slice(0, 16)}`;
 }
 
 /** An address without the password or token that it may hold: nobody needs it to name a repository. */

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { DuckDBResult } from '@duckdb/node-api';
 import { DATABASE, RESTORED } from '../config.js';
 import { MS_PER_DAY } from '../day.js';
 import {
@@ -8,10 +9,7 @@ import {
   DATE,
   type DuckDBConnection,
   DuckDBDateValue,
-  DuckDBDecimalValue,
   DuckDBInstance,
-  DuckDBListValue,
-  DuckDBTimestampMillisecondsValue,
   type DuckDBType,
   type DuckDBValue,
 } from '../duckdb.js';
@@ -23,9 +21,10 @@ import { applyChanges } from './change.js';
 import { copyBeforeUpgrade } from './precaution.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
+import { rowsOf } from './row.js';
 import { isSpool, Settler } from './settle.js';
 import { quote, valuesOf } from './sql.js';
-import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store, Value } from './store.js';
+import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
@@ -65,18 +64,6 @@ function sentenceOf(error: unknown, folder: string): unknown {
   return error;
 }
 
-/** Converts a value as Store promises it. Throws where a column has a type that no table has. */
-function toValue(value: DuckDBValue): Value {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return value;
-  if (typeof value === 'bigint') return Number(value);
-  if (value instanceof DuckDBDateValue) return value.toString();
-  if (value instanceof DuckDBTimestampMillisecondsValue) return Number(value.millis);
-  if (value instanceof DuckDBDecimalValue) return Number(value.toString());
-  if (value instanceof DuckDBListValue) return value.items.map(toValue);
-  throw new TypeError(`a column of type ${value.constructor.name} can't be read: cast it in the SELECT`);
-}
-
 /** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
 function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
   const values: Record<string, DuckDBValue> = {};
@@ -112,11 +99,7 @@ export class Session {
   constructor(readonly connection: DuckDBConnection) {}
 
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    const result = await this.connection.run(sql, ...bind(parameters));
-    // Part by part: of many rows at once nobody else would get a turn meanwhile.
-    const rows: Row[] = [];
-    for await (const part of result.yieldConvertedRowObjects(toValue)) for (const row of part) rows.push(row);
-    return rows;
+    return rowsOf(await this.query(sql, parameters));
   }
 
   /**
@@ -124,11 +107,23 @@ export class Session {
    * TRICKY: not as a stream, whose chunks just end where a query fails that has given some: the driver says nothing of it.
    */
   readonly readColumns: ReadColumns = (sql, sources, parameters) =>
-    this.connection.run(withSources(sql, sources), ...bind(parameters));
+    this.query(withSources(sql, sources), parameters);
 
   async run(sql: string, parameters: Parameters = {}): Promise<number> {
-    const result = await this.connection.run(sql, ...bind(parameters));
-    return result.rowsChanged;
+    const { rowsChanged } = await this.query(sql, parameters);
+    return rowsChanged;
+  }
+
+  /** Only a statement with parameters is prepared first, and by itself: each turn of the driver takes its time. */
+  private async query(sql: string, parameters: Parameters): Promise<DuckDBResult> {
+    if (Object.keys(parameters).length === 0) return this.connection.run(sql);
+    const statement = await this.connection.prepare(sql);
+    try {
+      statement.bind(...bind(parameters));
+      return await statement.run();
+    } finally {
+      statement.destroySync();
+    }
   }
 
   /** Runs the work in a transaction: all of it, or nothing when it throws. */
