@@ -14,8 +14,8 @@ const AHEAD_BYTES = 4 << 20;
 
 /**
  * The program of a process that answers one query: `node process.js MEMORY_MB THREADS PRICES`. It is told of the query as a message,
- * writes the answer to its standard output, and says in messages what became of it. It has no environment, and is
- * ended by the one who started it, or with it.
+ * writes the answer to its standard output, and says in messages what became of it. Nothing of the
+ * service's environment is in its own, and it is ended by the one who started it, or with it.
  */
 const [memory, processors, prices = ''] = process.argv.slice(2);
 const [memoryMb, threads] = [Number(memory), Number(processors)];

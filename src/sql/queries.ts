@@ -86,8 +86,12 @@ export class Queries {
     child.send(job);
     const report = await Promise.race([run.begun, freed]);
     if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
-    // Of an answer that is whole, the end is not held up by that of its process.
-    return bytesOf(child, run.ended);
+    // Of an answer that is whole, the end is not held up by that of its process. Of one that broke off it is: who is told so
+    // may ask again at once.
+    return bytesOf(
+      child,
+      run.ended.then((report) => (report.state === 'failed' ? freed : report)),
+    );
   }
 
   /** Makes room for another query. */
@@ -142,7 +146,8 @@ export class Queries {
     const { data, prices, sql } = this.config;
     const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
       cwd: data,
-      env: {},
+      // One thread that works for JavaScript, beside those of DuckDB: see chunksOf.
+      env: { UV_THREADPOOL_SIZE: '1' },
       // Most of what it makes is gone at once: with room for that it is cleared away less often, and the rest nearly never.
       execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
