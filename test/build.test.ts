@@ -457,7 +457,8 @@ test('the rows of a SELECT have their values as they are, in whatever type, in m
       CAST(i AS DECIMAL(12, 3)) AS price,
       CAST(make_timestamp_ms(i * 1000) AS TIMESTAMP_MS) AS at,
       i % 2 = 0 AS is_even,
-      [CAST(i AS VARCHAR), NULL] AS list
+      [CAST(i AS VARCHAR), NULL] AS list,
+      [DATE '2026-06-01'] AS days
     FROM range(5000) AS numbers (i) ORDER BY i`,
   );
   const expected = Array.from({ length: 5000 }, (_, i) => ({
@@ -469,6 +470,7 @@ test('the rows of a SELECT have their values as they are, in whatever type, in m
     at: i * 1000,
     is_even: i % 2 === 0,
     list: [String(i), null],
+    days: ['2026-06-01'],
   }));
   expect(rows).toEqual(expected);
   const limits =

@@ -17,6 +17,7 @@ function toValue(value: DuckDBValue): Value {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return value;
   if (typeof value === 'bigint') return Number(value);
+  if (value instanceof DuckDBDateValue) return value.toString();
   if (value instanceof DuckDBTimestampMillisecondsValue) return Number(value.millis);
   if (value instanceof DuckDBDecimalValue) return Number(value.toString());
   if (value instanceof DuckDBListValue) return value.items.map(toValue);
