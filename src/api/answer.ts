@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Config, VERSION } from '../config.js';
 import { type Day, dayOf } from '../day.js';
-import { readSql, readSqlFolder, sha256 } from '../store/sql.js';
+import { readSql, readSqlFolder } from '../store/sql.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, csvText, discard, objectText, rowsText, writeBody } from './body.js';
 import { Answered, Cache } from './cache.js';
@@ -32,7 +32,8 @@ const TODAY_TIMES = 10;
 const GRACE_MS = 10_000;
 
 /** What makes of the same rows another answer. */
-const MAKER = `${VERSION} ${sha256(
+const MAKER = `${VERSION} ${hash(
+  'sha256',
   [...readSqlFolder('report'), ...readSqlFolder('arrow')].map(({ text }) => text).join(),
 )}`;
 
@@ -134,9 +135,7 @@ export class Answerer {
     const days = await select(readSql('state/days.sql'), range);
     const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
-    const hash = createHash('sha256').update(
-      JSON.stringify([MAKER, key, emails, days.map(({ day, checksum }) => [day, checksum])]),
-    );
+    const state = JSON.stringify([MAKER, key, emails, days.map(({ day, checksum }) => [day, checksum])]);
     let refreshedAt: number | null = null;
     for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
     const rowsOf = (modelRows: number) =>
@@ -154,7 +153,7 @@ export class Answerer {
         rows = rowsOf(Number(found.model_rows));
       }
     }
-    return { tag: hash.digest('base64url'), refreshedAt, slices };
+    return { tag: hash('sha256', state, 'base64url'), refreshedAt, slices };
   }
 
   /** Asked once for all answers of a revision: an organization can have many users. */

@@ -101,10 +101,12 @@ export function csvText(
   parts: AsyncIterable<ReportRow[]>,
   columns: readonly string[],
 ): AsyncGenerator<string> {
+  function* linesOf(rows: readonly ReportRow[]): Generator<string> {
+    for (const row of rows) yield* csvLine(columns.map((column) => row[column]));
+  }
   async function* pieces(): AsyncGenerator<Iterable<string>> {
     yield csvLine(columns);
-    for await (const rows of parts)
-      for (const row of rows) yield csvLine(columns.map((column) => row[column]));
+    for await (const rows of parts) yield linesOf(rows);
   }
   return textsOf(pieces());
 }

@@ -254,16 +254,17 @@ async function pageOf(read: Read, { limit, cursor, userId }: ReportRequest): Pro
 
 async function users(read: Read, { users: range }: PageOfUsers): Promise<ReportRow[]> {
   if (range === undefined) return [];
+  const keyOf = ({ user_id, day }: Row) => `${day} ${user_id}`;
   const languages = new Map<string, string[]>();
   await shaped(await read('users_by_language', range), (row) => {
-    const key = `${row.day} ${row.user_id}`;
+    const key = keyOf(row);
     const of = languages.get(key);
     if (of === undefined) languages.set(key, [String(row.language)]);
     else of.push(String(row.language));
   });
   return shaped(await read('users', range), (row) => ({
     ...pick(row, USER),
-    languages: languages.get(`${row.day} ${row.user_id}`) ?? [],
+    languages: languages.get(keyOf(row)) ?? [],
   }));
 }
 

@@ -1,7 +1,7 @@
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
 import { DuckDBListType, DuckDBMapType, DuckDBStructType, type DuckDBType, DuckDBTypeId } from '../duckdb.js';
-import { type Bytes, isSet, Offsets, roomFor, Texts } from './text.js';
+import { type Bytes, isSet, Offsets, roomFor, Texts, validityOf } from './text.js';
 import { type Layout, layoutOf } from './type.js';
 
 /** A column of Arrow that is gathered from the vectors of one chunk after the other. */
@@ -14,8 +14,7 @@ export abstract class Column {
 
   /** Takes over the first values of a vector, so many. */
   add(vector: Vector, count: number): void {
-    const bits: Uint8Array | undefined =
-      duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8) ?? undefined;
+    const bits = validityOf(vector, count);
     this.note(bits, count);
     this.gather(vector, count, bits);
     this.count += count;

@@ -31,6 +31,11 @@ export function roomFor(bytes: Bytes, needed: number): Bytes {
   return larger;
 }
 
+/** The bits that say which values of a vector are there, so many of them; undefined where all are. */
+export function validityOf(vector: Vector, count: number): Uint8Array | undefined {
+  return duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8) ?? undefined;
+}
+
 /** Whether a value is there, by the bits that say so of each; all are where there are none. */
 export function isSet(bits: Uint8Array | undefined, index: number): boolean {
   return bits === undefined || ((bits[index >> 3] as number) & (1 << (index & 7))) !== 0;

@@ -1,10 +1,10 @@
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { sync } from '../folder.js';
-import { sha256 } from '../store/sql.js';
 import { readTables } from '../store/tables.js';
 import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable } from './place.js';
 
@@ -62,7 +62,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /** Tells which columns the tables have now. */
-export const COLUMNS = sha256(JSON.stringify(LAKE_TABLES.map(columnsOf))).slice(0, 16);
+export const COLUMNS = hash('sha256', JSON.stringify(LAKE_TABLES.map(columnsOf))).slice(0, 16);
 
 /** The text of `_catalog.json`: what every organization may know, which is the tables and where they are. */
 export function catalogText(): string {

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import type { Session } from './duckdb.js';
 import { type ReferencePaths, readReferences } from './reference.js';
-import { quote, readSql, readSqlFolder, sha256 } from './sql.js';
+import { quote, readSql, readSqlFolder } from './sql.js';
 import type { Row } from './store.js';
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
@@ -60,10 +61,10 @@ export async function applyChanges(
       await note('tables', definitions.tablesSha256);
     }
     for (const { fact, table, text, insert } of readReferences(settings)) {
-      if (!(await isNew(fact, sha256(text)))) continue;
+      if (!(await isNew(fact, hash('sha256', text)))) continue;
       await session.run(`DELETE FROM ${table}`);
       await session.run(insert(table));
-      await note(fact, sha256(text));
+      await note(fact, hash('sha256', text));
     }
   });
 }
@@ -99,8 +100,8 @@ export function readDefinitions(functions: string): Definitions {
     functions,
     tables,
     views,
-    sha256: sha256([functions, texts(schema), texts(readSqlFolder('daily'))].join()),
-    tablesSha256: sha256(texts(tables)),
+    sha256: hash('sha256', [functions, texts(schema), texts(readSqlFolder('daily'))].join()),
+    tablesSha256: hash('sha256', texts(tables)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { chunksOf } from '../arrow/chunk.js';
-import { isSet, Texts } from '../arrow/text.js';
+import { isSet, Texts, validityOf } from '../arrow/text.js';
 import {
   DuckDBDateValue,
   DuckDBDecimalValue,
@@ -71,7 +71,7 @@ function valuesOf(chunk: DuckDBDataChunk, index: number, typeId: DuckDBTypeId): 
   if (read === undefined) return chunk.convertColumnValues(index, toValue);
   const { rowCount } = chunk;
   const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
-  const bits = duckdb.vector_get_validity(vector, Math.ceil(rowCount / 64) * 8) ?? undefined;
+  const bits = validityOf(vector, rowCount);
   const values = read(vector, rowCount, bits);
   return bits === undefined ? values : values.map((value, row) => (isSet(bits, row) ? value : null));
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../config.js';
@@ -27,10 +26,6 @@ export function quote(text: string): string {
 /** A path as a pattern that it alone is like: a reader of files takes each for one. */
 export function patternOf(path: string): string {
   return path.replaceAll(/[*?[]/g, '[$&]');
-}
-
-export function sha256(text: string): string {
-  return hash('sha256', text);
 }
 
 /** Days as the rows of a VALUES list. */

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { carriedOver, changesAfter, columnsOf, inOrder, readDefinitions } from '../change.js';
 import { type ReferencePaths, readReferences } from '../reference.js';
-import { readSql, readSqlFolder, sha256 } from '../sql.js';
+import { readSql, readSqlFolder } from '../sql.js';
 import type { Row } from '../store.js';
 import type { ClickHouseSession } from './session.js';
 
@@ -104,7 +105,7 @@ export async function applyChanges(
     await session.run('INSERT INTO facts SELECT $name, $value', { name, value });
   };
   const definitions = readDefinitions(readSql('engine/clickhouse.sql'));
-  const definitionsSha256 = sha256(definitions.sha256 + OWN.map(({ text }) => text).join());
+  const definitionsSha256 = hash('sha256', definitions.sha256 + OWN.map(({ text }) => text).join());
   const areTablesNew = isNew('tables', definitions.tablesSha256);
   if (isNew('definitions', definitionsSha256) || areTablesNew) {
     await session.define(definitions.functions);
@@ -141,7 +142,7 @@ export async function applyChanges(
     await note('definitions', definitionsSha256);
   }
   for (const { fact, table, text, insert } of readReferences(settings)) {
-    if (!areTablesNew && !isNew(fact, sha256(text))) continue;
+    if (!areTablesNew && !isNew(fact, hash('sha256', text))) continue;
     const statement = insert(`${table}_new`);
     // Prices are read at any time: who reads sees the old ones or the new ones.
     await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
@@ -149,7 +150,7 @@ export async function applyChanges(
     await session.run(statement);
     await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
     await session.run(`DROP TABLE ${table}_new SYNC`);
-    await note(fact, sha256(text));
+    await note(fact, hash('sha256', text));
   }
 }
 
