@@ -1,26 +1,15 @@
-import { createReadStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, mkdirSync, rmSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sync } from '../folder.js';
-import { collectGarbage } from '../memory.js';
 import { Queue } from '../queue.js';
 import type { Store } from '../store/store.js';
-import { ulid } from '../ulid.js';
+import { Acknowledged } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
 import { Checker, type Sent, type Verdict } from './check.js';
-import { requireOrganization } from './organization.js';
 import { PlainLines } from './plain.js';
 
-/** How much is settled together: bytes and files. */
-const BATCH_BYTES = 256 << 20;
-const BATCH_FILES = 5000;
-/** How often it is looked whether something waits. */
-const SETTLE_MS = 1000;
-/** While more comes in, so many times only: a batch costs about the same whether it is small or not so small. */
-const PATIENCE = 10;
-/** When nothing has come for so many times, all that takes memory for it rests until something comes. */
-const REST_AFTER = 10;
 /** How much is checked together by the rules of sql/ingest. */
 const GROUP_FILES = 64;
 const GROUP_BYTES = 64 << 20;
@@ -72,43 +61,30 @@ interface Checked {
  */
 export class Inbox {
   private waiting: Waiting[] = [];
-  private draining: Promise<void> | undefined;
   private opened: Promise<Checker> | undefined;
   private isChecking = false;
   private readonly disk = new Queue();
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  /** Whether something was acknowledged since it was last looked. */
-  private hasCome = false;
-  /** Bytes and files that were acknowledged and are not settled yet. */
-  private held = { bytes: 0, files: 0 };
 
   private constructor(
     private readonly folder: string,
     private readonly limitBytes: number,
     private readonly clock: () => number,
+    private readonly acknowledged: Acknowledged,
   ) {}
 
   /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
   static open(data: string, limitMb: number, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
     for (const part of ['incoming', 'checking']) rmSync(join(folder, part), { recursive: true, force: true });
-    for (const part of ['incoming', 'ready', 'settling']) mkdirSync(join(folder, part), { recursive: true });
-    const inbox = new Inbox(folder, limitMb * 2 ** 20, clock);
-    for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-      const found = statSync(join(folder, path));
-      if (found.isFile()) {
-        inbox.held.bytes += found.size;
-        inbox.held.files += 1;
-      }
-    }
-    return inbox;
+    mkdirSync(join(folder, 'incoming'), { recursive: true });
+    return new Inbox(folder, limitMb * 2 ** 20, clock, Acknowledged.open(folder, limitMb * 2 ** 20, clock));
   }
 
   /** What is acknowledged and waits to be settled. */
   get depth(): { readonly bytes: number; readonly files: number } {
-    return this.held;
+    return this.acknowledged.depth;
   }
 
   /**
@@ -116,7 +92,7 @@ export class Inbox {
    * has taken nothing. A verdict with events of others has taken nothing either.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
-    if (this.held.bytes >= this.limitBytes) throw new InboxFull();
+    if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
     const { requestId, orgId } = sender;
     const path = join(this.folder, 'incoming', requestId);
     try {
@@ -204,88 +180,19 @@ export class Inbox {
         changed.add(ready);
       changed.add(folder);
       await rename(path, join(folder, `${requestId}.ndjson`));
-      this.held.bytes += bytes;
-      this.held.files += 1;
-      this.hasCome = true;
+      this.acknowledged.add(bytes);
     }
     for (const folder of changed) await sync(folder);
   }
 
-  /**
-   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds.
-   * Failures go to `report`, and are tried again.
-   */
+  /** Settles from now on what comes. Failures go to `report`, and are tried again. */
   start(store: Store, report: (error: unknown) => void): void {
-    let looks = 0;
-    let quiet = 0;
-    this.timer = setInterval(() => {
-      const { hasCome } = this;
-      this.hasCome = false;
-      quiet = this.held.files > 0 ? 0 : quiet + 1;
-      if (quiet === REST_AFTER)
-        this.closeChecker()
-          .then(() => store.rest())
-          .then(collectGarbage)
-          .catch(report);
-      if (this.held.files === 0 || this.draining !== undefined) return;
-      looks += 1;
-      if (hasCome && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2)) return;
-      looks = 0;
-      this.drain(store).catch(report);
-    }, SETTLE_MS);
+    this.acknowledged.start(store, () => this.closeChecker(), report);
   }
 
   /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
-  async drain(store: Store): Promise<void> {
-    while (this.draining !== undefined) await this.draining;
-    this.draining = this.settleAll(store);
-    try {
-      await this.draining;
-    } finally {
-      this.draining = undefined;
-    }
-  }
-
-  private async settleAll(store: Store): Promise<void> {
-    // What a killed process was settling.
-    for (const token of await readdir(join(this.folder, 'settling'))) await this.settle(store, token);
-    for (const orgId of (await readdir(join(this.folder, 'ready'))).sort()) {
-      const ready = join(this.folder, 'ready', orgId);
-      const names = (await readdir(ready)).sort();
-      for (let next = 0; next < names.length; ) {
-        const token = `${ulid(this.clock())}.${orgId}`;
-        const folder = join(this.folder, 'settling', token);
-        await mkdir(folder);
-        let bytes = 0;
-        for (const name of names.slice(next, next + BATCH_FILES)) {
-          bytes += (await stat(join(ready, name))).size;
-          await rename(join(ready, name), join(folder, name));
-          next += 1;
-          if (bytes > BATCH_BYTES) break;
-        }
-        await this.settle(store, token);
-      }
-    }
-  }
-
-  /** Settles the files of one batch, unless the store has them already, and removes them. */
-  private async settle(store: Store, token: string): Promise<void> {
-    const folder = join(this.folder, 'settling', token);
-    const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
-    let bytes = 0;
-    for (const path of paths) bytes += (await stat(path)).size;
-    const [known] = await store.select('SELECT count(*) AS batches FROM batches WHERE token = $token', {
-      token,
-    });
-    if (Number(known?.batches) === 0 && paths.length > 0) {
-      const orgId = token.slice(token.indexOf('.') + 1);
-      await requireOrganization(store, orgId, this.clock());
-      // What was valid when it was acknowledged is valid later too.
-      await store.settle({ orgId, format: 'canonical', paths, receivedAt: this.clock(), token });
-    }
-    await rm(folder, { recursive: true });
-    this.held.bytes -= bytes;
-    this.held.files -= paths.length;
+  drain(store: Store): Promise<void> {
+    return this.acknowledged.drain(store);
   }
 
   /** It takes memory that nobody needs while nothing comes. */
@@ -297,8 +204,7 @@ export class Inbox {
 
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
-    while (this.draining !== undefined) await this.draining.catch(() => undefined);
+    await this.acknowledged.close();
     await this.closeChecker();
   }
 }
