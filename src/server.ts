@@ -50,11 +50,12 @@ export async function serve(
     serving.log.level = config.logLevel;
     await prepare(store);
     const lake = new Lake(config.data);
-    const control = await serveControl({ store, config, lake, clock });
+    const settle = () => inbox.drain(store);
+    const control = await serveControl({ store, config, lake, settle, clock });
     inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
     // What was built before the lake was, or is not in it for another reason.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'days could not be published'));
-    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
+    const schedule = new Schedule(store, clock, serving.log, settle, {
       retentionDays: config.retentionDays,
       publish: (days) => lake.publish(store, days),
     });

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { get as getTls, Agent as TlsAgent } from 'node:https';
 import { connect } from 'node:net';
@@ -397,6 +397,31 @@ test('limits what one credential asks, and says so in the standard headers', asy
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await ask(other)).status).toBe(200);
+});
+
+test('a build counts all that was acknowledged before it, with and without a service, and says when it can not', async () => {
+  const service = new Service();
+  const key = await service.key();
+  const child = await service.start();
+  const messages = async () => {
+    const args = ['report', 'activity', '--org', 'acme', '--from', DAY, '--to', DAY, '--format', 'json'];
+    return JSON.parse(await service.run(...args))[0].user_messages;
+  };
+  expect(await send(service.url, key, lines(ids(1, 3)))).toBe(200);
+  await service.run('build');
+  expect(await messages()).toBe(3);
+  expect(await send(service.url, key, lines(ids(2, 4)))).toBe(200);
+  await ended(child, 'SIGKILL');
+  const ready = join(service.data, 'inbox', 'ready');
+  renameSync(ready, `${ready}-aside`);
+  writeFileSync(ready, 'not a folder');
+  await expect(service.run('build')).rejects.toThrow(
+    /^build: daybook failed: No day was built, because .* could not be settled \(.*\)\. Remove the cause and run "daybook build" again\.$/m,
+  );
+  rmSync(ready);
+  renameSync(`${ready}-aside`, ready);
+  await service.run('build');
+  expect(await messages()).toBe(7);
 });
 
 test('cuts off who sends a head or a body too slowly, and takes nothing of it', async () => {

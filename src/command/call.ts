@@ -46,6 +46,17 @@ export function requireDatabase(config: Config): void {
     );
 }
 
+/** Settles what was acknowledged. Only the process that has the database open may: a service does it by itself. */
+async function settleInbox(config: Config, store: Store, clock: () => number): Promise<void> {
+  const { Inbox } = await import('../ingest/inbox.js');
+  const inbox = Inbox.open(config.data, config.inboxMb, clock);
+  try {
+    await inbox.drain(store);
+  } finally {
+    await inbox.close();
+  }
+}
+
 /** Runs a command: in the process that has the database open, else here. */
 export async function call<Name extends CommandName>(
   config: Config,
@@ -72,7 +83,9 @@ export async function call<Name extends CommandName>(
   if (store === undefined) return answer as CommandResult<Name>;
   try {
     const lake = new Lake(config.data);
-    return (await runCommand({ store, config, lake, clock }, name, args, progress)) as CommandResult<Name>;
+    const settle = () => settleInbox(config, store, clock);
+    const context = { store, config, lake, settle, clock };
+    return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
   } finally {
     await store.close();
   }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import { newestRun, type Run, runBuild } from '../aggregate/run.js';
 import { staleDays } from '../aggregate/stale.js';
@@ -23,6 +24,8 @@ export interface Context {
   readonly store: Store;
   readonly config: Config;
   readonly lake: Lake;
+  /** Settles all events that were acknowledged before it is called. Throws when some can't be settled. */
+  readonly settle: () => Promise<void>;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -148,18 +151,35 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, SecretKey.open(config), clock);
 }
 
+/** Events that were acknowledged can't be settled: days that were built now would leave them out. */
+class NotSettled extends Error {
+  override name = 'NotSettled';
+
+  constructor(data: string, cause: unknown) {
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    super(
+      `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reason}). Remove the cause and run "daybook build" again.`,
+      { cause },
+    );
+  }
+}
+
 /** What each command does. Results are JSON. */
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
     return ingest(store, request, clock, (done) => progress(done, total));
   },
-  build: async ({ store, config, lake, clock }: Context, range: Of<'build'>, progress: Progress) =>
-    runBuild(store, 'command', range, clock, {
+  build: async ({ store, config, lake, clock, settle }: Context, range: Of<'build'>, progress: Progress) => {
+    await settle().catch((error: unknown) => {
+      throw new NotSettled(config.data, error);
+    });
+    return runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
       progress,
       publish: (days) => lake.publish(store, days),
-    }),
+    });
+  },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
   status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
