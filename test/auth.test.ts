@@ -16,9 +16,9 @@ const TABLE: [Action, string][] = [
   ['change enterprise controls', 'yes no no no no'],
   ['read computers', 'yes yes yes yes no'],
   ['create computers', 'yes yes yes no no'],
-  ['upload to own computers', 'yes yes yes no no'],
-  ['upload to computers of service accounts', 'yes yes no no no'],
-  ["upload to another person's computers", 'no no no no no'],
+  ['upload files to computers', 'yes yes yes no no'],
+  ['upload files to computers of service accounts', 'yes yes no no no'],
+  ["upload files to another person's computers", 'no no no no no'],
   ['read readiness reports', 'yes yes yes yes no'],
   ['submit readiness reports', 'yes yes yes no no'],
   ['send events', 'yes yes yes no yes'],
@@ -27,9 +27,12 @@ const TABLE: [Action, string][] = [
   // A service account is named by those who may upload to its computers.
   ['create computers of service accounts', 'yes yes no no no'],
   // Ours: to rename, delete or retry.
-  ['change computers of others', 'yes yes no no no'],
+  ['change computers', 'yes yes yes no no'],
+  ['delete computers', 'yes yes yes no no'],
+  ['retry the provisioning of computers', 'yes yes yes no no'],
+  ["change another person's computers", 'yes yes no no no'],
   // Ours: a member's own rows.
-  ['read own analytics', 'yes yes yes no no'],
+  ['read its own analytics', 'yes yes yes no no'],
 ];
 
 describe('the role table', () => {

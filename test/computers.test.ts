@@ -100,6 +100,10 @@ describe('creating a computer', () => {
     ['a repository of 2048 characters', { repos: [URL_OF(2048)] }],
     ['autoInstallDeps', { autoInstallDeps: false }],
     ['a hostId in capitals', { hostId: HOST.toUpperCase() }],
+    [
+      'a hostId that firmware made, of no version that is known',
+      { hostId: '03000200-0400-0500-0006-000700080009' },
+    ],
     ['a serviceAccountId of one character', { serviceAccountId: 's' }],
     ['no remoteUser with a source', { remoteUser: undefined, source: { kind: 'scratch' } }],
     ['a template', { source: { kind: 'template', templateId: 't' } }],
@@ -122,6 +126,21 @@ describe('creating a computer', () => {
     ['the provider e2b, without a key for it', { ...MADE, provider: 'e2b' }, /no provider e2b.*E2B_API_KEY/],
     ['a hostId that is no uuid', { ...MADE, hostId: 'host' }, /hostId must be a UUID/],
     ['no remoteUser and no source', { name: 'box' }, /remoteUser/],
+    [
+      'a remoteUser of white space',
+      { ...MADE, remoteUser: ' \u00a0' },
+      /remoteUser must have a character that is not white space/,
+    ],
+    [
+      'a serviceAccountId of white space',
+      { ...MADE, serviceAccountId: ' ' },
+      /serviceAccountId must have a character/,
+    ],
+    [
+      'a template of white space',
+      { ...MADE, source: { kind: 'template', templateId: ' ' } },
+      /source.templateId must have a character/,
+    ],
     ['an empty remoteUser', { ...MADE, remoteUser: '' }, /remoteUser must have at least 1 character/],
     [
       'a remoteUser of 64 characters',
@@ -395,6 +414,24 @@ describe('changing a computer', () => {
       ['owner', undefined, 200],
     ] as const)
       expect((await as(role, userId)('PATCH', path, { remoteUser: 'x' })).status).toBe(status);
+    const who = 'use a credential of role owner, manager, or member.';
+    for (const [method, where, detail] of [
+      ['PATCH', path, `A credential of role guest may not change computers: ${who}`],
+      ['DELETE', path, `A credential of role guest may not delete computers: ${who}`],
+      [
+        'POST',
+        `${path}/retry`,
+        `A credential of role guest may not retry the provisioning of computers: ${who}`,
+      ],
+      [
+        'POST',
+        `${path}/files/a/create-upload`,
+        `A credential of role guest may not upload files to computers: ${who}`,
+      ],
+    ] as const)
+      expect(
+        (await as('guest', 'ada')(method, where, method === 'DELETE' ? undefined : {})).body.detail,
+      ).toBe(detail);
     expect((await as('member', 'eve')('DELETE', path)).status).toBe(403);
     expect((await as('manager', 'eve')('DELETE', path)).status).toBe(204);
   });

@@ -127,6 +127,14 @@ describe('settings', () => {
         { hooks: { Stop: [{ matcher: '(', hooks: [] }] } },
         'hooks.Stop.0.matcher must be a regular expression',
       ],
+      [
+        { hooks: { PostToolUseFailure: [] } },
+        'settings.hooks.PostToolUseFailure is not a hook event: use PreToolUse, PostToolUse, Notification, UserPromptSubmit, Stop, SubagentStop, PreCompact, SessionStart, SessionEnd, or',
+      ],
+      [
+        { modelPolicy: { allowedModelIds: ['  '] } },
+        'settings.modelPolicy.allowedModelIds.0 must have a character that is not white space',
+      ],
       [{ customModels: [{ apiKey: MASK }] }, 'customModels..apiKey is masked, and there is no secret'],
     ];
     for (const [settings, sentence] of wrong) {

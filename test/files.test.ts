@@ -143,6 +143,7 @@ describe('other members', () => {
     [{}, 400],
     [{ sizeBytes: 1, contentType: 'text/plain' }, 200],
     [{ sizeBytes: 1, contentType: '' }, 400],
+    [{ sizeBytes: 1, contentType: ' ' }, 400],
     [{ sizeBytes: 1, name: 'b' }, 400],
   ];
   for (const [body, status] of created)
@@ -173,6 +174,8 @@ describe('a file that is sent', () => {
     expect(first.status).toBe(200);
     expect(Completed.parse(first.body)).toEqual({ transferId, fileName: 'whole.bin', byteLength: 3_000_000 });
     expect((await complete({ destPath: 'made/on the way' })).body).toEqual(first.body);
+    const inCapitals = { destPath: 'made/on the way', transferId: transferId.toUpperCase() };
+    expect((await complete(inCapitals)).body).toEqual(first.body);
     const folder = join(agent.workspace, 'made', 'on the way');
     expect(readFileSync(join(folder, 'whole.bin')).equals(bytes)).toBe(true);
     expect(readdirSync(folder)).toEqual(['whole.bin']);

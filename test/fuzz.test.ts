@@ -104,7 +104,8 @@ const senseless = fc.oneof(fc.constantFrom(...SENSELESS), text);
 function right({ type, format, minimum, maximum, minLength, maxLength, ...schema }: Schema) {
   if (schema.const !== undefined) return fc.constant(String(schema.const));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(String));
-  if (type === 'integer') return fc.integer({ min: Number(minimum), max: Number(maximum) }).map(String);
+  if (type === 'integer')
+    return fc.bigInt({ min: BigInt(Number(minimum)), max: BigInt(Number(maximum ?? 1e30)) }).map(String);
   if (format === 'date') {
     const [min, max] = [new Date('2025-12-01'), new Date('2026-08-01')];
     return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));

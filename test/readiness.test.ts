@@ -122,13 +122,14 @@ describe('readiness reports', () => {
       world.now += count % 2;
       await send('umbrella', reportOf('api'));
     }
-    const before = await idsOf('umbrella', '?limit=999999999');
+    const before = await idsOf('umbrella', `?limit=${'9'.repeat(400)}`);
     expect(before).toHaveLength(47);
     const seen: string[] = [];
     for (let page = await idsOf('umbrella', '?limit=7'); page.length > 0; ) {
       seen.push(...page);
       await send('umbrella', reportOf('api'));
-      page = await idsOf('umbrella', `?limit=7&startAfter=${page.at(-1)}`);
+      // The case of a UUID means nothing.
+      page = await idsOf('umbrella', `?limit=7&startAfter=${page.at(-1)?.toUpperCase()}`);
     }
     // What comes in the very millisecond of a page's last report can be on the next one.
     expect(seen.filter((id) => before.includes(id))).toEqual(before);
@@ -176,6 +177,8 @@ describe('readiness reports', () => {
       { report: { readme: evaluation(0, 0) } },
       'report.readme.denominator must be at least 1',
     ],
+    ['an application of white space', { apps: { ' ': { description: 'x' } } }, 'must have a character'],
+    ['a branch of white space', { branch: ' ' }, 'branch must have a character that is not white space'],
     [
       'no rationale',
       { report: { readme: { numerator: 0, denominator: 1 } } },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NOT_BLANK } from '../name.js';
 
 /** Characters are counted as JSON Schema counts them: a character beyond the first 65,536 is one. */
 function length(max: number) {
@@ -8,14 +9,13 @@ function length(max: number) {
 const NO_CONTROLS = 'must have no control characters';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
-const NOT_BLANK = 'must have a character that is no white space';
 const NO_DOTS = 'must not have two dots in a row';
 
 /** The name of a file that is sent to a computer (public-api.md 4.4). */
 export const FileName = z
   .string()
   .refine(length(255), 'must have 1 to 255 characters')
-  .regex(/\S/, NOT_BLANK)
+  .regex(...NOT_BLANK)
   .regex(/^[^/\\]*$/, 'must have no slash and no backslash')
   .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
   .regex(CONTROLS, NO_CONTROLS)
@@ -30,7 +30,7 @@ export const FileName = z
 export const DestPath = z
   .string()
   .refine(length(510), 'must have 1 to 510 characters')
-  .regex(/\S/, NOT_BLANK)
+  .regex(...NOT_BLANK)
   .regex(/^[^/]/, 'must not begin with a slash')
   .regex(/^[^\\]*$/, 'must have no backslash')
   .regex(/^(?![\s\S]*\/\/)/, 'must not have two slashes in a row')

@@ -139,7 +139,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
     '/me',
     {
       config: {
-        action: 'read own analytics',
+        action: 'read its own analytics',
         errors: RANGE_ERRORS,
         isTagged: true,
         csvExample: csvExample('users'),

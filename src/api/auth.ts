@@ -6,10 +6,11 @@ import { z } from 'zod';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ORG_ID } from '../ingest/organization.js';
+import { nameText } from '../name.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 import { findKey } from './keys.js';
-import { type Action, may, Role } from './roles.js';
+import { ACTIONS, type Action, may, Role } from './roles.js';
 
 /** Who asks. */
 export interface Caller {
@@ -22,10 +23,10 @@ export interface Caller {
 }
 
 const Claims = z.object({
-  sub: z.string().min(1).max(128),
+  sub: nameText(128),
   org_id: z.string().regex(ORG_ID),
   role: Role,
-  email: z.string().min(1).max(320).optional(),
+  email: nameText(320).optional(),
 });
 
 /** Finds out who sends a request (public-api.md 5; decisions.md, Credentials and roles). */
@@ -94,9 +95,13 @@ export function requireAction(caller: Caller, action: Action): void {
   }
 }
 
+const OR = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** What somebody is told whose role may not do this. */
 export function forbiddenTo(role: Role, action: Action): string {
-  return `A credential of role ${role} may not ${action}.`;
+  const roles = ACTIONS[action];
+  const remedy = roles.length === 0 ? 'no role may' : `use a credential of role ${OR.format(roles)}`;
+  return `A credential of role ${role} may not ${action}: ${remedy}.`;
 }
 
 function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {

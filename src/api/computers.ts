@@ -169,7 +169,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
   /** The computer, for those who may change it. */
   const changeable = async (caller: Caller, id: string) => {
     const computer = await required(caller, { id });
-    if (!isOwn(caller, computer)) requireAction(caller, 'change computers of others');
+    if (!isOwn(caller, computer)) requireAction(caller, "change another person's computers");
     return computer;
   };
 
@@ -286,7 +286,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
   app.patch(
     '/computers/:computerId',
     {
-      config: { action: 'create computers', errors: { ...NOT_FOUND, ...BODY_ERRORS, 409: NAME_TAKEN } },
+      config: { action: 'change computers', errors: { ...NOT_FOUND, ...BODY_ERRORS, 409: NAME_TAKEN } },
       schema: {
         tags: ['computers'],
         operationId: 'changeComputer',
@@ -322,7 +322,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
   app.delete(
     '/computers/:computerId',
     {
-      config: { action: 'create computers', errors: { ...NOT_FOUND, 503: AWAY } },
+      config: { action: 'delete computers', errors: { ...NOT_FOUND, 503: AWAY } },
       schema: {
         tags: ['computers'],
         operationId: 'deleteComputer',
@@ -350,7 +350,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
     '/computers/:computerId/retry',
     {
       config: {
-        action: 'create computers',
+        action: 'retry the provisioning of computers',
         errors: {
           ...NOT_FOUND,
           409: 'The computer is active: only one whose provisioning failed is tried again.',

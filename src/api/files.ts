@@ -4,6 +4,7 @@ import { DestPath, FileName } from '../agent/path.js';
 import type { Computer } from '../computer/computer.js';
 import { JobFailed, NoAnswer, NotConnected } from '../computer/relay.js';
 import { NoTransfer, NotUploaded } from '../computer/upload.js';
+import { nameText, Uuid } from '../name.js';
 import { type Caller, requireAction } from './auth.js';
 import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
 import type { ComputerDeps } from './computing.js';
@@ -21,18 +22,16 @@ const NewUpload = z
       .min(0)
       .max(FILE_BYTES)
       .meta({ description: 'how many bytes it has', examples: [5] }),
-    contentType: z
-      .string()
-      .min(1)
-      .max(255)
+    contentType: nameText(255)
       .meta({ examples: ['text/plain'] })
       .optional(),
   })
   .meta({ examples: [{ sizeBytes: 5 }] });
 
-export const TransferId = z
-  .uuid()
-  .meta({ description: 'names the transfer', examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'] });
+export const TransferId = Uuid.meta({
+  description: 'names the transfer, in any case',
+  examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'],
+});
 
 const Upload = z
   .strictObject({
@@ -85,10 +84,10 @@ const IS_THERE = (fileName: string) =>
 
 /** Throws 403 unless the caller may send files to this computer: decisions.md, Credentials and roles. */
 function requireUpload(caller: Caller, computer: Computer): void {
-  if (isOwn(caller, computer)) requireAction(caller, 'upload to own computers');
+  if (isOwn(caller, computer)) requireAction(caller, 'upload files to computers');
   else if (computer.owner.kind === 'service')
-    requireAction(caller, 'upload to computers of service accounts');
-  else requireAction(caller, "upload to another person's computers");
+    requireAction(caller, 'upload files to computers of service accounts');
+  else requireAction(caller, "upload files to another person's computers");
 }
 
 /** What a completion that failed is for the sender. */
@@ -120,7 +119,7 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
   app.post(
     '/computers/:computerId/files/:fileName/create-upload',
     {
-      config: { action: 'upload to own computers', errors: { ...NOT_FOUND, ...BODY_ERRORS } },
+      config: { action: 'upload files to computers', errors: { ...NOT_FOUND, ...BODY_ERRORS } },
       schema: {
         tags: ['computers'],
         operationId: 'createUpload',
@@ -152,7 +151,7 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
     '/computers/:computerId/files/:fileName/complete-upload',
     {
       config: {
-        action: 'upload to own computers',
+        action: 'upload files to computers',
         errors: {
           ...NOT_FOUND,
           ...BODY_ERRORS,

@@ -5,13 +5,14 @@ import { z } from 'zod';
 import { eventsOf } from '../hooks/translate.js';
 import { PACKED_BYTES } from '../ingest/body.js';
 import { isTimely } from '../ingest/event.js';
+import { nameText } from '../name.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
 import { FULL, refusalOfBody } from './events.js';
 import type { ApiDeps } from './family.js';
 import { may } from './roles.js';
 
-const text = (max: number) => z.string().min(1).max(max).optional();
+const text = (max: number) => nameText(max).optional();
 const unknown = (example: unknown) =>
   z
     .unknown()

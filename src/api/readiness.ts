@@ -17,10 +17,12 @@ import type { ApiDeps } from './family.js';
 /** A report of fifty criteria has some 10 KiB. */
 const BODY_BYTES = 1 << 18;
 
-const A_LIMIT = 'must be a positive integer of at most 9 digits';
+const A_LIMIT = 'must be a positive integer';
+/** More than there can be. A limit above it is taken as this: the contract knows none that is too large. */
+const LIMIT = 999_999_999;
 const A_REPOSITORY_LIMIT = 'must be an integer from 1 to 100';
 
-const limit = (pattern: RegExp, sentence: string, maximum: number) =>
+const limit = (pattern: RegExp, sentence: string, maximum?: number) =>
   z
     .string(sentence)
     .regex(pattern, sentence)
@@ -153,7 +155,7 @@ export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, cl
         description: 'The reportId of the last report of a page is startAfter of the next one.',
         querystring: z.strictObject({
           repoId: RepoId.meta({ description: 'reports of this repository only' }).optional(),
-          limit: limit(/^[1-9]\d{0,8}$/, A_LIMIT, 999_999_999),
+          limit: limit(/^[1-9]\d*$/, A_LIMIT),
           startAfter: ReportId.meta({
             description: 'reportId of the last report of the page before',
           }).optional(),
@@ -163,7 +165,7 @@ export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, cl
     },
     async (request, reply) => {
       const { repoId, limit = '20', startAfter } = request.query;
-      const page = { repoId, limit: Number(limit), startAfter };
+      const page = { repoId, limit: Math.min(Number(limit), LIMIT), startAfter };
       try {
         return await sendPieces(reply, listOf('reports', reportsOf(store, request.caller.orgId, page)));
       } catch (error) {

@@ -14,6 +14,7 @@ import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
 import type { Lake } from '../lake/lake.js';
+import { nameText } from '../name.js';
 import type { Store } from '../store/store.js';
 
 /** How far a command is: of a total, in bytes or days. */
@@ -35,7 +36,7 @@ export const Arguments = {
   ingest: z.strictObject({
     orgId: z.string(),
     format: z.enum(['canonical', 'claude-code']),
-    userId: z.string().min(1).max(128).optional(),
+    userId: nameText(128).optional(),
     files: z.array(z.strictObject({ path: z.string(), size: z.number() })),
   }),
   build: z.strictObject({
@@ -56,7 +57,7 @@ export const Arguments = {
   createKey: z.strictObject({
     orgId: z.string(),
     role: Role,
-    userId: z.string().min(1).max(128).optional(),
+    userId: nameText(128).optional(),
     email: z
       .string()
       .regex(/^\S+@\S+$/, 'must be an e-mail address')
@@ -70,7 +71,7 @@ export const Arguments = {
   setControls: z.strictObject({
     orgId: z.string(),
     settings: z.unknown().pipe(Settings),
-    user: z.string().min(1).max(128),
+    user: nameText(128),
     revision: z.int().min(0).optional(),
   }),
   listControls: z.strictObject({ orgId: z.string(), limit: z.int().min(1).max(100) }),

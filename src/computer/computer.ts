@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { lineText, Uuid } from '../name.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { Steps, stepsFor } from './step.js';
@@ -8,15 +9,6 @@ export const Provider = z.enum(['byom', 'e2b']);
 export const Status = z.enum(['active', 'provisioning', 'error']);
 export const OwnerKind = z.enum(['human', 'service']);
 
-/** A text that is stored and shown: bounded, and of one line. */
-const line = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
-    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must have no control characters');
-
 const A_NAME = 'must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends';
 export const Name = z
   .string()
@@ -24,23 +16,27 @@ export const Name = z
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, A_NAME)
   .meta({ description: 'unique in the organization', examples: ['box'] });
 
-export const RemoteUser = line(63).meta({ description: 'the user on the machine', examples: ['ada'] });
-export const HostId = z
-  .uuid()
-  .toLowerCase()
-  .meta({
-    description: 'what tells the machine from others; unique in the organization',
-    examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
-  });
+export const RemoteUser = lineText(63).meta({ description: 'the user on the machine', examples: ['ada'] });
+export const HostId = Uuid.meta({
+  description: 'what tells the machine from others, in any case; unique in the organization',
+  examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
+});
+
+const sourceOf = (templateId: z.ZodString, computerId: z.ZodString) =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('scratch') }),
+    z.strictObject({ kind: z.literal('template'), templateId }),
+    z.strictObject({ kind: z.literal('computer'), computerId }),
+  ]);
 
 /** What a computer is made from (decisions.md, Computers). */
-export const Source = z
-  .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('scratch') }),
-    z.strictObject({ kind: z.literal('template'), templateId: line(2048) }),
-    z.strictObject({ kind: z.literal('computer'), computerId: line(128) }),
-  ])
-  .meta({ description: 'what it is made from', examples: [{ kind: 'scratch' }] });
+export const Source = sourceOf(lineText(2048), lineText(128)).meta({
+  description: 'what it is made from',
+  examples: [{ kind: 'scratch' }],
+});
+
+/** The same as the database has it, where what was stored under older rules must stay readable. */
+const StoredSource = sourceOf(z.string(), z.string());
 
 const A_REPO =
   'must be an address of a repository that begins with http://, https:// or ssh://, or is user@host:path';
@@ -64,7 +60,7 @@ export const NewComputer = z
       .boolean()
       .meta({ description: 'whether to install what their lock files name', examples: [true] })
       .optional(),
-    serviceAccountId: line(2048)
+    serviceAccountId: lineText(2048)
       .meta({ description: 'the service account that owns it; for managers and owners' })
       .optional(),
     source: Source.optional(),
@@ -146,7 +142,7 @@ function toComputer(row: Row): Computer {
     remoteUser: NullableText.parse(row.remote_user),
     repos: z.array(z.string()).parse(JSON.parse(String(row.repos))),
     autoInstallDeps: row.auto_install_deps === true,
-    source: source === null ? null : Source.parse(JSON.parse(source)),
+    source: source === null ? null : StoredSource.parse(JSON.parse(source)),
     steps: Steps.parse(JSON.parse(String(row.steps))),
     providerRef: NullableText.parse(row.provider_ref),
     createdAt: Number(row.created_at),

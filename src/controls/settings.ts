@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/config.js';
+import { NOT_BLANK } from '../name.js';
 import { AddressRange } from './address.js';
 
 const flag = z.boolean().optional();
-const text = z.string().optional();
-const texts = z.array(z.string()).optional();
+/** A name, or '' where there is none. */
+const oneName = z.string().regex(/^$|\S/, NOT_BLANK[1]);
+const text = oneName.optional();
+const texts = z.array(oneName).optional();
+const words = z.string().optional();
 const open = z.record(z.string(), z.unknown()).optional();
 const amount = z.number().min(0).optional();
 const port = z.int().min(0).max(65_535).optional();
@@ -16,6 +20,17 @@ const emails = z
       .max(320),
   )
   .optional();
+
+/** The events that hooks can be configured for (public-api.md 6.1), and two switches. */
+const { hooksDisabled, showHookOutput, ...events } = HooksConfig.shape;
+const AN_EVENT = `is not a hook event: use ${Object.keys(events).join(', ')}, or ${Object.keys({ hooksDisabled, showHookOutput }).join(' or ')}`;
+
+/** The hooks that an organization controls. A misspelt event would be a rule that never runs. */
+const Hooks = HooksConfig.superRefine((hooks, context) => {
+  for (const name of Object.keys(hooks))
+    if (!Object.hasOwn(HooksConfig.shape, name))
+      context.addIssue({ code: 'custom', path: [name.slice(0, 100)], message: AN_EVENT });
+}).meta({ additionalProperties: false });
 
 const CustomModel = z.looseObject({
   model: text,
@@ -221,7 +236,7 @@ export const Settings = z
       })
       .optional(),
     allowManagedHooksOnly: flag,
-    hooks: HooksConfig.optional(),
+    hooks: Hooks.optional(),
     restrictMemberVisibility: flag,
     restrictApiKeyCreationToManagers: flag,
     managedComputersEnabled: flag,
@@ -234,8 +249,8 @@ export const Settings = z
       .looseObject({ enabledRoles: z.array(z.unknown()).optional(), personaConnectors: open })
       .optional(),
     sessionRetentionDays: z.int().min(14).max(365).optional(),
-    platformRouterGuidance: text,
-    platformRouterRules: z.array(z.looseObject({ guidance: text, when: text })).optional(),
+    platformRouterGuidance: words,
+    platformRouterRules: z.array(z.looseObject({ guidance: words, when: words })).optional(),
     env: open,
   })
   .meta({

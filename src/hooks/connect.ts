@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
+import { nameText } from '../name.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;
@@ -9,7 +10,7 @@ const CHECK_MS = 5000;
 const Wanted = z.object({
   server: z.url({ protocol: /^https?$/, error: 'must be an address as https://daybook.acme.example' }),
   key: z.string().regex(/^\S{1,8192}$/, 'must be an API key or a JWT'),
-  user: z.string().min(1).max(128).optional(),
+  user: nameText(128).optional(),
 });
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameText, Uuid } from '../name.js';
 import { Level } from './level.js';
 import { isRepositoryUrl } from './repository.js';
 
@@ -19,6 +20,9 @@ const text = (description: string, example: string, most: number) =>
     .string()
     .max(most)
     .meta({ description, examples: [example] });
+
+const named = (description: string, example: string, most: number) =>
+  nameText(most).meta({ description, examples: [example] });
 
 const Evaluation = z
   .strictObject({
@@ -78,7 +82,7 @@ const Content = {
     .meta({ description: 'repository that was evaluated', examples: [EXAMPLE.repoUrl] }),
   apps: z
     .record(
-      z.string().min(1).max(MOST.path),
+      nameText(MOST.path),
       z.strictObject({ description: text('what it is', 'Node.js package api', MOST.description) }),
     )
     .refine(...fewer(MOST.apps, 'applications'))
@@ -95,7 +99,7 @@ const Content = {
     .regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, 'must be a commit hash of 40 or 64 hexadecimal digits')
     .meta({ description: 'commit at the evaluation', examples: [EXAMPLE.commitHash] })
     .optional(),
-  branch: text('branch at the evaluation', 'main', 500).optional(),
+  branch: named('branch at the evaluation', 'main', 500).optional(),
   hasLocalChanges: z
     .boolean()
     .meta({ description: 'there were changes that were not committed', examples: [false] })
@@ -106,21 +110,22 @@ const Content = {
     .optional(),
   modelUsed: z
     .strictObject({
-      id: text('model that evaluated', 'claude-sonnet-4-5', 200),
+      id: named('model that evaluated', 'claude-sonnet-4-5', 200),
       reasoningEffort: z.enum(['low', 'medium', 'high', 'off']).meta({ examples: ['off'] }),
     })
     .meta({ description: 'absent where no model took part' })
     .optional(),
-  agentVersion: text('version of the program that made the report', '0.1.0', 100).optional(),
+  agentVersion: named('version of the program that made the report', '0.1.0', 100).optional(),
 };
 
 /** A report as it is sent: its id and its time are the server's. */
 export const Submission = z.strictObject(Content).meta({ id: 'NewReadinessReport', examples: [EXAMPLE] });
 export type Submission = z.infer<typeof Submission>;
 
-export const ReportId = z
-  .uuid()
-  .meta({ description: 'id of the report', examples: ['3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03'] });
+export const ReportId = Uuid.meta({
+  description: 'id of the report',
+  examples: ['3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03'],
+});
 export const RepoId = z
   .string()
   .regex(/^repo_[0-9a-f]{16}$/, 'must be a repository id: repo_ and 16 hexadecimal digits')
