@@ -140,6 +140,16 @@ const TOLD: [string, Payload, object[]][] = [
     [{ type: 'tool_call', success: false }],
   ],
   [
+    'a command that failed',
+    tool('Bash', { command: 'git commit -m x' }, undefined, {
+      hook_event_name: 'PostToolUseFailure',
+      error: SECRET,
+      is_interrupt: false,
+      duration_ms: 40,
+    }),
+    [{ type: 'tool_call', event_id: 'tool:toolu_1', tool_name: 'Bash', success: false, duration_ms: 40 }],
+  ],
+  [
     'a commit',
     tool(
       'Bash',
@@ -719,7 +729,7 @@ describe('hooks install', () => {
       const after = readFileSync(path, 'utf8');
       for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
         expect(after.includes(own)).toBe(text.includes(own));
-      expect(after.split('hooks send --agent').length - 1).toBe(4);
+      expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 5);
       if (!text.includes('//')) {
         const document = JSON.parse(after);
         const groups = (
@@ -738,7 +748,13 @@ describe('hooks install', () => {
     const home = temporaryFolder();
     await write(installed('claude-code', home, 'node cli.js hooks send --agent claude-code'));
     const path = join(home, '.claude', 'settings.json');
-    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')).hooks)).toHaveLength(4);
+    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')).hooks)).toEqual([
+      'SessionStart',
+      'UserPromptSubmit',
+      'PostToolUse',
+      'PostToolUseFailure',
+      'SessionEnd',
+    ]);
     for (const text of ['{ "a": ', '[]', '"x"']) {
       writeFileSync(path, text);
       expect(() => installed('claude-code', home, 'x')).toThrow('is not the JSON object that it should be');

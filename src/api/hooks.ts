@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { isToolCall } from '../hooks/payload.js';
 import { eventsOf } from '../hooks/translate.js';
 import { PACKED_BYTES } from '../ingest/body.js';
 import { isTimely } from '../ingest/event.js';
@@ -35,7 +36,10 @@ const Payload = z
       .string()
       .nullish()
       .meta({ examples: ['acceptEdits'] }),
-    tool_name: text(2048).meta({ description: 'required of PostToolUse', examples: ['Edit'] }),
+    tool_name: text(2048).meta({
+      description: 'required of PostToolUse and PostToolUseFailure',
+      examples: ['Edit'],
+    }),
     tool_use_id: z
       .string()
       .nullish()
@@ -137,7 +141,7 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
       const userId = userOf(caller, body.user_id);
       const events = eventsOf(body, { userId, occurredAt: instantOf(body.timestamp, clock()) });
       if (events.length > 0) {
-        const isTool = body.hook_event_name === 'PostToolUse' && body.hook_runs === undefined;
+        const isTool = isToolCall(body) && body.hook_runs === undefined;
         for (const name of ['session_id', ...(isTool ? (['tool_name'] as const) : [])] as const)
           if (body[name] === undefined)
             throw new ApiError(

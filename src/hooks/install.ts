@@ -4,13 +4,16 @@ import { dirname, join } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { UsageError } from '../exit.js';
 import { sync } from '../folder.js';
-import { membersOf } from './payload.js';
+import { isToolCall, membersOf } from './payload.js';
 
 export const AGENTS = ['claude-code', 'droid'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
 /** The events that something comes of: docs/hooks.md. */
-const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'];
+const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
+  'claude-code': ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SessionEnd'],
+  droid: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'],
+};
 /** More than enough: what takes longer is handed to another process. */
 const TIMEOUT_SECONDS = 10;
 
@@ -118,11 +121,12 @@ function hooksOf(text: string, root: JSONPath): unknown {
 export function installed(agent: AgentName, home: string, command: string): Change {
   const { path, after: text, before } = uninstalled(agent, home);
   const { root } = fileOf(agent, home);
+  const events = EVENTS[agent];
   const group = (event: string) => ({
-    ...(event === 'PostToolUse' ? { matcher: '*' } : {}),
+    ...(isToolCall({ hook_event_name: event }) ? { matcher: '*' } : {}),
     hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
   });
-  const all = Object.fromEntries(EVENTS.map((event) => [event, [group(event)]]));
+  const all = Object.fromEntries(events.map((event) => [event, [group(event)]]));
   const [, indent = '  '] = /^([ \t]+)"/m.exec(text) ?? [];
   let after = text;
   if (text.trim() === '')
@@ -133,13 +137,13 @@ export function installed(agent: AgentName, home: string, command: string): Chan
     )}\n`;
   else if (hooksOf(text, root) === undefined) after = withValue(text, [], 'hooks', all, indent);
   else
-    for (const event of EVENTS) {
+    for (const event of events) {
       const groups = membersOf(hooksOf(after, root))[event];
       after = Array.isArray(groups)
         ? withValue(after, [...root, event], undefined, group(event), indent)
         : withValue(after, root, event, [group(event)], indent);
     }
-  const lines = EVENTS.map((event) => `+ ${event}: ${JSON.stringify(group(event))}`);
+  const lines = events.map((event) => `+ ${event}: ${JSON.stringify(group(event))}`);
   return { path, before, after, lines };
 }
 

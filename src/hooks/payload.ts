@@ -10,6 +10,8 @@ export type Payload = Readonly<Record<string, unknown>>;
 const PRINTED_CHARACTERS = 1 << 16;
 const NAME_CHARACTERS = 2048;
 
+const FAILED = 'PostToolUseFailure';
+
 const SHELLS = new Set(['bash', 'powershell', 'execute', 'shell']);
 const FILE_TOOLS = new Set(['Write', 'Create', 'Edit', 'MultiEdit', 'NotebookEdit', 'ApplyPatch']);
 
@@ -27,6 +29,11 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 1e11
     ? value
     : undefined;
+}
+
+/** Whether a payload tells of a tool call that is over. Claude Code has an event of its own for one that failed. */
+export function isToolCall({ hook_event_name }: Payload): boolean {
+  return hook_event_name === 'PostToolUse' || hook_event_name === FAILED;
 }
 
 /** The command of a shell tool; undefined for other tools. */
@@ -142,7 +149,11 @@ export function toolFactsOf(payload: Payload): ToolFacts {
   const name = String(payload.tool_name);
   const input = membersOf(payload.tool_input);
   const response = membersOf(payload.tool_response);
-  const isSuccess = response.success !== false && response.is_error !== true && response.interrupted !== true;
+  const isSuccess =
+    payload.hook_event_name !== FAILED &&
+    response.success !== false &&
+    response.is_error !== true &&
+    response.interrupted !== true;
   const command = isSuccess ? (shellCommandOf(payload) ?? '') : '';
   const printed = printedBy(payload.tool_response);
   const isNothing = /nothing to commit|no changes added to commit/.test(printed);
@@ -209,7 +220,7 @@ export function withoutWords(payload: Payload): Payload {
     ...kept,
     ...(agent === undefined ? {} : { agent }),
     ...(command === undefined ? {} : { prompt: `/${command}` }),
-    ...(payload.hook_event_name === 'PostToolUse' ? toolWithoutWords(payload) : {}),
+    ...(isToolCall(payload) ? toolWithoutWords(payload) : {}),
   };
 }
 

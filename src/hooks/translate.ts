@@ -63,7 +63,8 @@ export function eventsOf(
         ...(command_name === undefined ? [] : [told('slash_command', 'slash', { command_name })]),
       ];
     }
-    case 'PostToolUse': {
+    case 'PostToolUse':
+    case 'PostToolUseFailure': {
       const { isSuccess, durationMs, files, skill, commit, pullRequest, ...tool } = toolFactsOf(payload);
       return [
         told('tool_call', 'tool', { tool_name: tool.name, success: isSuccess, duration_ms: durationMs }),
