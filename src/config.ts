@@ -178,7 +178,7 @@ const Settings = z.object({
   DAYBOOK_SQL_QUERIES_PER_ORG: whole(1).default(2).describe('how many of them may be of one organization'),
   DAYBOOK_RATE_LIMIT: whole(0)
     .default(6000)
-    .describe('requests per minute of one credential, 0 for any number'),
+    .describe('requests a minute of one credential, or of one address without a valid one; 0 for any number'),
   DAYBOOK_TIMEOUT_S: whole(1, 3600).default(60).describe('seconds that a request may take to arrive'),
   DAYBOOK_AGENT_TIMEOUT_S: whole(1, 3600)
     .default(60)
@@ -303,7 +303,7 @@ export interface Config {
   /** How much the answers that are kept may take, in MiB. */
   readonly cacheMb: number;
   readonly sql: SqlConfig;
-  /** Requests per minute and credential; 0 for any number. */
+  /** Requests a minute of a credential, or of an address without a valid one; 0 for any number. */
   readonly rateLimit: number;
   readonly timeoutSeconds: number;
   /** How long the agent of a computer may take for what it is asked. */

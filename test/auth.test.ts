@@ -120,7 +120,7 @@ interface Wanted {
 }
 
 /** A signer of tokens, and the service that takes them by a key set at a URL. */
-async function jwtWorld(algorithm = 'ES256') {
+async function jwtWorld(algorithm = 'ES256', environment: Record<string, string> = {}) {
   const pair = await generateKeyPair(algorithm, { extractable: true });
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: algorithm };
   let asked = 0;
@@ -134,6 +134,7 @@ async function jwtWorld(algorithm = 'ES256') {
     DAYBOOK_JWT_JWKS: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     DAYBOOK_JWT_ISSUER: ISSUER,
     DAYBOOK_JWT_AUDIENCE: 'daybook',
+    ...environment,
   });
   const app = buildApp(world);
   const make = ({ claims = {}, issuer = ISSUER, audience = 'daybook', expires = 60 }: Wanted = {}) => {
@@ -146,6 +147,84 @@ async function jwtWorld(algorithm = 'ES256') {
   };
   return { world, app, make, server, asked: () => asked };
 }
+
+describe('the rate limit', () => {
+  /** Asks until it is refused, at most so many times, and answers how many requests were not. */
+  async function allowed(app: FastifyInstance, headersOf: (index: number) => object, most = 20) {
+    for (let index = 0; index < most; index += 1) {
+      const { statusCode } = await app.inject({ url: PATH, ...headersOf(index) });
+      if (statusCode === 429) return index;
+    }
+    return most;
+  }
+
+  test('counts a credential however its header is written, and no two of them together', async () => {
+    const world = await World.create({ DAYBOOK_RATE_LIMIT: '3' });
+    const app = buildApp(world);
+    const make = () => createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    const [{ key }, { key: other }] = [await make(), await make()];
+    const spellings = ['Bearer ', 'bearer ', 'BEARER    ', 'bEaReR  ', `Bearer${' '.repeat(9)}`];
+    const written = (index: number) => ({
+      remoteAddress: `192.0.2.${index}`,
+      headers: { authorization: `${spellings[index % spellings.length]}${key}` },
+    });
+    expect(await allowed(app, written)).toBe(3);
+    expect((await ask(app, other)).status).toBe(200);
+  });
+
+  test('counts what has no valid credential by its address, and no valid credential with it', async () => {
+    const world = await World.create({ DAYBOOK_RATE_LIMIT: '3' });
+    const app = buildApp(world);
+    const make = () => createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    const [{ key }, { key: revoked, key_id }] = [await make(), await make()];
+    await revokeKey(world.store, key_id, world.now);
+    const guesses = [
+      {},
+      { authorization: 'Bearer' },
+      { authorization: 'Basic YTpi' },
+      ...[...'abcdef'].map((letter) => ({ authorization: `Bearer dbk_${letter.repeat(43)}` })),
+      { authorization: `Bearer ${revoked}` },
+      { authorization: 'Bearer a.b.c' },
+    ];
+    const from = (address: string) => (index: number) => ({
+      headers: guesses[index % guesses.length] ?? {},
+      remoteAddress: address,
+    });
+    expect(await allowed(app, from('192.0.2.1'))).toBe(3);
+    expect(await allowed(app, from('192.0.2.2'))).toBe(3);
+    // An IPv4 address counts as itself, also where it is written as an IPv6 one.
+    expect(await allowed(app, from('::ffff:192.0.2.1'))).toBe(0);
+    // Whoever has one IPv6 address has all of its /64.
+    expect(await allowed(app, (index) => from(`2001:db8::${index}:1`)(index))).toBe(3);
+    expect(await allowed(app, from('2001:db8:0:1::1'))).toBe(3);
+    const valid = { headers: { authorization: `Bearer ${key}` }, remoteAddress: '192.0.2.1' };
+    expect((await app.inject({ url: PATH, ...valid })).statusCode).toBe(200);
+  });
+
+  test('looks guessed keys up without asking the store', async () => {
+    const world = await World.create();
+    let selects = 0;
+    const store = new Proxy(world.store, {
+      get(target, name) {
+        if (name === 'select') selects += 1;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    const app = buildApp({ store, config: world.config, clock: world.clock, inbox: world.inbox });
+    for (const letter of 'abcdef') expect((await ask(app, `dbk_${letter.repeat(43)}`)).status).toBe(401);
+    expect(selects).toBe(1);
+  });
+
+  test('counts JWTs by whom they are for', async () => {
+    const { app, make } = await jwtWorld('ES256', { DAYBOOK_RATE_LIMIT: '3' });
+    const tokens = await Promise.all([1, 2, 3, 4, 5].map((more) => make({ expires: 60 + more })));
+    expect(
+      await allowed(app, (index) => ({ headers: { authorization: `Bearer ${tokens[index]}` } }), 5),
+    ).toBe(3);
+    expect((await ask(app, await make({ claims: { sub: 'grace' } }))).status).toBe(200);
+  });
+});
 
 describe('JWTs', () => {
   for (const algorithm of ['RS256', 'PS256', 'ES256', 'EdDSA']) {

@@ -300,7 +300,7 @@ describe('every route', () => {
     }));
 
   test('is a 429 with Retry-After for a credential that has sent too much, also where there is nothing', async () => {
-    const limited = await Service.start({ DAYBOOK_RATE_LIMIT: '1' });
+    const limited = await Service.start({ DAYBOOK_RATE_LIMIT: '1', DAYBOOK_TRUST_PROXY: '127.0.0.1' });
     await each(
       async (operation) => {
         const key = await limited.keyOf('owner');
@@ -317,15 +317,13 @@ describe('every route', () => {
       isSecured,
       limited,
     );
+    // Without a valid credential it is the address that counts: here a proxy tells of one for each.
+    let addresses = 0;
     for (const operation of limited.operations.filter(({ isOpen }) => isOpen)) {
-      const given = await limited.send(operation, { headers: { authorization: operation.path } });
-      expect(given.status).toBe(okOf(operation));
-      expectError(
-        limited,
-        operation,
-        await limited.send(operation, { headers: { authorization: operation.path } }),
-        429,
-      );
+      addresses += 1;
+      const headers = { 'x-forwarded-for': `10.0.0.${addresses}`, authorization: 'Bearer dbk_guess' };
+      expect((await limited.send(operation, { headers })).status).toBe(okOf(operation));
+      expectError(limited, operation, await limited.send(operation, { headers }), 429);
     }
     for (let guess = 0; guess < 2; guess += 1) await ask(limited.url, '/api/v1/analytics/tokens');
     expectProblem(await ask(limited.url, '/api/v1/analytics/tokens'), 429);
@@ -333,19 +331,25 @@ describe('every route', () => {
 
   test('is a 500 that says nothing of its cause when the store or the disk fails', async () => {
     const failing = await Service.start();
-    const unknown = await failing.keyOf('owner');
-    // The service has looked this key up before its store is gone.
+    // The service has read the keys before its store is gone; another one has not.
     await failing.send(failing.operations.find(isSecured) as Operation);
+    const { world } = failing;
+    const select = () => Promise.reject(new Error('the secret cause'));
+    const store = Object.assign(Object.create(world.store) as typeof world.store, { select });
+    const other = buildApp({ store, config: world.config, clock: world.clock, inbox: world.inbox });
+    onTestFinished(() => other.close());
+    const otherUrl = await other.listen({ host: '127.0.0.1', port: 0 });
     rmSync(join(failing.world.config.data, 'inbox'), { recursive: true });
     await failing.world.store.close();
     failing.isWhole = false;
     await each(
       async (operation) => {
         expectError(failing, operation, await failing.send(operation), 500);
-        const headers = { authorization: `Bearer ${unknown}` };
-        expectError(failing, operation, await failing.send(operation, { headers }), 500);
+        const headers = { authorization: `Bearer ${failing.key}` };
         const path = failing.reference.path(operation);
-        expectProblem(await ask(failing.url, `${path}/nothing`, { headers }), 500, familyOf(path));
+        const { method } = operation;
+        expectProblem(await ask(otherUrl, path, { method, headers }), 500, familyOf(path));
+        expectProblem(await ask(otherUrl, `${path}/nothing`, { headers }), 500, familyOf(path));
       },
       // SQL reads the lake, and asks the store for nothing but the key.
       (operation) => isSecured(operation) && !operation.path.startsWith('/api/v1/sql'),

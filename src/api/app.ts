@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
-import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -21,13 +19,14 @@ import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
 import { addComputers } from './computing.js';
 import { controls } from './controls.js';
-import { ApiError, familyOf } from './errors.js';
+import { familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { hooks } from './hooks.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
+import { limitRequests } from './rate-limit.js';
 import { readiness } from './readiness.js';
 import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
 import { sql } from './sql.js';
@@ -122,33 +121,17 @@ export function buildApp(
   answerErrors(app, familyOf);
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.watch(app, deps);
-  if (config.rateLimit > 0) {
-    app.register(rateLimit, {
-      global: false,
-      max: config.rateLimit,
-      timeWindow: 60_000,
-      enableDraftSpec: true,
-      keyGenerator: ({ headers, ip }) =>
-        headers.authorization === undefined ? ip : hash('sha256', headers.authorization, 'base64'),
-      errorResponseBuilder: (_, { max, ttl }) =>
-        new ApiError(
-          429,
-          `A credential may send ${max} requests a minute: go on in ${Math.ceil(ttl / 1000)} seconds.`,
-        ),
-    });
-    // For every request, also to paths that there are not, and before its credential is looked up.
-    app.after(() => app.addHook('onRequest', app.rateLimit()));
-  }
-  // A parameter that a route doesn't know is an error, also where it knows none.
-  app.addHook('onRoute', (route) => {
-    if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
-  });
-  app.register(swagger, OPENAPI);
   const all: ApiDeps = {
     ...deps,
     authenticator: new Authenticator(deps.store, config.jwt, clock),
     controls: new Controls(deps.store, SecretKey.open(config), clock),
   };
+  if (config.rateLimit > 0) limitRequests(app, all.authenticator, config.rateLimit);
+  // A parameter that a route doesn't know is an error, also where it knows none.
+  app.addHook('onRoute', (route) => {
+    if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
+  });
+  app.register(swagger, OPENAPI);
   app.register(async (scope) => {
     await refuseOtherMethods(scope, async () => {
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });

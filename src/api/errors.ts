@@ -57,8 +57,9 @@ export const ERRORS = {
   },
   424: { when: 'What the request depends on failed.', detail: 'The bytes were never uploaded.' },
   429: {
-    when: 'The credential has sent as many requests as it may for now.',
-    detail: 'A credential may send 6000 requests a minute: go on in 60 seconds.',
+    when: 'The credential, or the address that has no valid one, has sent as many requests as it may for now.',
+    detail:
+      'A credential, or an address without a valid one, may send 6000 requests a minute: try again in 60 seconds.',
     headers: { 'retry-after': '60' },
   },
   431: {

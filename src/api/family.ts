@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who sends it; set before a handler runs. */
     caller: Caller;
+    /** Who sends it, once that has been found out; rejected without a valid credential. */
+    identified?: Promise<Caller>;
   }
   interface FastifyContextConfig {
     /** What the route does, for the role table; without one any valid credential may. */
@@ -70,7 +72,7 @@ export function family<Deps extends ApiDeps>(
 ): FastifyPluginAsyncZod<Deps> {
   return async (app, deps) => {
     app.addHook('onRequest', async (request: FastifyRequest) => {
-      request.caller = await deps.authenticator.identify(request);
+      request.caller = await (request.identified ?? deps.authenticator.identify(request));
       await requireAddress(request, request.caller.orgId, deps);
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);

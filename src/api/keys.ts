@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../ingest/organization.js';
 import type { Row, Store } from '../store/store.js';
@@ -69,7 +69,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
       },
     },
   ]);
-  seen.delete(store);
+  loaded.delete(store);
   const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
   if (row === undefined) throw new Error('the new key is not there');
   return { ...toKey(row), key };
@@ -101,33 +101,32 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
       parameters: { now, key_id: key.key_id },
     },
   ]);
-  seen.delete(store);
+  loaded.delete(store);
   return { ...key, revoked_at: now };
 }
 
-/** The keys that requests have come with, by hash, of each store. Whoever changes keys drops them all. */
-const seen = new WeakMap<Store, Map<string, Key>>();
+/** The keys of each store that are not revoked, by hash. Whoever changes keys drops them. */
+const loaded = new WeakMap<Store, Promise<Map<string, Key>>>();
+
+/**
+ * TRICKY: all of them at once, not each as it is asked for. A guessed key then costs no query, however many are guessed.
+ */
+function keysOf(store: Store): Promise<Map<string, Key>> {
+  const known = loaded.get(store);
+  if (known !== undefined) return known;
+  const keys = store
+    .select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE revoked_at IS NULL`)
+    .then((rows) => new Map(rows.map((row) => [String(row.key_hash), toKey(row)])));
+  loaded.set(store, keys);
+  keys.catch(() => {
+    if (loaded.get(store) === keys) loaded.delete(store);
+  });
+  return keys;
+}
 
 /** The key that somebody sends; undefined for one that is unknown, expired or revoked. */
 export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
   if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
-  const hash = hashOf(key);
-  let known = seen.get(store);
-  if (known === undefined) {
-    known = new Map();
-    seen.set(store, known);
-  }
-  let found = known.get(hash);
-  if (found === undefined) {
-    const [row] = await store.select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE key_hash = $hash`, {
-      hash,
-    });
-    if (row === undefined || !timingSafeEqual(Buffer.from(String(row.key_hash)), Buffer.from(hash)))
-      return undefined;
-    found = toKey(row);
-    // A key that was revoked while it was looked up stays out: then the map is another by now.
-    if (seen.get(store) === known) known.set(hash, found);
-  }
-  if (found.revoked_at !== null || (found.expires_at !== null && found.expires_at <= now)) return undefined;
-  return found;
+  const found = (await keysOf(store)).get(hashOf(key));
+  return found === undefined || (found.expires_at !== null && found.expires_at <= now) ? undefined : found;
 }

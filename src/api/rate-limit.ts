@@ -1,0 +1,38 @@
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import type { FastifyInstance } from 'fastify';
+import type { Authenticator } from './auth.js';
+import { ApiError } from './errors.js';
+
+/** How many credentials and addresses are counted at a time. The one that came least recently is forgotten first. */
+const COUNTED_AT_MOST = 20_000;
+
+/**
+ * Limits requests per minute: those with a valid credential by the principal that it stands for, all others by the address
+ * that they come from (of IPv6 by its /64). So guessing credentials gives nobody a new allowance, and a guess doesn't use up
+ * the allowance of valid credentials from the same address.
+ */
+export function limitRequests(app: FastifyInstance, authenticator: Authenticator, max: number): void {
+  app.register(rateLimit, {
+    global: false,
+    max,
+    timeWindow: 60_000,
+    cache: COUNTED_AT_MOST,
+    enableDraftSpec: true,
+    keyGenerator: async (request) => {
+      request.identified = authenticator.identify(request);
+      try {
+        const { orgId, credential } = await request.identified;
+        return `credential ${orgId} ${credential}`;
+      } catch {
+        return `address ${normalizeIP(request.ip)}`;
+      }
+    },
+    errorResponseBuilder: (_, { max, ttl }) =>
+      new ApiError(
+        429,
+        `A credential, or an address without a valid one, may send ${max} requests a minute: try again in ${Math.ceil(ttl / 1000)} seconds.`,
+      ),
+  });
+  // For every request, also to paths that don't exist.
+  app.after(() => app.addHook('onRequest', app.rateLimit()));
+}
