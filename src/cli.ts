@@ -757,7 +757,13 @@ hooks
       const folder = options.folder === undefined ? undefined : resolve(options.folder);
       const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
       const connection = await connectTo(folder, { server: options.server, key, user: options.user });
-      const command = commandOf(options.agent, [process.execPath, process.argv[1] ?? ''], folder);
+      const { NODE_EXTRA_CA_CERTS: authorities } = process.env;
+      const command = commandOf(
+        options.agent,
+        [process.execPath, process.argv[1] ?? ''],
+        folder,
+        authorities === undefined || authorities === '' ? undefined : resolve(authorities),
+      );
       if (!(await apply(installed(options.agent, homedir(), command), options.yes === true))) return;
       await connection.save();
       print(connection.sentence);

@@ -721,9 +721,9 @@ describe('hooks install', () => {
       const path = join(home, file);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text, { mode: 0o640 });
-      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b');
+      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b', '/my ca.pem');
       expect(command).toBe(
-        `/usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
+        `NODE_EXTRA_CA_CERTS='/my ca.pem' /usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
       );
       for (let time = 0; time < 2; time += 1) await write(installed(agent, home, command));
       const after = readFileSync(path, 'utf8');

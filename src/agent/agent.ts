@@ -3,6 +3,7 @@ import { get as getHttps } from 'node:https';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
 import { CLOSE, type FromAgent, FromService, type Job, MESSAGE_BYTES, PROTOCOL, parse } from './message.js';
 import { clone, install } from './repository.js';
@@ -111,7 +112,10 @@ class Agent {
         socket.terminate();
       });
       socket.on('error', (error) => {
-        if ('code' in error) sentence = `The service ${server} can't be reached (${String(error.code)}).`;
+        const fault = certificateFaultOf(error);
+        if (fault !== undefined) sentence = `The service ${server} can't be reached, since ${fault}.`;
+        else if ('code' in error)
+          sentence = `The service ${server} can't be reached (${String(error.code)}).`;
       });
       socket.on('open', () => {
         heard();
@@ -226,7 +230,7 @@ function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
       unreachable(`the answer was ${response.statusCode}`);
     });
     asked.setTimeout(STALL_MS, () => asked.destroy(new Error('nothing came for a minute')));
-    asked.on('error', (error) => unreachable(error.message));
+    asked.on('error', (error) => unreachable(certificateFaultOf(error) ?? error.message));
   });
 }
 

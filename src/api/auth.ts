@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { z } from 'zod';
+import { certificateFaultOf } from '../certificate.js';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ORG_ID } from '../ingest/organization.js';
@@ -47,7 +48,7 @@ export class Authenticator {
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined)
       throw new ApiError(401, 'The request must have the header "Authorization: Bearer <API key>".');
-    return token.split('.').length === 3 ? this.ofJwt(token) : this.ofKey(token);
+    return token.split('.').length === 3 ? this.ofJwt(token, request.log) : this.ofKey(token);
   }
 
   private async ofKey(token: string): Promise<Caller> {
@@ -63,7 +64,7 @@ export class Authenticator {
     };
   }
 
-  private async ofJwt(token: string): Promise<Caller> {
+  private async ofJwt(token: string, log: FastifyRequest['log']): Promise<Caller> {
     const { jwt, jwtKey } = this;
     if (jwt === undefined || jwtKey === undefined)
       throw new ApiError(401, 'This service takes no JWT: send an API key, or set DAYBOOK_JWT_JWKS.');
@@ -83,7 +84,11 @@ export class Authenticator {
       const credential = hash('sha256', `${jwt.issuer} ${sub} ${org_id}`).slice(0, 12);
       return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
     } catch (error) {
-      throw new ApiError(...refusalOf(error));
+      const refusal = refusalOf(error);
+      // The sender can do nothing about it, and learns nothing of the reason.
+      if (refusal[0] === 503)
+        log.error({ err: error }, `The keys at ${jwt.jwks} can't be fetched${becauseOf(error)}.`);
+      throw new ApiError(...refusal);
     }
   }
 }
@@ -102,6 +107,11 @@ export function forbiddenTo(role: Role, action: Action): string {
   const roles = ACTIONS[action];
   const remedy = roles.length === 0 ? 'no role may' : `use a credential of role ${OR.format(roles)}`;
   return `A credential of role ${role} may not ${action}: ${remedy}.`;
+}
+
+function becauseOf(error: unknown): string {
+  const fault = certificateFaultOf(error);
+  return fault === undefined ? '' : `, since ${fault}`;
 }
 
 function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { certificateFaultOf } from '../certificate.js';
 import { readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Report, type Submission } from '../readiness/report.js';
@@ -143,12 +144,20 @@ export class RemoteService {
     signal?: AbortSignal,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) =>
+      const fail = (error: Error) => {
+        const fault = certificateFaultOf(error);
+        const reason = 'code' in error ? String(error.code) : error.message;
+        // The bytes of a file can go to another server.
+        const where =
+          url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
         reject(
           new UsageError(
-            `The service ${this.url} can't be reached (${'code' in error ? String(error.code) : error.message}): start it, or name another with --server or DAYBOOK_URL.`,
+            fault === undefined
+              ? `${where} can't be reached (${reason}): start it, or name another with --server or DAYBOOK_URL.`
+              : `${where} can't be reached, since ${fault}.`,
           ),
         );
+      };
       const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(
         url,
         { method, headers, ...(signal === undefined ? {} : { signal }) },

@@ -1,4 +1,5 @@
 import type { ConnectionOpts } from 'e2b';
+import { certificateFaultOf } from '../certificate.js';
 import type { Computer } from './computer.js';
 import { type Provider, ProviderFailed } from './provider.js';
 
@@ -121,7 +122,8 @@ export class E2b implements Provider {
     try {
       return await work(e2b);
     } catch (error) {
-      const said = error instanceof e2b.CommandExitError ? error.stderr : String(error);
+      const said =
+        error instanceof e2b.CommandExitError ? error.stderr : (certificateFaultOf(error) ?? String(error));
       throw new ProviderFailed(`E2B: ${said.trim().slice(-SAID_CHARACTERS)}`, { cause: error });
     }
   }

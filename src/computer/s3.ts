@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { certificateFaultOf } from '../certificate.js';
 import type { DirectAddresses, Objects } from './object.js';
 
 /** Where objects are in a store that speaks S3. */
@@ -40,7 +41,8 @@ export class S3Objects implements Objects {
   async size(key: string): Promise<number | undefined> {
     const { client, s3 } = await this.sdk();
     try {
-      return (await client.send(new s3.HeadObjectCommand(this.object(key)))).ContentLength;
+      const head = await orFault(client.send(new s3.HeadObjectCommand(this.object(key))));
+      return head.ContentLength;
     } catch (error) {
       if (error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;
       throw error;
@@ -49,7 +51,7 @@ export class S3Objects implements Objects {
 
   async sha256(key: string): Promise<string> {
     const { client, s3 } = await this.sdk();
-    const { Body } = await client.send(new s3.GetObjectCommand(this.object(key)));
+    const { Body } = await orFault(client.send(new s3.GetObjectCommand(this.object(key))));
     const hash = createHash('sha256');
     // In Node.js a body is a stream of Node.js.
     for await (const chunk of Body as Readable) hash.update(chunk as Buffer);
@@ -58,7 +60,7 @@ export class S3Objects implements Objects {
 
   async remove(key: string): Promise<void> {
     const { client, s3 } = await this.sdk();
-    await client.send(new s3.DeleteObjectCommand(this.object(key)));
+    await orFault(client.send(new s3.DeleteObjectCommand(this.object(key))));
   }
 
   private object(key: string) {
@@ -69,6 +71,17 @@ export class S3Objects implements Objects {
   private sdk(): Promise<Sdk> {
     this.loaded ??= load(this.address);
     return this.loaded;
+  }
+}
+
+/** Names a certificate as the reason when that is why the store can't be reached. */
+async function orFault<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const fault = certificateFaultOf(error);
+    if (fault === undefined) throw error;
+    throw new Error(`The object store can't be reached, since ${fault}.`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../name.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
@@ -62,8 +63,10 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
       }),
       signal: AbortSignal.timeout(CHECK_MS),
     });
-  } catch {
-    return false;
+  } catch (error) {
+    const fault = certificateFaultOf(error);
+    if (fault === undefined) return false;
+    throw new UsageError(`${server} can't be reached, since ${fault}.`);
   }
   if (answer.status === 202) return true;
   const detail = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => undefined));

@@ -54,10 +54,19 @@ function quoted(text: string): string {
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The command that an agent's hook runs. */
-export function commandOf(agent: AgentName, program: readonly string[], folder: string | undefined): string {
+/**
+ * The command that an agent's hook runs. The agent may not have the environment of whoever installs it: authorities that
+ * are trusted here go into the command.
+ */
+export function commandOf(
+  agent: AgentName,
+  program: readonly string[],
+  folder: string | undefined,
+  authorities: string | undefined,
+): string {
   const more = folder === undefined ? [] : ['--folder', folder];
-  return [...program, 'hooks', 'send', '--agent', agent, ...more].map(quoted).join(' ');
+  const trusting = authorities === undefined ? '' : `NODE_EXTRA_CA_CERTS=${quoted(authorities)} `;
+  return trusting + [...program, 'hooks', 'send', '--agent', agent, ...more].map(quoted).join(' ');
 }
 
 /** Whether a hook is one that was installed, wherever Daybook was then. */

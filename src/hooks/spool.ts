@@ -102,7 +102,12 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     return 'sent';
   } catch (error) {
     if (signal.aborted) return 'late';
-    return { refused: error instanceof Error ? error.message : String(error) };
+    const { certificateFaultOf } = await import('../certificate.js');
+    const reason = error instanceof Error ? error.message : String(error);
+    const fault = certificateFaultOf(error);
+    return {
+      refused: fault === undefined ? reason : `${connection.server} can't be reached, since ${fault}`,
+    };
   } finally {
     close();
   }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
+import { certificateFaultOf } from '../certificate.js';
 import { type ClickHouseAddress, STAGING } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
@@ -57,6 +58,9 @@ async function requireDatabase(address: ClickHouseAddress): Promise<void> {
     });
     if (found.length === 0) await session.run(`CREATE DATABASE ${address.database}`);
   } catch (error) {
+    const fault = certificateFaultOf(error);
+    if (fault !== undefined)
+      throw new UsageError(`The ClickHouse server ${address.url} can't be reached, since ${fault}.`);
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new UsageError(
       `The ClickHouse server ${address.url} can't be used (${reason}): start it, or correct DAYBOOK_STORE.`,
