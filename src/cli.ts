@@ -35,6 +35,7 @@ const [
   { isDebugging, readProcessConfig, showProcessConfig, VERSION },
   { addDays, dayOf, lastClosedDay, parseDay },
   { inputFiles },
+  { isNestedDeeper, LEVELS_AT_MOST },
   { sentenceOf },
   { bytes, csv, table, withProgress },
 ] = await Promise.all([
@@ -47,6 +48,7 @@ const [
   import('./config.js'),
   import('./day.js'),
   import('./ingest/files.js'),
+  import('./json-depth.js'),
   import('./store/check.js'),
   import('./terminal.js'),
 ]);
@@ -821,11 +823,14 @@ async function jsonOf(file: string): Promise<unknown> {
   } catch {
     throw new UsageError(`There is no file ${file} that can be read.`);
   }
+  const name = file === '-' ? 'Standard input' : file;
+  if (isNestedDeeper(content, LEVELS_AT_MOST))
+    throw new UsageError(`${name} must be nested at most ${LEVELS_AT_MOST} levels deep.`);
   try {
     return JSON.parse(content);
   } catch {
     // What is wrong with it could be in a secret.
-    throw new UsageError(`${file === '-' ? 'Standard input' : file} is not JSON.`);
+    throw new UsageError(`${name} is not JSON.`);
   }
 }
 

@@ -88,6 +88,14 @@ test('a database that is damaged is named as such', async () => {
   expect(code).toBe(2);
 });
 
+test('settings that are nested too deeply are a mistake of use', async () => {
+  const file = join(temporaryFolder(), 'deep.json');
+  writeFileSync(file, `{"env":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+  const { code, stderr } = await runHere(['controls', 'set', file, '--org', 'acme']);
+  expect(stderr).toMatch(/deep\.json must be nested at most 100 levels deep\.\n$/);
+  expect(code).toBe(2);
+});
+
 describe('a mistake of use ends with one sentence and exit code 2', () => {
   test.each([
     [['ingest', '--org', 'acme', 'nowhere.ndjson'], 'There is no file or folder'],

@@ -83,6 +83,8 @@ async function each(
 const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const isSecured = ({ isOpen }: Operation) => !isOpen;
 const takesJson = ({ bodies }: Operation) => Object.hasOwn(bodies, 'application/json');
+/** Events are judged one by one. */
+const takesOneJson = (operation: Operation) => takesJson(operation) && !takesPacked(operation);
 const takesPacked = ({ path }: Operation) => path === '/api/v1/events';
 
 describe('every route', () => {
@@ -221,6 +223,25 @@ describe('every route', () => {
           400,
         );
     }, takesJson));
+
+  test('that takes a body is a 400 for JSON that is nested too deeply, in whichever member', () =>
+    each(async (operation) => {
+      const example: object = JSON.parse(String(service.bodyOf(operation).content));
+      for (const value of [
+        `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+        `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`,
+      ]) {
+        for (const name of [...Object.keys(example), 'unknown', '__proto__', '"\\']) {
+          const texts = Object.entries(example)
+            .filter(([known]) => known !== name)
+            .map(([known, member]) => `${JSON.stringify(known)}:${JSON.stringify(member)},`);
+          const body = `{${texts.join('')}${JSON.stringify(name)}:${value}}`;
+          const headers = { 'content-type': 'application/json' };
+          const given = await service.send(operation, { body, headers });
+          expect(expectError(service, operation, given, 400)).toContain('100 levels');
+        }
+      }
+    }, takesOneJson));
 
   test('that takes a body is a 415 for other types of it, for none, and for a packing that it doesn’t know', () =>
     each(async (operation) => {

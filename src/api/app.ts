@@ -23,6 +23,7 @@ import { familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
 import { hooks } from './hooks.js';
+import { parseJsonBodies } from './json-body.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
@@ -90,6 +91,7 @@ export function buildApp(
     reply.header('x-request-id', request.id);
   });
   limitArrival(app, config.timeoutSeconds);
+  parseJsonBodies(app);
   // A connection that stays open after the last answer would hold up a stop.
   let isClosing = false;
   app.addHook('preClose', async () => {
