@@ -432,6 +432,22 @@ const ATTEMPTS: [string, string][] = [
     'SELECT * FROM (WITH sqlite_master AS (SELECT 1) SELECT 1), sqlite_master',
   ],
   ['the texts of views by another name', 'SELECT view_definition FROM information_schema.views'],
+  [
+    'the settings behind a name in quotes',
+    'WITH "pg_catalog.pg_settings" AS (SELECT 1) SELECT name, setting FROM pg_catalog.pg_settings',
+  ],
+  [
+    'the tables behind a name in quotes',
+    'WITH "information_schema.tables" AS (SELECT 1) SELECT * FROM information_schema.tables',
+  ],
+  [
+    'the texts of views behind their own name',
+    'WITH sqlite_master AS (SELECT sql FROM sqlite_master) SELECT * FROM sqlite_master',
+  ],
+  [
+    'a setting that is folded into a plan',
+    "SELECT json_serialize_plan('SELECT current_setting(''allowed_directories'')', optimize := true)",
+  ],
   ['the extensions', 'SELECT * FROM duckdb_extensions()'],
   ['the databases', 'SHOW DATABASES'],
   ['what is described', "DESCRIBE '/etc/passwd'"],
