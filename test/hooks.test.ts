@@ -288,6 +288,19 @@ describe('a configuration', () => {
       { hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_input: { command: 'rm x' } },
       [],
     ],
+    // A backtracking engine would take years for these two.
+    [
+      'no name that an expression nearly fits, in any number of ways',
+      { matcher: '(a+)+' },
+      { hook_event_name: 'PreToolUse', tool_name: `${'a'.repeat(100)}!` },
+      [],
+    ],
+    [
+      'no such command either',
+      { commandRegex: '^(a|a)*$' },
+      { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: `${'a'.repeat(100)}!` } },
+      [],
+    ],
     ['no event that it has not', {}, { hook_event_name: 'constructor' }, []],
   ];
   test.each(cases)('matches %s', (_, group, payload, commands) => {
@@ -324,6 +337,7 @@ describe('a configuration', () => {
       'Stop.0.hooks.0.type must be command',
     );
     expect(() => read({ Stop: [{ matcher: '[', hooks: [] }] })).toThrow('must be a regular expression');
+    expect(() => read({ Stop: [{ commandRegex: '(?=a)', hooks: [] }] })).toThrow('no look-around');
     expect(() => read('{')).toThrow('are not JSON');
     expect(() => readHooksConfig(`${path}.none`)).toThrow("can't be read");
   });

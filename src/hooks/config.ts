@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import '../sentence.js';
+import { compilePattern } from './pattern.js';
 
+/** A star alone stands for everything, as an empty text does. */
 function isPattern(text: string): boolean {
   try {
-    RegExp(text);
+    if (text !== '*') compilePattern(text);
     return true;
   } catch {
-    return text === '*';
+    return false;
   }
 }
 
-const Pattern = z.string().max(2048).refine(isPattern, 'must be a regular expression');
+const Pattern = z
+  .string()
+  .max(2048)
+  .refine(isPattern, 'must be a regular expression of RE2, which has no look-around and no back references');
 
 const Group = z.looseObject({
   matcher: Pattern.optional(),

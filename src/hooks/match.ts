@@ -1,4 +1,5 @@
 import { type HookGroup, HooksConfig } from './config.js';
+import { compilePattern } from './pattern.js';
 import { type Payload, shellCommandOf } from './payload.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -28,10 +29,10 @@ function subjectOf(payload: Payload): unknown {
 function isMatched({ matcher = '', commandRegex = '' }: HookGroup, payload: Payload): boolean {
   const subject = subjectOf(payload);
   const isAll = matcher === '' || matcher === '*' || subject === undefined;
-  if (!isAll && !new RegExp(`^(?:${matcher})$`).test(String(subject))) return false;
+  if (!isAll && !compilePattern(matcher).testExact(String(subject))) return false;
   if (commandRegex === '' || commandRegex === '*') return true;
   const command = shellCommandOf(payload);
-  return command !== undefined && new RegExp(commandRegex).test(command);
+  return command !== undefined && compilePattern(commandRegex).test(command);
 }
 
 /** The commands that a payload's event runs, each once (decisions.md, Hooks). */
