@@ -96,6 +96,12 @@ program
     const serving = await serve(chosen, clock, async (store) => {
       if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
     });
+    serving.lost.then((error) => {
+      process.stderr.write(
+        `Daybook ends, since the database failed and could not be opened again (${messageOf(error)}): start it again.\n`,
+      );
+      process.exit(1);
+    });
     let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
@@ -838,6 +844,10 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */
 function fail(error: unknown): void {
   if (error instanceof CommanderError) {
@@ -855,7 +865,7 @@ function fail(error: unknown): void {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 2;
   } else {
-    process.stderr.write(`daybook failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`daybook failed: ${messageOf(error)}\n`);
     if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exitCode = 1;
   }

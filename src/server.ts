@@ -18,6 +18,8 @@ export interface Serving {
   readonly store: Store;
   /** The address that it listens on, as `http://127.0.0.1:8787`. */
   readonly url: string;
+  /** What the database could not be opened again for after it broke. It stays pending while all is well. */
+  readonly lost: Promise<unknown>;
   /** Takes no more requests, finishes those under way, a build and commands too, and lets go of the database. */
   readonly stop: () => Promise<void>;
 }
@@ -31,7 +33,15 @@ export async function serve(
   clock: () => number,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
-  const opened = await openStore(config, clock, () => isServed(config.data));
+  let app: FastifyInstance | undefined;
+  let lose: (error: unknown) => void = () => {};
+  const lost = new Promise<unknown>((resolve) => {
+    lose = resolve;
+  });
+  const opened = await openStore(config, clock, () => isServed(config.data), {
+    broken: (err) => app?.log.error({ err }, 'the database failed and is opened again'),
+    lost: lose,
+  });
   if (opened === undefined) {
     throw new UsageError(
       `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
@@ -39,7 +49,6 @@ export async function serve(
   }
   const metrics = new Metrics(clock);
   const store = metrics.counting(opened);
-  let app: FastifyInstance | undefined;
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
     const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
@@ -74,7 +83,7 @@ export async function serve(
       await inbox.close();
       await store.close();
     };
-    return { app: serving, store, url, stop };
+    return { app: serving, store, url, lost, stop };
   } catch (error) {
     await app?.close();
     await inbox.close();

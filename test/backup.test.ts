@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -267,6 +268,18 @@ describe('a backup', () => {
     await expect(backUpOf(copyOfData(), file)).rejects.toThrow(
       /^The backup can't be written to .* \(ENOTDIR\)/,
     );
+  });
+
+  test('is refused before the database is touched where there is no room', async () => {
+    const data = copyOfData();
+    mkdirSync(join(data, 'inbox', 'ready', 'acme'), { recursive: true });
+    writeFileSync(join(data, 'inbox', 'ready', 'acme', 'large.ndjson'), '');
+    truncateSync(join(data, 'inbox', 'ready', 'acme', 'large.ndjson'), 2 ** 43);
+    const config = readConfig({ DAYBOOK_DATA: data });
+    const backingUp = backUp(config, join(temporaryFolder(), 'backup'), () => {
+      throw new Error('the database was held');
+    });
+    await expect(backingUp).rejects.toThrow(/^The backup takes 87960\d\d.\d MB, and .* has room for/);
   });
 
   const KILLS = process.env.SLOW_TESTS === undefined ? 2 : 30;

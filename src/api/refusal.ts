@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { StoreUnavailable } from '../store/fault.js';
 import { ulid } from '../ulid.js';
 import { ApiError, ERRORS, type ErrorStatus, type Family, familyOf, headersOf, problemOf } from './errors.js';
 
@@ -23,6 +24,7 @@ export function wrongMediaType(request: FastifyRequest): ApiError {
 /** The status and sentence of whatever was thrown. */
 function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof StoreUnavailable) return new ApiError(503, error.message);
   if (hasZodFastifySchemaValidationErrors(error)) return new ApiError(400, sentenceOf(error, request));
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return wrongMediaType(request);

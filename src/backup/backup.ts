@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type Config, DATABASE, VERSION } from '../config.js';
 import { DuckDBInstance } from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { checkpointBytes, databaseBytes } from '../store/room.js';
 import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './manifest.js';
 
 /** How far a backup is, in bytes. */
@@ -27,6 +28,22 @@ async function sizeOf(paths: readonly string[]): Promise<number> {
   let bytes = 0;
   for (const path of paths) bytes += (await stat(path)).size;
   return bytes;
+}
+
+/**
+ * Throws a UsageError where there is no room for a backup, and, on the same disk, for the log that the database takes in
+ * before. It is asked before anything begins, since the database fails when it finds that room missing.
+ */
+async function requireRoomFor(config: Config, folder: string): Promise<void> {
+  const { data } = config;
+  const { file, log } = config.clickhouse === undefined ? databaseBytes(data) : { file: 0, log: 0 };
+  let bytes = file + log;
+  // What is settled meanwhile goes.
+  for (const part of ['inbox/ready', 'inbox/settling', 'objects'])
+    for (const path of await filesBelow(join(data, part)))
+      bytes += statSync(join(data, part, path), { throwIfNoEntry: false })?.size ?? 0;
+  const isSameDisk = existsSync(data) && statSync(data).dev === statSync(folder).dev;
+  await requireRoom(folder, bytes + (isSameDisk && log > 0 ? checkpointBytes(data) : 0), 'The backup');
 }
 
 /** The files of the data folder that nobody writes to, or that are replaced whole, by their paths from there. */
@@ -56,6 +73,7 @@ export async function backUp(
     // What a killed process left.
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
+    await requireRoomFor(config, dirname(draft));
     let takenAt = 0;
     await held(async (links, heldAt) => {
       takenAt = heldAt;

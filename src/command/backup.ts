@@ -95,6 +95,8 @@ function held(config: Config, clock: () => number): Held {
         await copied;
         return true;
       } catch (error) {
+        // What is copied still goes into a folder that must not come back once it is removed.
+        await copied?.catch(() => undefined);
         if (error instanceof Nobody) return false;
         throw error;
       }

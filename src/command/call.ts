@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
+import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
 import { ask, Nobody } from './control.js';
@@ -20,10 +21,11 @@ export async function openStore(
   config: Config,
   clock: () => number,
   isServed: () => Promise<boolean>,
+  mishaps?: Mishaps,
 ): Promise<Store | undefined> {
   const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
-    const settings = { ...config, now: clock() };
+    const settings = { ...config, now: clock(), ...(mishaps === undefined ? {} : { mishaps }) };
     try {
       if (config.clickhouse === undefined) return await DuckDbStore.open(config.data, settings);
       const { ClickHouseStore } = await import('../store/clickhouse.js');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sync } from '../folder.js';
 import { Queue } from '../queue.js';
+import { StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
@@ -126,7 +127,14 @@ export class Inbox {
 
   /** Opened when it is first needed. */
   private checker(): Promise<Checker> {
-    this.opened ??= Checker.open(join(this.folder, 'checking'));
+    if (this.opened === undefined) {
+      const opening = Checker.open(join(this.folder, 'checking'));
+      this.opened = opening;
+      // One that could not be opened, as on a full disk, is tried again by the next who needs it.
+      opening.catch(() => {
+        if (this.opened === opening) this.opened = undefined;
+      });
+    }
     return this.opened;
   }
 
@@ -145,6 +153,8 @@ export class Inbox {
         for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
       } catch (error) {
         for (const one of group) one.reject(error);
+        // Its database is of no use any more: the next group gets another.
+        if (error instanceof StoreUnavailable) await this.closeChecker().catch(() => undefined);
       }
     }
     this.isChecking = false;

@@ -178,6 +178,8 @@ export class Lake {
       try {
         return await work();
       } catch (error) {
+        // On a full disk others need the room.
+        await this.staging.clear().catch(() => undefined);
         throw new LakeFailed(this.folder, error);
       }
     });

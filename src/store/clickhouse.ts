@@ -7,7 +7,7 @@ import { certificateFaultOf } from '../certificate.js';
 import { type ClickHouseAddress, STAGING } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
-import { type DailySql, dailySql } from './build.js';
+import { dailySql } from './build.js';
 import { applyChanges as applyDuckDbChanges } from './change.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges } from './clickhouse/schema.js';
@@ -17,13 +17,17 @@ import {
   connect,
   copyOf,
   limitMemory,
+  openFile,
   openInstance,
   type Resources,
   type Session,
+  type StoreOptions,
+  UNHEARD,
   withSources,
 } from './duckdb.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
+import { Renewable } from './renewable.js';
 import { quote, valuesOf } from './sql.js';
 import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
@@ -70,6 +74,14 @@ async function requireDatabase(address: ClickHouseAddress): Promise<void> {
   }
 }
 
+/** The open file in which batches are checked, and all that goes when it has to be opened again. */
+interface Staging {
+  readonly instance: DuckDBInstance;
+  readonly writer: Session;
+  readonly settler: ClickHouseSettler;
+  readonly session: () => Promise<Session>;
+}
+
 /** The store for those who outgrow one machine: a ClickHouse database, which one Daybook at a time writes to. */
 export class ClickHouseStore implements Store {
   /** A build takes a second however small it is. */
@@ -83,9 +95,7 @@ export class ClickHouseStore implements Store {
 
   private constructor(
     private readonly session: ClickHouseSession,
-    private readonly instance: DuckDBInstance,
-    private readonly staging: Session,
-    private readonly settler: ClickHouseSettler,
+    private readonly staging: Renewable<Staging>,
     private readonly builder: ClickHouseBuilder,
     private readonly settings: Resources & ReferencePaths,
     private readonly folder: string,
@@ -99,7 +109,7 @@ export class ClickHouseStore implements Store {
   static async open(
     folder: string,
     address: ClickHouseAddress,
-    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
+    settings: StoreOptions,
   ): Promise<ClickHouseStore> {
     return ClickHouseStore.with(folder, settings, async () => {
       await requireDatabase(address);
@@ -110,20 +120,39 @@ export class ClickHouseStore implements Store {
   /** The same with a client that is connected to the database in another way. */
   static async with(
     folder: string,
-    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
+    settings: StoreOptions,
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClickHouseStore> {
     const instance = await openInstance(folder, STAGING, settings);
+    let isFirst = true;
     let client: ClickHouseClient | undefined;
     try {
-      const staging = await connect(instance);
-      await applyDuckDbChanges(staging, settings);
       client = await connected();
       const session = new ClickHouseSession(client);
       await applyChanges(session, settings);
-      const settler = new ClickHouseSettler(session, staging, folder);
+      const staging = await Renewable.start<Staging>(
+        {
+          open: async (broke) => {
+            const opened = isFirst ? instance : await openFile(folder, STAGING, settings);
+            isFirst = false;
+            const writer = await connect(opened, broke);
+            await applyDuckDbChanges(writer, settings);
+            return {
+              instance: opened,
+              writer,
+              settler: new ClickHouseSettler(session, writer, folder),
+              session: () => connect(opened, broke),
+            };
+          },
+          close: ({ instance, writer }) => {
+            writer.connection.closeSync();
+            instance.closeSync();
+          },
+        },
+        settings.mishaps ?? UNHEARD,
+      );
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, instance, staging, settler, builder, settings, folder);
+      return new ClickHouseStore(session, staging, builder, settings, folder);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -152,7 +181,7 @@ export class ClickHouseStore implements Store {
 
   /** All of it at once, since the files go. */
   private readColumns(sql: string, sources: Sources, parameters: Parameters): Promise<DuckDBResult> {
-    return this.withRows(sql, sources, parameters, ({ connection }, text) => connection.run(text));
+    return this.withRows(sql, sources, parameters, (session, text) => session.readColumns(text, {}, {}));
   }
 
   copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
@@ -162,13 +191,24 @@ export class ClickHouseStore implements Store {
   }
 
   /** What the SELECTs of sources give comes as Parquet files, which the embedded DuckDB reads. */
-  private async withRows<T>(
+  private withRows<T>(
     sql: string,
     sources: Sources,
     parameters: Parameters,
     work: (session: Session, sql: string) => Promise<T>,
   ): Promise<T> {
-    const session = await connect(this.instance);
+    return this.staging.use(async ({ session }) =>
+      this.withRowsOf(await session(), sql, sources, parameters, work),
+    );
+  }
+
+  private async withRowsOf<T>(
+    session: Session,
+    sql: string,
+    sources: Sources,
+    parameters: Parameters,
+    work: (session: Session, sql: string) => Promise<T>,
+  ): Promise<T> {
     const paths: string[] = [];
     try {
       const files: Record<string, string> = {};
@@ -206,7 +246,9 @@ export class ClickHouseStore implements Store {
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.writing(() => this.settler.settle(batch, progress, this.commit));
+    return this.writing(() =>
+      this.staging.use(({ settler }) => settler.settle(batch, progress, this.commit)),
+    );
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
@@ -240,7 +282,9 @@ export class ClickHouseStore implements Store {
   }
 
   rest(): Promise<void> {
-    return this.queue.run(() => limitMemory(this.staging, this.settings.memoryMb));
+    return this.queue.run(() =>
+      this.staging.use(({ writer }) => limitMemory(writer, this.settings.memoryMb)),
+    );
   }
 
   /** What is in the data folder only: the database itself is on its server, which has backups of its own. */
@@ -252,8 +296,7 @@ export class ClickHouseStore implements Store {
   async close(): Promise<void> {
     await this.queue.run(async () => {
       await this.session.client.close();
-      this.staging.connection.closeSync();
-      this.instance.closeSync();
+      await this.staging.close();
     });
   }
 

@@ -14,13 +14,16 @@ import {
   type DuckDBValue,
 } from '../duckdb.js';
 import { UsageError } from '../exit.js';
-import { makeFolder, sync, unwritable } from '../folder.js';
+import { makeFolder, requireRoom, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
+import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './fault.js';
 import { copyBeforeUpgrade } from './precaution.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
+import { type Mishaps, Renewable } from './renewable.js';
+import { checkpointBytes } from './room.js';
 import { rowsOf } from './row.js';
 import { isSpool, Settler } from './settle.js';
 import { quote, valuesOf } from './sql.js';
@@ -53,6 +56,8 @@ export function isLocked(error: unknown): error is Error {
 /** What a database that can't be opened means for the one who runs it. */
 function sentenceOf(error: unknown, folder: string): unknown {
   if (!(error instanceof Error)) return error;
+  if (error instanceof StoreFull)
+    return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
   const [cause = ''] = error.message.split('\n');
   if (/permission denied|read-only file system|is a directory|not a directory/i.test(cause))
     return unwritable(folder, error);
@@ -96,7 +101,11 @@ export function copyOf(sql: string, path: string, partitions: readonly string[])
 
 /** One database connection, with what this project asks of one. */
 export class Session {
-  constructor(readonly connection: DuckDBConnection) {}
+  /** `broke` hears of what makes the whole database useless until it is opened again. */
+  constructor(
+    readonly connection: DuckDBConnection,
+    private readonly broke: (error: unknown) => void = () => {},
+  ) {}
 
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     return rowsOf(await this.query(sql, parameters));
@@ -116,14 +125,29 @@ export class Session {
 
   /** Only a statement with parameters is prepared first, and by itself: each turn of the driver takes its time. */
   private async query(sql: string, parameters: Parameters): Promise<DuckDBResult> {
-    if (Object.keys(parameters).length === 0) return this.connection.run(sql);
-    const statement = await this.connection.prepare(sql);
     try {
-      statement.bind(...bind(parameters));
-      return await statement.run();
-    } finally {
-      statement.destroySync();
+      if (Object.keys(parameters).length === 0) return await this.connection.run(sql);
+      const statement = await this.connection.prepare(sql);
+      try {
+        statement.bind(...bind(parameters));
+        return await statement.run();
+      } finally {
+        statement.destroySync();
+      }
+    } catch (error) {
+      throw this.faultOf(error);
     }
+  }
+
+  /** What an error of the engine is to whoever asked: a full disk or a broken database will pass, and is told as such. */
+  private faultOf(error: unknown): unknown {
+    if (isFatal(error)) {
+      this.broke(error);
+      return isOutOfRoom(error)
+        ? new StoreFull({ cause: error })
+        : new StoreUnavailable(undefined, { cause: error });
+    }
+    return isOutOfRoom(error) ? new StoreFull({ cause: error }) : error;
   }
 
   /** Runs the work in a transaction: all of it, or nothing when it throws. */
@@ -134,7 +158,7 @@ export class Session {
       await this.run('COMMIT');
       return result;
     } catch (error) {
-      await this.run('ROLLBACK');
+      await this.rollBack();
       throw error;
     }
   }
@@ -145,7 +169,17 @@ export class Session {
     try {
       return await work();
     } finally {
+      await this.rollBack();
+    }
+  }
+
+  /** Never throws: what made it necessary is what must be heard of. */
+  private async rollBack(): Promise<void> {
+    try {
       await this.run('ROLLBACK');
+    } catch (error) {
+      // A COMMIT that fails has rolled back already. Any other failure leaves a connection that can't begin anything.
+      if (!/no transaction is active/i.test(String(error))) this.broke(error);
     }
   }
 }
@@ -184,7 +218,7 @@ function isLeftover(file: string): boolean {
 export async function openInstance(
   folder: string,
   file: string,
-  { memoryMb, threads }: Resources,
+  resources: Resources,
 ): Promise<DuckDBInstance> {
   makeFolder(folder);
   if (existsSync(join(folder, RESTORED)))
@@ -192,12 +226,7 @@ export async function openInstance(
   let instance: DuckDBInstance;
   try {
     await makeDatabase(folder, file);
-    instance = await DuckDBInstance.create(join(folder, file), {
-      ...STORAGE,
-      memory_limit: `${memoryMb}MiB`,
-      ...(threads === undefined ? {} : { threads: String(threads) }),
-      autoinstall_known_extensions: 'false',
-    });
+    instance = await openFile(folder, file, resources);
   } catch (error) {
     throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
   }
@@ -207,9 +236,23 @@ export async function openInstance(
   return instance;
 }
 
+/** Opens a database file that is there, and touches nothing else. */
+export function openFile(
+  folder: string,
+  file: string,
+  { memoryMb, threads }: Resources,
+): Promise<DuckDBInstance> {
+  return DuckDBInstance.create(join(folder, file), {
+    ...STORAGE,
+    memory_limit: `${memoryMb}MiB`,
+    ...(threads === undefined ? {} : { threads: String(threads) }),
+    autoinstall_known_extensions: 'false',
+  });
+}
+
 /** Makes a connection, set as all of Daybook's are. */
-export async function connect(instance: DuckDBInstance): Promise<Session> {
-  const session = new Session(await instance.connect());
+export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
+  const session = new Session(await instance.connect(), broke);
   // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
   await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
   return session;
@@ -226,6 +269,23 @@ export async function limitMemory(session: Session, memoryMb: number): Promise<v
   await session.run(`SET memory_limit = '${memoryMb}MiB'`);
 }
 
+/** An open database, and all that goes when it has to be opened again. */
+interface Opened {
+  readonly instance: DuckDBInstance;
+  readonly writer: Session;
+  readonly settler: Settler;
+  readonly builder: Builder;
+  /** Connections that wait for a reader. */
+  readonly idle: Session[];
+  readonly session: () => Promise<Session>;
+}
+
+/** How a store is opened. Tests give queries of their own as `daily`. */
+export type StoreOptions = Resources & ReferencePaths & { now: number; daily?: DailySql; mishaps?: Mishaps };
+
+/** For commands, which hear of it from what they ran. */
+export const UNHEARD: Mishaps = { broken: () => {}, lost: () => {} };
+
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
@@ -235,34 +295,56 @@ export class DuckDbStore implements Store {
   private readonly holds = new Queue();
   /** How often something was written: by this process, since no other one has the file. */
   private writes = 0;
-  private readonly idle: Session[] = [];
   private readers = 0;
   private resting: Promise<void> | undefined;
 
   private constructor(
-    private readonly instance: DuckDBInstance,
-    private readonly writer: Session,
-    private readonly settler: Settler,
-    private readonly builder: Builder,
+    private readonly database: Renewable<Opened>,
     private readonly daily: DailySql,
+    private readonly folder: string,
     private readonly settings: Resources & ReferencePaths,
   ) {}
 
   /**
-   * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date.
-   * Throws StoreBusy when another process has it open. Tests give queries of their own as `daily`.
+   * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date. When the engine gives
+   * up on it later, it is opened again, and whoever asks meanwhile gets StoreUnavailable. Throws StoreBusy when another
+   * process has it open.
    */
-  static async open(
-    folder: string,
-    settings: Resources & ReferencePaths & { now: number; daily?: DailySql },
-  ): Promise<DuckDbStore> {
-    const instance = await openInstance(folder, DATABASE, settings);
-    const writer = await connect(instance);
-    await copyBeforeUpgrade(writer, folder, settings.now);
-    await applyChanges(writer, settings);
+  static async open(folder: string, settings: StoreOptions): Promise<DuckDbStore> {
     const daily = settings.daily ?? dailySql;
-    const settler = new Settler(writer, folder);
-    return new DuckDbStore(instance, writer, settler, new Builder(writer, daily), daily, settings);
+    let first: DuckDBInstance | undefined = await openInstance(folder, DATABASE, settings);
+    const database = await Renewable.start<Opened>(
+      {
+        open: async (broke) => {
+          const instance = first ?? (await openFile(folder, DATABASE, settings));
+          first = undefined;
+          const writer = await connect(instance, broke);
+          return {
+            instance,
+            writer,
+            settler: new Settler(writer, folder),
+            builder: new Builder(writer, daily),
+            idle: [],
+            session: () => connect(instance, broke),
+          };
+        },
+        close: ({ instance, writer, idle }) => {
+          for (const session of [...idle, writer]) session.connection.closeSync();
+          instance.closeSync();
+        },
+      },
+      settings.mishaps ?? UNHEARD,
+    );
+    try {
+      await database.use(async ({ writer }) => {
+        await copyBeforeUpgrade(writer, folder, settings.now);
+        await applyChanges(writer, settings);
+      });
+    } catch (error) {
+      await database.close();
+      throw sentenceOf(error, folder);
+    }
+    return new DuckDbStore(database, daily, folder, settings);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -293,45 +375,45 @@ export class DuckDbStore implements Store {
     while (this.resting !== undefined) await this.resting;
     this.readers += 1;
     try {
-      const session = this.idle.pop() ?? (await connect(this.instance));
-      try {
-        return await read(session);
-      } finally {
-        this.idle.push(session);
-      }
+      return await this.database.use(async ({ idle, session: make }) => {
+        const session = idle.pop() ?? (await make());
+        try {
+          return await read(session);
+        } finally {
+          idle.push(session);
+        }
+      });
     } finally {
       this.readers -= 1;
     }
   }
 
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void> {
-    return this.exclusive(() =>
-      this.writer.transaction(async () => {
-        for (const { sql, parameters } of statements) await this.writer.run(sql, parameters);
+    return this.exclusive(({ writer }) =>
+      writer.transaction(async () => {
+        for (const { sql, parameters } of statements) await writer.run(sql, parameters);
       }),
     );
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.exclusive(() => this.settler.settle(batch, progress));
+    return this.exclusive(({ settler }) => settler.settle(batch, progress));
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.exclusive(() => this.builder.build(due, batch, builtAt));
+    return this.exclusive(({ builder }) => builder.build(due, batch, builtAt));
   }
 
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
-    return this.exclusive(() =>
-      this.writer.transaction(async () => {
-        const removed = await removableOf((sql, parameters) => this.writer.select(sql, parameters), days);
+    return this.exclusive(({ writer }) =>
+      writer.transaction(async () => {
+        const removed = await removableOf((sql, parameters) => writer.select(sql, parameters), days);
         if (removed.length === 0) return removed;
-        await this.writer.run(
+        await writer.run(
           `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM (VALUES ${valuesOf(removed)}) AS removed (org_id, day)`,
           { removed_at: removedAt },
         );
-        await this.writer.run(
-          'DELETE FROM events WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)',
-        );
+        await writer.run('DELETE FROM events WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)');
         return removed;
       }),
     );
@@ -344,16 +426,18 @@ export class DuckDbStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(() => applyChanges(this.writer, { ...this.settings, now }));
+    return this.exclusive(({ writer }) => applyChanges(writer, { ...this.settings, now }));
   }
 
   rest(): Promise<void> {
     return this.queue.run(async () => {
       // Who reads under the limit might get too little.
       if (this.readers > 0) return;
-      this.resting = limitMemory(this.writer, RESTING_MB)
-        .catch(() => undefined)
-        .then(() => limitMemory(this.writer, this.settings.memoryMb))
+      this.resting = this.database
+        .use(async ({ writer }) => {
+          await limitMemory(writer, RESTING_MB).catch(() => undefined);
+          await limitMemory(writer, this.settings.memoryMb);
+        })
         .finally(() => {
           this.resting = undefined;
         });
@@ -367,46 +451,61 @@ export class DuckDbStore implements Store {
    * file can be copied while writers go on.
    */
   hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
-    return this.holds.run(async () => {
-      try {
-        await this.queue.run(async () => {
-          await this.writer.run("SET checkpoint_threshold = '1000 TB'");
-          await this.checkpoint();
-          await at();
-        });
-        await during();
-      } finally {
-        await this.queue.run(() => this.writer.run('RESET checkpoint_threshold'));
-      }
-    });
-  }
-
-  /** Moves all that is committed from the log into the file. A preview that is under way may be in the way: it ends soon. */
-  private async checkpoint(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await this.writer.run('CHECKPOINT');
-        return;
-      } catch (error) {
-        if (attempt === CHECKPOINTS_AT_MOST || !/cannot checkpoint/i.test(String(error))) throw error;
-        await wait(CHECKPOINT_RETRY_MS);
-      }
-    }
+    return this.holds.run(() =>
+      this.database.use(async ({ writer }, broken) => {
+        await requireRoom(this.folder, checkpointBytes(this.folder), 'Taking the log into the database');
+        try {
+          await this.queue.run(async () => {
+            await writer.run("SET checkpoint_threshold = '1000 TB'");
+            await checkpoint(writer);
+            await at();
+          });
+          // Once it is opened again nothing keeps the file as it is.
+          await untilBroken(during(), broken);
+        } finally {
+          if (!broken.aborted) await this.queue.run(() => writer.run('RESET checkpoint_threshold'));
+        }
+      }),
+    );
   }
 
   async close(): Promise<void> {
-    await this.exclusive(async () => {
-      for (const session of this.idle) session.connection.closeSync();
-      this.writer.connection.closeSync();
-      this.instance.closeSync();
-    });
+    await this.queue.run(() => this.database.close());
   }
 
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+  private exclusive<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
     return this.queue.run(() =>
-      work().finally(() => {
+      this.database.use(work).finally(() => {
         this.writes += 1;
       }),
     );
+  }
+}
+
+/** Moves all that is committed from the log into the file. A preview that is under way may be in the way: it ends soon. */
+async function checkpoint(session: Session): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await session.run('CHECKPOINT');
+      return;
+    } catch (error) {
+      if (attempt === CHECKPOINTS_AT_MOST || !/cannot checkpoint/i.test(String(error))) throw error;
+      await wait(CHECKPOINT_RETRY_MS);
+    }
+  }
+}
+
+/** Waits for work, and no longer than until the database breaks: then it throws StoreUnavailable. */
+async function untilBroken(work: Promise<void>, broken: AbortSignal): Promise<void> {
+  let fail = () => {};
+  const cutOff = new Promise<never>((_, reject) => {
+    fail = () => reject(new StoreUnavailable());
+  });
+  broken.addEventListener('abort', fail);
+  if (broken.aborted) fail();
+  try {
+    await Promise.race([work, cutOff]);
+  } finally {
+    broken.removeEventListener('abort', fail);
   }
 }

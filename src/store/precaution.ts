@@ -6,6 +6,7 @@ import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
 import { areTablesOld, changesAfter, newestChange } from './change.js';
 import type { Session } from './duckdb.js';
+import { checkpointBytes, databaseBytes } from './room.js';
 
 /** How many copies are kept: that of the last upgrade, and of the one before. */
 const KEPT = 2;
@@ -29,8 +30,11 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
   const path = join(folder, DATABASE);
   const backups = join(folder, 'backups');
   const copy = join(backups, `daybook-${String(newest).padStart(4, '0')}-${stampOf(now)}.duckdb`);
+  const { file, log } = databaseBytes(folder);
+  const what = 'Copying the database before its upgrade';
+  await requireRoom(folder, file + log + checkpointBytes(folder), what);
   await session.run('CHECKPOINT');
-  await requireRoom(folder, (await stat(path)).size, 'Copying the database before its upgrade');
+  await requireRoom(folder, (await stat(path)).size, what);
   await mkdir(backups, { recursive: true, mode: 0o700 });
   try {
     await copyLocked(path, `${copy}.unfinished`);

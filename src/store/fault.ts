@@ -1,0 +1,30 @@
+/** The store can't do this now, but can later. The message is for whoever asked. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+
+  constructor(
+    message = 'The database had to be opened again after a failure: try again in a moment.',
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** There is no room on the disk, so what was asked for is undone. */
+export class StoreFull extends StoreUnavailable {
+  override name = 'StoreFull';
+
+  constructor(options?: ErrorOptions) {
+    super('The disk of the data folder is full: make room there and try again.', options);
+  }
+}
+
+/** Whether DuckDB has given up on a database: nothing works on it until it is opened again. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof Error && /^FATAL Error|database has been invalidated/.test(error.message);
+}
+
+/** Whether DuckDB found no room on the disk. */
+export function isOutOfRoom(error: unknown): boolean {
+  return error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message);
+}

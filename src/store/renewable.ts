@@ -1,0 +1,86 @@
+import { StoreUnavailable } from './fault.js';
+
+/** Who hears that a database broke, and that it could not be opened again. */
+export interface Mishaps {
+  readonly broken: (error: unknown) => void;
+  readonly lost: (error: unknown) => void;
+}
+
+/** How to open something and to close it. What `open` makes calls `broke` when it can't be used any more. */
+export interface Ways<T> {
+  readonly open: (broke: (error: unknown) => void) => Promise<T>;
+  readonly close: (opened: T) => void;
+}
+
+interface Opening<T> {
+  readonly value: T;
+  readonly broken: AbortController;
+}
+
+/** Something that is opened again when it broke, as soon as nobody uses it any more. */
+export class Renewable<T> {
+  private now: Opening<T> | undefined;
+  private users = 0;
+  private freed: (() => void) | undefined;
+  private renewing: Promise<void> = Promise.resolve();
+  private isClosed = false;
+
+  private constructor(
+    private readonly ways: Ways<T>,
+    private readonly mishaps: Mishaps,
+  ) {}
+
+  static async start<T>(ways: Ways<T>, mishaps: Mishaps): Promise<Renewable<T>> {
+    const renewable = new Renewable(ways, mishaps);
+    await renewable.open();
+    return renewable;
+  }
+
+  /** Works with what is open. Throws StoreUnavailable while it is being opened again; `broken` tells when it breaks. */
+  async use<R>(work: (value: T, broken: AbortSignal) => Promise<R>): Promise<R> {
+    const { now } = this;
+    if (this.isClosed) throw new Error('the store is closed');
+    if (now === undefined) throw new StoreUnavailable();
+    this.users += 1;
+    try {
+      return await work(now.value, now.broken.signal);
+    } finally {
+      this.users -= 1;
+      if (this.users === 0) this.freed?.();
+    }
+  }
+
+  /** Waits until it has been opened again, if it broke, and closes it. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.renewing;
+    if (this.now !== undefined) this.ways.close(this.now.value);
+    this.now = undefined;
+  }
+
+  private async open(): Promise<void> {
+    const broken = new AbortController();
+    const broke = (error: unknown) => {
+      // What is under way on it fails for the same reason, and tells that too.
+      if (broken.signal.aborted) return;
+      broken.abort();
+      this.mishaps.broken(error);
+      const { now } = this;
+      this.now = undefined;
+      if (now !== undefined) this.renewing = this.renew(now.value).catch((cause) => this.mishaps.lost(cause));
+    };
+    const value = await this.ways.open(broke);
+    this.now = { value, broken };
+  }
+
+  private async renew(old: T): Promise<void> {
+    if (this.users > 0)
+      await new Promise<void>((resolve) => {
+        this.freed = resolve;
+      });
+    this.freed = undefined;
+    // Two openings of one file would get into each other's way.
+    this.ways.close(old);
+    await this.open();
+  }
+}

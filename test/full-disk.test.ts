@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { daybook, served, TODAY } from './program.js';
+import { until } from './service.js';
+import { temporaryFolder } from './world.js';
+
+/** A small file system of its own; undefined where this user can't mount one. */
+function smallDisk(): string | undefined {
+  const folder = join(temporaryFolder(), 'disk');
+  mkdirSync(folder);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', folder]);
+  if (mounted.status !== 0) return undefined;
+  onTestFinished(() => {
+    spawnSync('umount', ['--lazy', folder]);
+  });
+  return folder;
+}
+
+/** Takes all the room that is left. */
+function fill(ballast: string): void {
+  const file = openSync(ballast, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(1 << 16));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' });
+  } finally {
+    closeSync(file);
+  }
+}
+
+test('a service on a full disk refuses what needs room, and goes on when there is room again', async (context) => {
+  const disk = smallDisk();
+  if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
+  const data = join(disk, 'data');
+  const created = await daybook(['--data', data, 'keys', 'create', '--org', 'acme', '--role', 'owner']);
+  const [key] = created.stdout.split('\n');
+  const { child, url } = await served(data);
+  let sent = 0;
+  const linesOf = (events: number) =>
+    Array.from({ length: events }, () => {
+      sent += 1;
+      const member = { user_id: `user-${sent % 50}`, session_id: `session-${sent % 500}` };
+      const at = `${TODAY}T00:00:00Z`;
+      return JSON.stringify({ event_id: `${sent}`, type: 'user_message', timestamp: at, ...member });
+    }).join('\n');
+  const send = (events: number) =>
+    fetch(`${url}/api/v1/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
+      body: linesOf(events),
+    });
+  const isSettled = () =>
+    ['ready', 'settling'].every((part) =>
+      readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).every(
+        (path) => !path.endsWith('.ndjson'),
+      ),
+    );
+  const events = async () => {
+    const { stdout } = await daybook(['--data', data, 'status', '--json']);
+    return JSON.parse(stdout).organizations[0].events;
+  };
+  const backup = () => daybook(['--data', data, 'backup', join(disk, 'backup')]);
+  expect((await send(5000)).status).toBe(200);
+  await until(isSettled);
+
+  const ballast = join(disk, 'ballast');
+  fill(ballast);
+  expect(await backup()).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^The backup takes .* MB, and .* has room for 0.0 MB: make room there.\n$/),
+  });
+  const refused = await send(10);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('5');
+  const file = join(disk, '..', 'more.ndjson');
+  writeFileSync(file, linesOf(5000));
+  const taken = await daybook(['--data', data, 'ingest', '--org', 'acme', file]);
+  expect(taken.stderr).toMatch(/The disk of the data folder is full: make room there and try again.\n$/);
+  expect(await events()).toBe(5000);
+
+  rmSync(ballast);
+  expect((await send(10)).status).toBe(200);
+  await until(isSettled);
+  expect(await events()).toBe(5010);
+  expect(await backup()).toMatchObject({ code: 0 });
+  expect(child.exitCode).toBe(null);
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  child.kill('SIGTERM');
+  expect(await closed).toBe(0);
+});
