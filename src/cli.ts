@@ -138,6 +138,16 @@ function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string):
 }
 
 program
+  .command('health')
+  .description(
+    'ask the service of these settings on this machine whether it is alive; ends with 1 when it is not',
+  )
+  .action(async () => {
+    const { checkHealth } = await import('./command/health.js');
+    print(`The service at ${await checkHealth(settings(program.opts()))} is alive.`);
+  });
+
+program
   .command('ingest')
   .description('take events or transcripts in: files, folders, .gz and .zst, - for standard input')
   .argument('[path...]', 'what to read (of claude-code by default ~/.claude/projects)')

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { runAgent } from '../src/agent/agent.js';
 import { buildApp } from '../src/api/app.js';
+import { checkHealth } from '../src/command/health.js';
 import { RemoteService } from '../src/command/service.js';
 import { E2b } from '../src/computer/e2b.js';
 import { S3Objects } from '../src/computer/s3.js';
@@ -18,15 +19,19 @@ import { ending, temporaryFolder, World } from './world.js';
 const atEnd = ending();
 const NAMED = /TLS certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\) is not trusted: set NODE_EXTRA_CA_CERTS to /;
 
-/** Of a server that nobody trusts. */
+/** Of a server that nobody trusts, and how it is. */
 let url: string;
+let health = 200;
 beforeAll(async () => {
   const folder = temporaryFolder(atEnd);
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   execFileSync('openssl', [...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) });
+  const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, answer) => {
+    answer.statusCode = request.url === '/healthz' ? health : 404;
+    answer.end();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(() => void server.close());
   url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -99,4 +104,14 @@ test('the service logs it for the keys of JWTs, and does not tell the sender', a
   });
   expect([answer.statusCode, answer.payload]).toEqual([503, expect.not.stringMatching(/certificate/)]);
   expect(log.mock.calls.map(([line]) => String(line)).join('')).toMatch(NAMED);
+});
+
+test('daybook health needs no certificate that is trusted, and no address that can be connected to', async () => {
+  const tls = { cert: 'cert.pem', key: 'key.pem' };
+  const port = Number(new URL(url).port);
+  expect(await checkHealth({ host: '0.0.0.0', port, tls })).toBe(url);
+  health = 503;
+  await expect(checkHealth({ host: '127.0.0.1', port, tls })).rejects.toThrow('it answers 503');
+  // The scheme is the configured one: a server of the other one is no healthy service.
+  await expect(checkHealth({ host: '127.0.0.1', port, tls: undefined })).rejects.toThrow('is not healthy (');
 });

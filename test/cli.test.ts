@@ -513,6 +513,7 @@ test('docs/commands.md has the help of every command', async () => {
   const commands = [
     [],
     ['serve'],
+    ['health'],
     ['ingest'],
     ['build'],
     ['status'],

@@ -1,0 +1,44 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Config } from '../config.js';
+
+const ANSWERS_WITHIN_MS = 5000;
+
+/** An address of this machine for one that means all addresses, which can be listened on but not connected to. */
+const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/**
+ * Asks the service that has these settings on this machine whether it is alive, and answers its address. Throws when it
+ * isn't. Its certificate is for the names that others use, so it isn't checked.
+ */
+export async function checkHealth({
+  host,
+  port,
+  tls,
+}: Pick<Config, 'host' | 'port' | 'tls'>): Promise<string> {
+  const name = REACHABLE[host] ?? host;
+  const url = `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+    const fail = (error: NodeJS.ErrnoException) => {
+      const reason = signal.aborted ? `no answer within ${ANSWERS_WITHIN_MS / 1000} s` : error.code;
+      reject(
+        new Error(
+          `the service at ${url} is not healthy (${reason}): start it, or correct DAYBOOK_HOST and DAYBOOK_PORT.`,
+        ),
+      );
+    };
+    const asked =
+      tls === undefined
+        ? requestHttp(`${url}/healthz`, { signal })
+        : requestHttps(`${url}/healthz`, { signal, rejectUnauthorized: false });
+    asked.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    asked.on('error', fail);
+    asked.end();
+  });
+  if (status !== 200) throw new Error(`the service at ${url} is not healthy: it answers ${status}.`);
+  return url;
+}

@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/config.js';
+
+/** A pattern of .dockerignore as a regular expression, read as Docker reads it. */
+function toRegExp(pattern: string): RegExp {
+  const parts = pattern.match(/\*\*\/?$|\*\*\/?|\*|\?|[^*?]+/g) ?? [];
+  const source = parts.map((part, index) => {
+    if (part.startsWith('**')) return index === parts.length - 1 ? '.*' : '(.*/)?';
+    if (part === '*') return '[^/]*';
+    return part === '?' ? '[^/]' : part.replace(/[.+^$()|{}[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${source.join('')}$`);
+}
+
+/** What tells whether a file goes into the image: the last pattern that matches it or a folder that it is in decides. */
+function readIgnore(text: string): (path: string) => boolean {
+  const patterns = text
+    .split('\n')
+    .filter((line) => !line.startsWith('#') && line.trim() !== '')
+    .map((line) => {
+      const pattern = line.trim();
+      const lets = pattern.startsWith('!');
+      return { lets, regExp: toRegExp(posix.normalize(pattern.slice(lets ? 1 : 0)).replace(/^\/|\/$/g, '')) };
+    });
+  return (path) => {
+    const parts = path.split('/');
+    const chain = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+    const last = patterns.findLast(({ regExp }) => chain.some((one) => regExp.test(one)));
+    return last?.lets ?? true;
+  };
+}
+
+/** The files that are in the working folder, without those of packages and git. */
+function filesIn(folder: string, below = ''): string[] {
+  return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(below, entry.name);
+    if (!entry.isDirectory()) return [path];
+    return ['node_modules', '.git', 'dist'].includes(entry.name) ? [] : filesIn(folder, path);
+  });
+}
+
+interface Copy {
+  readonly from: string | undefined;
+  readonly sources: readonly string[];
+}
+
+/** The COPY instructions of the stages of a Dockerfile. */
+function copiesOf(text: string): Copy[][] {
+  const stages: Copy[][] = [];
+  for (const line of text.replaceAll('\\\n', ' ').split('\n')) {
+    const [instruction, ...words] = line.trim().split(/\s+/);
+    if (instruction === 'FROM') stages.push([]);
+    if (instruction !== 'COPY' && instruction !== 'ADD') continue;
+    const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+    stages.at(-1)?.push({ from, sources: words.filter((word) => !word.startsWith('--')).slice(0, -1) });
+  }
+  return stages;
+}
+
+const read = (name: string) => readFileSync(join(PACKAGE_ROOT, name), 'utf8');
+const isLetIn = readIgnore(read('.dockerignore'));
+
+test('patterns are read as Docker reads them', () => {
+  const isIn = readIgnore('*\n!a\n!b/**/*.ts\n!c/*.md\nc/README.md\n**/.*\n');
+  const paths = [
+    'a',
+    'a/x/y',
+    'b/x.ts',
+    'b/x/y.ts',
+    'b/x.js',
+    'c/x.md',
+    'c/x/y.md',
+    'c/README.md',
+    'a/.env',
+    '.a/x',
+    'd',
+  ];
+  expect(paths.filter(isIn)).toEqual(['a', 'a/x/y', 'b/x.ts', 'b/x/y.ts', 'c/x.md']);
+});
+
+test('no exception has a wildcard, since not every builder looks into folders for one', () => {
+  expect(read('.dockerignore')).not.toMatch(/^!.*[*?[]/m);
+});
+
+test('the image is made from what the repository ships, and from nothing else that lies around', () => {
+  const shipped = filesIn(PACKAGE_ROOT).filter(isLetIn);
+  const kinds = shipped.map((path) => {
+    if (path.startsWith('data/sample/')) return 'data/sample';
+    const kind = /^(src|sql|docs|data\/readiness)\/.*(\.\w+)$/.exec(path);
+    return kind === null ? path : `${kind[1]} ${kind[2]}`;
+  });
+  expect([...new Set(kinds)].sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'data/languages.json',
+    'data/prices.json',
+    'data/rate-card.json',
+    'data/readiness .json',
+    'data/sample',
+    'docs .json',
+    'docs .md',
+    'docs .service',
+    'docs .timer',
+    'package-lock.json',
+    'package.json',
+    'sql .json',
+    'sql .sql',
+    'src .ts',
+    'tsconfig.build.json',
+    'tsconfig.json',
+  ]);
+  const decoys = [
+    ...['secret.key', 'daybook.duckdb', 'daybook.duckdb.wal', 'daybook.sock', 'staging.duckdb'],
+    ...[
+      'lake/acme/events.parquet',
+      'inbox/1.ndjson',
+      'objects/1',
+      'restored/daybook.duckdb',
+      'readiness/.env',
+    ],
+  ].map((name) => `data/${name}`);
+  const others = [
+    ...[
+      '.env',
+      '.env.production',
+      'secret.key',
+      'backups/daybook.tar',
+      'daybook.duckdb',
+      'npm-debug.log',
+      '.npmrc',
+    ],
+    ...['src/.env', 'docs/.DS_Store', 'sql/.env', 'data/sample/.env'],
+    ...['node_modules/zod/package.json', 'dist/cli.js', 'test/world.ts', 'bench/run.ts', '.git/config'],
+  ];
+  expect([...decoys, ...others].filter(isLetIn)).toEqual([]);
+});
+
+test('everything that the Dockerfile copies is let in, or was made by the stage before', () => {
+  const files = filesIn(PACKAGE_ROOT).filter(isLetIn);
+  const stages = copiesOf(read('Dockerfile'));
+  const copies = stages.flat();
+  for (const source of copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources))
+    expect(
+      files.some((file) => file === source || file.startsWith(`${source}/`)),
+      source,
+    ).toBe(true);
+  // What is made there: npm ci and tsc.
+  const made = copies.filter(({ from }) => from === 'build').flatMap(({ sources }) => sources);
+  expect(made).toEqual(['/opt/daybook/node_modules', '/opt/daybook/dist']);
+  expect(stages).toHaveLength(2);
+  // Nothing is let in for no stage.
+  const copied = copies.flatMap(({ sources }) => sources);
+  const isCopied = (file: string) =>
+    copied.some((source) => file === source || file.startsWith(`${source}/`));
+  expect(files.filter((file) => !isCopied(file))).toEqual([]);
+});
