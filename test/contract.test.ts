@@ -448,12 +448,14 @@ test('the errors that the document shows are those that come', () => {
 
 describe('what is no request', () => {
   /** Sends bytes and answers what comes back until the service hangs up. */
-  async function sendBytes(bytes: string): Promise<Given> {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  async function sendBytes(bytes: string, port = Number(new URL(service.url).port)): Promise<Given> {
+    const socket = connect(port, '127.0.0.1');
     socket.end(bytes);
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
     const [first = '', ...lines] = head.split('\r\n');
-    const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.split(': ')[0]?.toLowerCase(), line.slice(line.indexOf(': ') + 2)]),
+    );
     return { status: Number(first.split(' ')[1]), headers, text: body };
   }
 
@@ -466,29 +468,53 @@ describe('what is no request', () => {
     'GET /healthz HTTP/1.1\r\nhost: x\r\na: \u0000\r\n\r\n',
     'POST /api/v1/events HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     'POST /api/v1/events HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n',
+    'POST /api/v1/events HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: x/y\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: a b\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\nHOST: x\r\n\r\n',
+    'GET /api/v1/analytics/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n',
+    'POST /api/v1/sql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-type: text/csv\r\n\r\n',
   ])('is a 400 in the shape of all errors: %j', async (bytes) => {
     expectProblem(await sendBytes(bytes), 400);
   });
 
-  test('is a 408 when it takes too long to arrive', async () => {
-    // The server looks for such requests twice a minute; here it finds one at once.
+  test.each([
+    ['GET /api/v0/computers HTTP/1.1\r\n\r\n', 400],
+    ['GET /api/v0/computers HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n', 400],
+    ['GET /api/v0/computers HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400],
+    [`GET /api/v0/computers HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    [`GET /api/v0/computers?${'x'.repeat(200_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+  ] as const)('is refused in the shape of v0 below its path: %.60j', async (bytes, status) => {
+    expectProblem(await sendBytes(bytes), status, 'v0');
+  });
+
+  test('is a 200 with an expectation that nobody knows, and with HTTP/1.0 also without a host', async () => {
+    const odd = 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n';
+    expect((await sendBytes(odd)).status).toBe(200);
+    expect((await sendBytes('GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200);
+  });
+
+  test('is a 408 when it takes too long to arrive, in the shape of the path as far as that has come', async () => {
+    // Here the server finds at once that a head is late, when it has the beginning of it.
     const app = buildApp(await World.create());
     onTestFinished(() => app.close());
     const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
     app.server.on('connection', (socket) => {
       const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      app.server.emit('clientError', late, socket);
+      socket.once('data', () => app.server.emit('clientError', late, socket));
     });
-    const socket = connect(Number(url.port), '127.0.0.1');
-    const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-    const requestId = /x-request-id: (\S+)/.exec(answer)?.[1];
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({
-      title: 'Request Timeout',
-      detail: ERRORS[408].detail,
-      status: 408,
-      requestId,
-    });
+    for (const [path, family] of [
+      ['/healthz', 'v1'],
+      ['/api/v1/analytics/tokens', 'v1'],
+      ['/api/v0/computers', 'v0'],
+    ] as const) {
+      const given = await sendBytes(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-slow: `, Number(url.port));
+      expectProblem(given, 408, family);
+      expect(JSON.parse(given.text).detail).toBe(ERRORS[408].detail);
+    }
   });
 
   test('a body that ends in the middle leaves nothing, and the service goes on', async () => {
@@ -616,13 +642,17 @@ test('a browser’s preflight is answered before the credential, for pages of th
       method: 'OPTIONS',
       headers: {
         origin,
-        'access-control-request-method': 'GET',
+        'access-control-request-method': 'DELETE',
         'access-control-request-headers': 'authorization',
       },
     });
   const allowed = await preflight(open.url, 'https://acme.example');
   expect(allowed.status).toBe(204);
   expect(allowed.headers['access-control-allow-origin']).toBe('https://acme.example');
+  const methods = String(allowed.headers['access-control-allow-methods']).split(', ');
+  expect(methods.sort()).toEqual(
+    [...new Set(['HEAD', ...open.operations.map(({ method }) => method)])].sort(),
+  );
   const other = await preflight(open.url, 'https://evil.example');
   expect(other.headers['access-control-allow-origin']).toBeUndefined();
   expect((await ask(open.url, operation.path, { method: 'OPTIONS' })).status).toBe(204);

@@ -86,7 +86,11 @@ test('is shown to this machine only, unless the setting says otherwise', async (
   expect((await scrape({}, '::1')).status).toBe(200);
   expect((await scrape({}, '10.0.0.7')).status).toBe(403);
   // A proxy on this machine speaks for others.
-  expect((await scrape({ 'x-forwarded-for': '10.0.0.7' })).status).toBe(403);
+  for (const name of [
+    ...['via', 'Via', 'forwarded', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'],
+    ...['x-forwarded-for', 'X-Forwarded-Proto', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded'],
+  ])
+    expect((await scrape({ [name]: '127.0.0.1' })).status, name).toBe(403);
   expect((await (await service({ DAYBOOK_METRICS: 'on' })).scrape({}, '10.0.0.7')).status).toBe(200);
   expect((await (await service({ DAYBOOK_METRICS: 'off' })).scrape()).status).toBe(404);
 });

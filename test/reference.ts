@@ -172,9 +172,7 @@ export class Reference {
     const body = JSON.parse(text);
     expect(this.faultsOf(media?.schema ?? {}, body), context).toEqual([]);
     if (status >= 400 && 'title' in body) {
-      // Those are answered before the path is read.
-      const isEarly = status === 408 || status === 431;
-      const ofRequest = familyOf(operation.path) === 'v0' && !isEarly ? {} : { requestId: id };
+      const ofRequest = familyOf(operation.path) === 'v0' ? {} : { requestId: id };
       expect(Object.keys(body)).toEqual(['title', 'detail', 'status', ...Object.keys(ofRequest)]);
       expect(body).toMatchObject({ title: STATUS_CODES[status], status, ...ofRequest });
       expect(body.detail).toMatch(/^[A-Z].*\.$/s);

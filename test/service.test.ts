@@ -300,7 +300,7 @@ test('whatever is cut or killed, what is sent until it is acknowledged counts ex
   expect(activity?.user_messages).toBe(600);
 });
 
-test('no log line has a key, a token or a secret, and each request can be found in it by its id', async () => {
+test('the log has one line for each request, with its id and without its query, and no key, token or secret', async () => {
   const service = new Service();
   const key = await service.key();
   const jwt = (secret: string) =>
@@ -328,10 +328,39 @@ test('no log line has a key, a token or a secret, and each request can be found 
   }
   expect(statuses).toEqual([200, 200, 401, 401]);
   await send(service.url, key, '{"a":1}');
+  for (const wrong of [`/nothing/${key}?secret`, '/%zz?secret', '/healthz?secret', '/healthz', '/readyz']) {
+    const answer = await fetch(service.url + wrong);
+    if (wrong.startsWith('/healthz') || wrong === '/readyz') continue;
+    statuses.push(answer.status);
+    requestIds.push(answer.headers.get('x-request-id'));
+  }
+  expect(statuses.slice(4)).toEqual([404, 400]);
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname).end(
+    'GET /api/v0/computers?secret HTTP/1.1\r\nwrong\r\n\r\n',
+  );
+  await once(socket.resume(), 'close');
   await ended(child, 'SIGTERM');
-  for (const requestId of requestIds) expect(service.log).toContain(`"reqId":"${requestId}"`);
-  for (const secret of [key, token, forged, SECRET, 'dbk_wrong']) expect(service.log).not.toContain(secret);
-  for (const line of service.log.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+  for (const secret of [key, token, forged, SECRET, 'dbk_wrong', 'startDate', '?secret'])
+    expect(service.log).not.toContain(secret);
+  const lines = service.log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const requests = lines.filter(({ msg }) => msg === 'request');
+  // One line each, none for health checks, and one of what is no request.
+  expect(requests.map(({ path, status }) => `${status} ${path}`)).toEqual([
+    ...['200', '200', '401', '401'].map((status) => `${status} /api/v1/analytics/activity`),
+    '200 /api/v1/events',
+    '404 /nothing/dbk_***',
+    '400 /%zz',
+    '400 /api/v0/computers',
+  ]);
+  for (const requestId of requestIds)
+    expect(requests.filter(({ reqId }) => reqId === requestId)).toMatchObject([
+      { method: 'GET', ip: '127.0.0.1', ms: expect.any(Number) },
+    ]);
+  expect(lines.filter(({ msg }) => /incoming|completed/.test(msg))).toEqual([]);
 });
 
 test('serves HTTPS with a certificate and key by their paths', async () => {

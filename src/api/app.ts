@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
-import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import helmet from 'helmet';
 import { z } from 'zod';
@@ -18,7 +17,9 @@ import { limitArrival } from './arrival.js';
 import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
 import { addComputers } from './computing.js';
+import { refuseClient, watchConnections } from './connection-errors.js';
 import { controls } from './controls.js';
+import { allowOrigins } from './cors.js';
 import { familyOf } from './errors.js';
 import { events } from './events.js';
 import { type ApiDeps, family } from './family.js';
@@ -29,7 +30,9 @@ import { OPENAPI, PAGE } from './openapi.js';
 import { operations } from './operations.js';
 import { limitRequests } from './rate-limit.js';
 import { readiness } from './readiness.js';
-import { answerErrors, refuseClient, refuseOtherMethods, sendProblem } from './refusal.js';
+import { answerErrors, refuseOtherMethods, sendProblem } from './refusal.js';
+import { refuseAmbiguousHeads } from './request-head.js';
+import { RequestLog } from './request-log.js';
 import { sql } from './sql.js';
 
 /** A body of JSON is small; routes that take more say so. */
@@ -51,6 +54,8 @@ export function buildApp(
   const { config, clock } = deps;
   const limits = {
     headersTimeout: config.timeoutSeconds * 1000,
+    // A request without a Host is refused as others are: see refuseAmbiguousHeads.
+    requireHostHeader: false,
     // How long a body may take is the route's matter: see limitArrival.
     requestTimeout: 0,
     // How often it is looked who takes too long: by default that is rarer than most limits.
@@ -58,10 +63,8 @@ export function buildApp(
   };
   const app: FastifyInstance = fastify({
     // The log goes to standard error: what the program says to its user stays readable.
-    logger:
-      options.logs === true
-        ? { level: config.logLevel, stream: process.stderr, serializers: { req: shown } }
-        : false,
+    logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
+    logController: options.logs === true ? new RequestLog() : new LogController(),
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,
     // A part of a path can be as long as a head may be; each route says what it takes.
@@ -90,6 +93,7 @@ export function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  watchConnections(app, config.tls !== undefined);
   limitArrival(app, config.timeoutSeconds);
   parseJsonBodies(app);
   // A connection that stays open after the last answer would hold up a stop.
@@ -112,13 +116,8 @@ export function buildApp(
   app.addHook('onRequest', (request, reply, done) =>
     secure(request.raw, reply.raw, (error) => done(error as Error)),
   );
-  if (config.corsOrigins.length > 0) {
-    app.register(cors, {
-      origin: [...config.corsOrigins],
-      exposedHeaders: ['etag', 'link', 'x-request-id', 'retry-after'],
-      strictPreflight: false,
-    });
-  }
+  refuseAmbiguousHeads(app);
+  if (config.corsOrigins.length > 0) allowOrigins(app, config.corsOrigins);
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
   answerErrors(app, familyOf);
   const metrics = options.metrics ?? new Metrics(clock);
@@ -149,9 +148,4 @@ export function buildApp(
   app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });
   return app;
-}
-
-/** A request as the log has it: a signed address is a credential. */
-function shown({ method, url, host, ip }: FastifyRequest) {
-  return { method, url: url.replace(/(signature=)[^&]*/g, '$1***'), host, remoteAddress: ip };
 }

@@ -120,6 +120,9 @@ export const PROBLEMS = {
   }).meta({ id: 'ProblemWithRequest' }),
 } as const satisfies Record<Family, z.ZodType>;
 
+/** The media type of an error. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** The body of an error. */
 export function problemOf(family: Family, status: ErrorStatus, detail: string, requestId: string): object {
   const problem = { title: STATUS_CODES[status] ?? 'Error', detail, status };

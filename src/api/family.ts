@@ -45,6 +45,8 @@ declare module 'fastify' {
     csvExample?: string;
     /** The other forms that the answer can be had in, by media type, for the reference. */
     forms?: Readonly<Record<string, object>>;
+    /** Whether it is asked all day by what watches the service: those requests are not logged. */
+    isHealthCheck?: boolean;
     /** Whether all that the route does is to refuse a method. */
     isRefusal?: boolean;
     /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */

@@ -190,12 +190,15 @@ async function readStore(store: Store, now: number): Promise<Reading> {
   };
 }
 
+/** The headers by which proxies tell for whom they ask. */
+const OF_PROXIES =
+  /^(via|forwarded|x-forwarded(-.*)?|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
+
 /** Whether a request comes from this machine itself, and not through a proxy on it. */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
   const { remoteAddress = '' } = socket;
   return (
     /^(::ffff:)?127\.|^::1$/.test(remoteAddress) &&
-    headers['x-forwarded-for'] === undefined &&
-    headers.forwarded === undefined
+    !Object.keys(headers).some((name) => OF_PROXIES.test(name))
   );
 }

@@ -5,15 +5,12 @@ import type { z } from 'zod';
 import { VERSION } from '../config.js';
 import { forbiddenTo } from './auth.js';
 import { type Described, finish, type JsonSchema } from './document.js';
-import { ERRORS, type ErrorStatus, type Family, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
+import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
 import { type Action, may, Role } from './roles.js';
 
 /** What any route can fail with, and what one that needs a credential can fail with beyond that. */
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
 const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
-/** What is refused before it is known which route it is for. */
-const BEFORE_ROUTES: readonly ErrorStatus[] = [408, 431];
-
 const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
 const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, no-cache' };
@@ -42,13 +39,13 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     forms = csvExample === undefined ? {} : formsOf(csvExample),
     allow = 'GET, HEAD',
   } = route.config ?? {};
-  const shapeOf = (status: ErrorStatus): Family => (BEFORE_ROUTES.includes(status) ? 'v1' : familyOf(url));
+  const shape = familyOf(url);
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
   const answers = schema.response as Record<string, z.ZodType>;
   const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
   const response = {
-    ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shapeOf(status)]])),
+    ...Object.fromEntries(problems.map((status) => [status, PROBLEMS[shape]])),
     ...answers,
   };
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
@@ -77,7 +74,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     );
   for (const status of problems) {
     const { when, detail } = ERRORS[status];
-    const example = problemOf(shapeOf(status), status, sentences[status] ?? detail, REQUEST_ID);
+    const example = problemOf(shape, status, sentences[status] ?? detail, REQUEST_ID);
     const headers = { ...headersOf(status), ...(status === 405 ? { allow } : {}) };
     responses[status] = responseOf({ ...jsonOf[status] }, when, headers, example);
   }

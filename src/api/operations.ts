@@ -27,6 +27,7 @@ export const operations: FastifyPluginAsyncZod<ApiDeps> = async (app, { store })
   app.get(
     '/healthz',
     {
+      config: { isHealthCheck: true },
       schema: {
         tags: ['operations'],
         summary: 'Whether the process answers',
@@ -53,6 +54,7 @@ export const operations: FastifyPluginAsyncZod<ApiDeps> = async (app, { store })
   app.get(
     '/readyz',
     {
+      config: { isHealthCheck: true },
       schema: {
         tags: ['operations'],
         summary: 'Whether the store can be written',

@@ -1,11 +1,16 @@
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { StoreUnavailable } from '../store/fault.js';
-import { ulid } from '../ulid.js';
-import { ApiError, ERRORS, type ErrorStatus, type Family, familyOf, headersOf, problemOf } from './errors.js';
+import {
+  ApiError,
+  ERRORS,
+  type ErrorStatus,
+  type Family,
+  headersOf,
+  JSON_TYPE,
+  problemOf,
+} from './errors.js';
 
 /** What a framework's refusal is, where its own text says nothing to the sender. */
 const REFUSALS: Record<string, [ErrorStatus, string]> = {
@@ -86,8 +91,6 @@ function sentenceOf(
     : `The ${noun} ${name} ${first?.message}.`;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** Sends an error in its family's shape. A 5xx never shows its cause: the log does. */
 export function sendProblem(
   family: Family,
@@ -105,33 +108,6 @@ export function sendProblem(
     .type(JSON_TYPE)
     .send(JSON.stringify(problemOf(family, status, detail, request.id)));
 }
-
-/** Answers what is no HTTP request, in the shape of its path as far as that can be read; what is late or too large as most is. */
-export function refuseClient(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
-  if (socket.destroyed || !socket.writable) return;
-  const sent = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 4096) : '';
-  const [, path = '/'] = /^[A-Z-]+ (\S+)/.exec(sent) ?? [];
-  const [status, detail] = CONNECTION_ERRORS[error.code ?? ''] ?? [
-    400,
-    'This is not a request of HTTP/1.1 that the service can read.',
-  ];
-  const requestId = `req_${ulid(Date.now())}`;
-  const family = status === 400 ? familyOf(path) : 'v1';
-  const body = JSON.stringify(problemOf(family, status, detail, requestId));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `content-type: ${JSON_TYPE}`,
-    `x-request-id: ${requestId}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-const CONNECTION_ERRORS: Record<string, [ErrorStatus, string]> = {
-  HPE_HEADER_OVERFLOW: [431, ERRORS[431].detail],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, ERRORS[408].detail],
-};
 
 /**
  * Makes the scope of a plugin answer all errors in a family's shape, those of unknown paths too. Called before its
