@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { METHODS, STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
@@ -489,6 +490,19 @@ describe('what is no request', () => {
     [`GET /api/v0/computers?${'x'.repeat(200_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
   ] as const)('is refused in the shape of v0 below its path: %.60j', async (bytes, status) => {
     expectProblem(await sendBytes(bytes), status, 'v0');
+  });
+
+  test('is refused in the shape of the path that it began with, whatever its connection asked for before', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+    const [inService] = await once(service.app.server, 'connection');
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(String(await once(socket, 'data'))).toContain('200 OK');
+    socket.write('GET /api/v0/computers HTTP/1.1\r\nhost: x\r\nx: ');
+    await once(inService, 'data');
+    socket.write('x'.repeat(20_000));
+    const [answer] = await once(socket, 'data');
+    expect(answer).toContain(' 431 ');
+    expect(answer).not.toContain('requestId');
   });
 
   test('is a 200 with an expectation that nobody knows, and with HTTP/1.0 also without a host', async () => {

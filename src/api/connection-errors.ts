@@ -22,19 +22,25 @@ function pathIn(bytes: unknown): string | undefined {
   return Buffer.isBuffer(bytes) ? /^[A-Z-]+ (\S+)/.exec(bytes.toString('latin1', 0, 4096))?.[1] : undefined;
 }
 
+/** Has the path of the next request of a connection remembered as soon as its first bytes come. */
+function watchNext(socket: Socket): void {
+  // TRICKY: the server tells nothing of a request before it has the whole head, and of one that is late there is never more.
+  socket.prependOnceListener('data', (bytes) => {
+    const path = pathIn(bytes);
+    if (path !== undefined) paths.set(socket, path);
+  });
+}
+
 /** Remembers what each connection asks for, so that what can't be read as a request is refused in the shape of its path. */
 export function watchConnections(app: FastifyInstance, isEncrypted: boolean): void {
-  // TRICKY: the server tells nothing of a request before it has the whole head, and of one that is late there is never more.
-  app.server.on(isEncrypted ? 'secureConnection' : 'connection', (socket: Socket) => {
-    socket.prependOnceListener('data', (bytes) => {
-      const path = pathIn(bytes);
-      if (path !== undefined) paths.set(socket, path);
-    });
-  });
+  app.server.on(isEncrypted ? 'secureConnection' : 'connection', watchNext);
   app.addHook('onRequest', async ({ url, raw: { socket } }, reply) => {
     paths.set(socket, url);
     busy.add(socket);
-    reply.raw.once('close', () => void busy.delete(socket));
+    reply.raw.once('close', () => {
+      busy.delete(socket);
+      if (!socket.destroyed) watchNext(socket);
+    });
   });
   // Without this, an expectation that the server doesn't know is a 417 in no shape. It may be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
