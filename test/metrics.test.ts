@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/run.js';
 import { buildApp } from '../src/api/app.js';
@@ -70,11 +71,11 @@ test('names requests by their route, never by what stands in it', async () => {
 test('says how many days wait for a build, and how builds went', async () => {
   const { world, store, scrape } = await service();
   await world.send([event('1')]);
-  expect((await scrape()).text).toContain('daybook_stale_days 1\n');
+  expect((await scrape()).text).toContain('daybook_builds_due 1\n');
   await runBuild(store, 'nightly', {}, world.clock);
   world.now += 60_000;
   const { text } = await scrape();
-  expect(text).toContain('daybook_stale_days 0\n');
+  expect(text).toContain('daybook_builds_due 0\n');
   expect(text).toContain('daybook_build_runs{cause="nightly",outcome="ok"} 1\n');
   expect(text).toContain('daybook_build_last_ok 1\n');
   expect(text).toContain(`daybook_build_last_end_timestamp_seconds ${(world.now - 60_000) / 1000}\n`);
@@ -93,4 +94,35 @@ test('is shown to this machine only, unless the setting says otherwise', async (
     expect((await scrape({ [name]: '127.0.0.1' })).status, name).toBe(403);
   expect((await (await service({ DAYBOOK_METRICS: 'on' })).scrape({}, '10.0.0.7')).status).toBe(200);
   expect((await (await service({ DAYBOOK_METRICS: 'off' })).scrape()).status).toBe(404);
+});
+
+/** Units that Prometheus wants in their base unit, and words that say what the type of a metric says. */
+const ODD_WORDS =
+  /_(m?s|[mun]?sec|(milli|micro|nano)seconds|minutes|hours|days|weeks|[kmgt]?i?b|(kilo|mega|giga)bytes|percent|counter|gauge|histogram|summary)(_|$)/;
+
+test('names metrics as Prometheus wants them', async () => {
+  const { world, store, app, scrape, headers } = await service();
+  const payload = [event('1'), event('2', { user_id: 7 })].map((one) => JSON.stringify(one)).join('\n');
+  await app.inject({ method: 'POST', url: '/api/v1/events', headers, payload });
+  await world.inbox.drain(store);
+  await runBuild(store, 'nightly', {}, world.clock);
+  const { text } = await scrape();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  expect(types.length).toBeGreaterThan(30);
+  for (const [, name = '', type] of types) {
+    expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
+    expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+    expect(name.endsWith('_total'), name).toBe(type === 'counter');
+    expect(name).not.toMatch(ODD_WORDS);
+    expect(name).not.toMatch(/_(bucket|count|sum)$/);
+  }
+  const isInstalled = spawnSync('promtool', ['--version']).status === 0;
+  if (isInstalled) {
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: text,
+      encoding: 'utf8',
+    });
+    expect(`${stdout}${stderr}`).toBe('');
+    expect(status).toBe(0);
+  }
 });

@@ -45,6 +45,9 @@ export class Metrics {
 
   constructor(private readonly clock: () => number) {
     collectDefaultMetrics({ register: this.registry });
+    // Gauges that are named as counters are; without it they have the same by type.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
   /** The store, with what it settles counted. */
@@ -112,7 +115,7 @@ export class Metrics {
       own.set(inbox.depth.files),
     );
     gauge('daybook_inbox_bytes', 'Their bytes', (own) => own.set(inbox.depth.bytes));
-    gauge('daybook_stale_days', 'Closed days that wait for a build', async (own) =>
+    gauge('daybook_builds_due', 'Closed days that wait for a build', async (own) =>
       own.set((await read()).staleDays),
     );
     gauge(
