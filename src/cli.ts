@@ -13,6 +13,7 @@ import type { Config } from './config.js';
 import type { Demo } from './demo.js';
 import { UsageError } from './exit.js';
 import type { AgentName, Change } from './hooks/install.js';
+import type { Verified } from './lake/verify.js';
 
 // A key among the arguments is in the list of processes until this takes them off it.
 if (process.argv.includes('--key')) process.title = 'daybook';
@@ -545,10 +546,24 @@ lake
     if (found.differences.length > 0) process.exitCode = 1;
     if (options.json === true) return print(JSON.stringify(found));
     for (const { path, detail } of found.differences) print(`${path} ${detail}.`);
-    if (found.differences.length === 0)
-      print(`As in the store: ${count(found.files, 'file')} of ${count(found.days, 'day')}.`);
-    else process.stderr.write('"daybook lake publish" writes them again.\n');
+    if (found.differences.length > 0) process.stderr.write('"daybook lake publish" writes them again.\n');
+    else if (found.organizations > 0) print('The lake has the rows that the store has.');
+    print(compared(found));
   });
+
+/** Says what was compared with what, and what was not. */
+function compared({ organizations, tables, days, files, rows, waiting }: Verified): string {
+  if (organizations === 0) return 'There was nothing to compare: no day is built, and the lake has no files.';
+  return [
+    `Compared: ${count(organizations, 'organization')}, ${count(days, 'built day')}, ${tables} tables; ${count(rows, 'row')} in ${count(files, 'file')}.`,
+    '  Day tables: the number of rows of each day and their SHA-256 with those that its build noted.',
+    '  Events: the number of each day and a hash of all their columns with the events in the store.',
+    '  The size of each file with the catalog of its organization.',
+    ...(waiting === 0
+      ? []
+      : [`Not compared: ${count(waiting, 'day')} not over yet, or waiting for a build.`]),
+  ].join('\n');
+}
 
 lake
   .command('publish')
@@ -563,6 +578,8 @@ lake
         ? 'Every built day is in the lake.'
         : `${count(found.differences.length, 'file')} put right.`,
     );
+    if (found.unneeded > 0)
+      print(`${count(found.unneeded, 'file')} removed: days without rows need none any more.`);
   });
 
 const keys = program.command('keys').description('make, list and revoke API keys');

@@ -1,6 +1,7 @@
--- One row is one table of one built day of an organization, with what tells which rows the table has, and which events the day
+-- One row is one table that has rows of one built day of an organization, with what tells which rows the table has, and which events the day
 -- has. A day whose events have changed since its build is not among them: its tables and its events don't go together until the
 -- next build. Neither is a day whose tables are being made anew.
+-- A day is quiet when neither it nor a day that its trailing windows reach ever had an event: its rows are all zeros.
 -- Grain: (day, table_name).
 WITH
 built_day AS (
@@ -35,6 +36,12 @@ newest_batch AS (
   JOIN batches
     ON batches.batch = newest_arrival.newest_batch
 ),
+-- The days whose trailing windows reach a day with events.
+reached_day AS (
+  SELECT DISTINCT newest_arrival.arrival_day + CAST(trailing_days.days_back AS INTEGER) AS reached_day
+  FROM newest_arrival
+  CROSS JOIN trailing_days
+),
 removed_day AS (
   SELECT
     day AS removed_day,
@@ -50,6 +57,7 @@ day_digest AS (
     digest
   FROM digests
   WHERE org_id = $org_id
+    AND row_count > 0
 )
 SELECT
   CAST(built_day.built_day AS DATE) AS day,
@@ -61,12 +69,15 @@ SELECT
   newest_batch.settled_at AS settled_at,
   -- About so many: enough to know which days are large.
   CAST(coalesce(newest_batch.accepted, 0) AS BIGINT) AS events,
-  CAST(CASE WHEN removed_day.removed_at IS NULL THEN 0 ELSE 1 END AS BIGINT) AS is_removed
+  CAST(CASE WHEN removed_day.removed_at IS NULL THEN 0 ELSE 1 END AS BIGINT) AS is_removed,
+  CAST(CASE WHEN reached_day.reached_day IS NULL THEN 1 ELSE 0 END AS BIGINT) AS is_quiet
 FROM built_day
 JOIN day_digest
   ON day_digest.digest_day = built_day.built_day
 LEFT JOIN newest_batch
   ON newest_batch.arrival_day = built_day.built_day
+LEFT JOIN reached_day
+  ON reached_day.reached_day = built_day.built_day
 LEFT JOIN removed_day
   ON removed_day.removed_day = built_day.built_day
 WHERE removed_day.removed_at IS NOT NULL

@@ -6,7 +6,7 @@ import { staleDays } from './stale.js';
 
 /** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
 const FEW_EVENTS = 200_000;
-const SMALL_DAYS_AT_ONCE = 1000;
+const SMALL_DAYS_AT_ONCE = 5000;
 
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { sync } from '../folder.js';
 import { readTables } from '../store/tables.js';
-import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable } from './place.js';
+import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable, QUIET_FILE } from './place.js';
 
 /** What changes when who reads the catalog must read it in another way. */
 const VERSION = 1;
@@ -14,14 +14,16 @@ const VERSION = 1;
 const CATALOG = '_catalog.json';
 const DAYS = '_catalog';
 
-/** A file of the lake. */
+/** What the lake has of a table and a day. */
 const PublishedTable = z.object({
   rows: z.number(),
-  /** Of the file. */
-  bytes: z.number(),
+  /** Of the day's file. Absent where the day has none: it has no rows, or they are with those of all quiet days. */
+  bytes: z.number().optional(),
   /** SHA-256 of the rows, as docs/quality.md says. Events have none: `batch` tells them apart. */
   digest: z.string().optional(),
 });
+
+type PublishedTable = z.infer<typeof PublishedTable>;
 
 const PublishedDay = z.object({
   /** Tells which columns the tables had: files with others are written again. */
@@ -75,6 +77,7 @@ export function catalogText(): string {
       about: text?.about,
       grain: text?.grain,
       files: `${table}/org_id=*/day=*/${FILE}`,
+      quiet_days: `${table}/org_id=*/${QUIET_FILE}`,
       columns: columnsOf(table).map(({ name, type, isNullable }) => ({
         name,
         type,
@@ -133,6 +136,16 @@ function unescaped(name: string): string {
   return name
     .replace('org_id=', '')
     .replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+/** The days that share a file of a table, as the catalog says. */
+export function sharedDays({ days }: Days, table: LakeTable): Day[] {
+  return (Object.keys(days) as Day[]).filter((day) => isShared(days[day]?.tables[table]));
+}
+
+/** Whether a day's rows of a table are with those of all quiet days. */
+export function isShared(published: PublishedTable | undefined): boolean {
+  return published !== undefined && published.bytes === undefined && published.rows > 0;
 }
 
 /** The days of which a table has a file, of an organization. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILT_TABLES } from '../store/build.js';
 import { patternOf, quote } from '../store/sql.js';
@@ -14,6 +15,9 @@ export type LakeTable = (typeof LAKE_TABLES)[number];
 
 /** What a day's file of a table is called, in the day's folder. */
 export const FILE = 'data.parquet';
+
+/** What the file with a table's rows of all quiet days is called, in the organization's folder: readers of folders pass over it. */
+export const QUIET_FILE = '_quiet.parquet';
 
 /** What a name in a folder can have at most: bytes. */
 const NAME_LIMIT = 255;
@@ -50,9 +54,23 @@ export function fileOf(lake: string, table: LakeTable, { orgId, day }: OrgDay): 
   return join(lake, table, folderOf(orgId), `day=${day}`, FILE);
 }
 
-/** The pattern of all files that a table has of an organization, or of all, as DuckDB reads patterns. */
+/** The path of the file that has a table's rows of all quiet days of an organization, with `day` as a column. */
+export function quietFileOf(lake: string, table: LakeTable, orgId: string): string {
+  return join(lake, table, folderOf(orgId), QUIET_FILE);
+}
+
+/** The pattern of all files that a table has of an organization, or of all, as DuckDB reads patterns: but those of quiet days. */
 export function filesOf(lake: string, table: LakeTable, orgId?: string): string {
   return join(patternOf(join(lake, table)), orgId === undefined ? '*' : folderOf(orgId), '*', FILE);
+}
+
+/** The same of the files of quiet days; undefined where there is none. */
+function quietFilesOf(lake: string, table: LakeTable, orgId?: string): string | undefined {
+  const folder = join(lake, table);
+  if (!existsSync(folder)) return undefined;
+  const names = orgId === undefined ? readdirSync(folder) : [folderOf(orgId)];
+  if (!names.some((name) => existsSync(join(folder, name, QUIET_FILE)))) return undefined;
+  return join(patternOf(folder), orgId === undefined ? '*' : folderOf(orgId), QUIET_FILE);
 }
 
 /**
@@ -61,11 +79,27 @@ export function filesOf(lake: string, table: LakeTable, orgId?: string): string 
  * where no day of the organization is published yet: the catalog has none of its days then.
  */
 export function lakeSql(lake: string, table: LakeTable, orgId?: string): string {
-  return rowsSql([filesOf(lake, table, orgId)], table, orgId);
+  const quiet = quietFilesOf(lake, table, orgId);
+  const rows = rowsSql([filesOf(lake, table, orgId)], table, orgId);
+  return quiet === undefined ? rows : `${rows}\nUNION ALL\n${quietRowsSql(quiet, table, orgId)}`;
 }
 
-/** The same of some files, given their patterns. */
+/** The same of the files of some days, given their patterns. */
 export function rowsSql(patterns: readonly string[], table: LakeTable, orgId?: string): string {
+  return filesSql(patterns, table, orgId, "{'org_id': 'VARCHAR', 'day': 'DATE'}");
+}
+
+/** The same of files of quiet days. */
+export function quietRowsSql(pattern: string, table: LakeTable, orgId?: string): string {
+  return filesSql([pattern], table, orgId, "{'org_id': 'VARCHAR'}");
+}
+
+function filesSql(
+  patterns: readonly string[],
+  table: LakeTable,
+  orgId: string | undefined,
+  inPath: string,
+): string {
   const columns = columnsOf(table).map(({ name, type }) =>
     name === 'org_id' && orgId !== undefined
       ? `${quote(orgId)} AS org_id`
@@ -74,7 +108,7 @@ export function rowsSql(patterns: readonly string[], table: LakeTable, orgId?: s
         : name,
   );
   return `SELECT ${columns.join(', ')}
-FROM read_parquet([${patterns.map(quote).join(', ')}], hive_partitioning = true, hive_types = {'org_id': 'VARCHAR', 'day': 'DATE'})`;
+FROM read_parquet([${patterns.map(quote).join(', ')}], hive_partitioning = true, hive_types = ${inPath})`;
 }
 
 const TEXTS = new Map(

@@ -1,13 +1,25 @@
+import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
+import { BUILT_TABLES } from '../store/build.js';
 import { readSql } from '../store/sql.js';
 import type { Store } from '../store/store.js';
-import { COLUMNS, type PublishedDay } from './catalog.js';
+import { COLUMNS, isShared, type PublishedDay } from './catalog.js';
 import { LAKE_TABLES, type LakeTable } from './place.js';
 
 /** A day as the store has it. The rows of its events are about as many; where none are told there are none. */
 export interface StoredDay extends Omit<PublishedDay, 'tables'> {
-  readonly tables: ReadonlyMap<LakeTable, { readonly rows: number; readonly digest?: string }>;
+  /** Whether neither it nor a day that its trailing windows reach ever had an event: see sql/lake/days.sql. */
+  readonly isQuiet: boolean;
+  readonly tables: ReadonlyMap<LakeTable, Stock>;
 }
+
+/** What the store has of a table and a day. */
+interface Stock {
+  readonly rows: number;
+  readonly digest?: string;
+}
+
+const WITHOUT_ROWS = BUILT_TABLES.map((table) => [table, { rows: 0, digest: hash('sha256', '') }] as const);
 
 /** The built days of one organization that can be published, as the store has them. */
 export async function storedDays(
@@ -21,7 +33,7 @@ export async function storedDays(
     from: { day: from },
     to: { day: to },
   });
-  const days = new Map<Day, StoredDay & { tables: Map<LakeTable, { rows: number; digest?: string }> }>();
+  const days = new Map<Day, StoredDay & { tables: Map<LakeTable, Stock> }>();
   for (const row of rows) {
     const day = row.day as Day;
     const found = days.get(day) ?? {
@@ -30,7 +42,9 @@ export async function storedDays(
       batch: Number(row.batch),
       settled_at: Number(row.settled_at),
       is_removed: row.is_removed === 1,
-      tables: new Map<LakeTable, { rows: number; digest?: string }>([
+      isQuiet: row.is_quiet === 1,
+      tables: new Map<LakeTable, Stock>([
+        ...WITHOUT_ROWS,
         ['events', { rows: row.is_removed === 1 ? 0 : Number(row.events) }],
       ]),
     };
@@ -70,7 +84,7 @@ export function parted<T>(
   return parts;
 }
 
-/** The tables of a day whose rows aren't those that are published. */
+/** The tables of a day whose rows aren't those that are published, or aren't where they belong. */
 export function dueTables(stored: StoredDay, published: PublishedDay | undefined): Set<LakeTable> {
   if (published?.columns !== stored.columns) return new Set(LAKE_TABLES);
   const areEventsThere =
@@ -80,7 +94,7 @@ export function dueTables(stored: StoredDay, published: PublishedDay | undefined
   return new Set(
     LAKE_TABLES.filter((table) => {
       const there = published.tables[table];
-      if (there === undefined) return true;
+      if (there === undefined || (isShared(there) && !stored.isQuiet)) return true;
       return table === 'events' ? !areEventsThere : there.digest !== stored.tables.get(table)?.digest;
     }),
   );

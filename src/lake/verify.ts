@@ -1,11 +1,19 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Day } from '../day.js';
 import { rowText } from '../store/digest.js';
 import { patternOf, quote, readSql } from '../store/sql.js';
 import { keyOf, type OrgDay, type Sources, type Store } from '../store/store.js';
-import { filesThere, readDays } from './catalog.js';
-import { columnsOf, fileOf, LAKE_TABLES, type LakeTable, rowsSql } from './place.js';
+import { type Days, filesThere, isShared, readDays } from './catalog.js';
+import {
+  columnsOf,
+  fileOf,
+  LAKE_TABLES,
+  type LakeTable,
+  quietFileOf,
+  quietRowsSql,
+  rowsSql,
+} from './place.js';
 import { knownDays, parted, type StoredDay, storedDays } from './stored.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
@@ -19,6 +27,9 @@ export interface Difference extends OrgDay {
 
 /** How many rows are compared at once: their texts are in memory together. */
 const ROWS_AT_ONCE = 500_000;
+
+/** What stands for a day where there is none. */
+const FIRST_DAY = '0001-01-01' as Day;
 
 interface Content {
   readonly rows: number;
@@ -49,8 +60,20 @@ async function contents(
 
 const NOTHING: Content = { rows: 0, digest: '' };
 
+function reasonOf(error: unknown): string {
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return reason;
+}
+
+function dayCount(days: readonly Day[]): string {
+  return days.length === 1 ? `${days[0]}` : `${days.length} days, the first is ${days[0]}`;
+}
+
 /** Compares the files of some days of a table. */
 class Comparison {
+  /** The rows of the files that were read. */
+  rows = 0;
+
   constructor(
     private readonly store: Store,
     private readonly lake: string,
@@ -70,8 +93,7 @@ class Comparison {
         for (const day of days) parts.push(...(await this.inFiles([day])));
         return new Map(parts);
       }
-      const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-      return new Map(days.map((day) => [day, reason]));
+      return new Map(days.map((day) => [day, reasonOf(error)]));
     }
   }
 
@@ -82,6 +104,34 @@ class Comparison {
     return contents(store, table, 'FROM of_days', {
       of_days: `SELECT ${names.join(', ')} FROM ${table} WHERE ${of}`,
     });
+  }
+
+  /** Answers how the file that quiet days share differs from the store and from the catalog; undefined if it doesn't. */
+  async quietDifference(
+    days: readonly Day[],
+    stored: ReadonlyMap<Day, StoredDay>,
+    published: Days['days'],
+  ): Promise<string | undefined> {
+    const { store, lake, orgId, table } = this;
+    let files: Map<Day, Content>;
+    try {
+      const path = patternOf(quietFileOf(lake, table, orgId));
+      files = await contents(store, table, quietRowsSql(path, table, orgId));
+    } catch (error) {
+      return `can't be read: ${reasonOf(error)}`;
+    }
+    for (const { rows } of files.values()) this.rows += rows;
+    const isSame = (day: Day) => {
+      const { rows, digest } = stored.get(day)?.tables.get(table) ?? NOTHING;
+      return files.get(day)?.rows === rows && files.get(day)?.digest === digest;
+    };
+    const other = days.filter((day) => !isSame(day));
+    if (other.length > 0) return `has other rows than the store of ${dayCount(other)}`;
+    const wanted = new Set(days);
+    const more = [...files.keys()].filter((day) => !wanted.has(day)).sort();
+    if (more.length > 0) return `has rows that do not belong there, of ${dayCount(more)}`;
+    const unnoted = days.filter((day) => !isShared(published[day]?.tables[table]));
+    return unnoted.length > 0 ? `has rows that are not in the catalog, of ${dayCount(unnoted)}` : undefined;
   }
 
   /** Answers how the files of days differ from the store. */
@@ -102,6 +152,7 @@ class Comparison {
     const differences = new Map<Day, string>();
     for (const [day, { rows, digest }] of wanted) {
       const file = files.get(day) ?? NOTHING;
+      if (typeof file !== 'string') this.rows += file.rows;
       if (typeof file === 'string') differences.set(day, `can't be read: ${file}`);
       else if (file.rows !== rows) differences.set(day, `has ${file.rows} rows where the store has ${rows}`);
       else if (file.digest !== digest) differences.set(day, `has other rows than the store`);
@@ -113,10 +164,16 @@ class Comparison {
 /** What a comparison found. */
 export interface Verified {
   readonly differences: readonly Difference[];
-  /** The files that were compared. */
-  readonly files: number;
-  /** The days of which there are files: those of an organization that wait for a build among them, which aren't compared. */
+  /** The organizations that have days in the store or in the lake, and the tables of each. */
+  readonly organizations: number;
+  readonly tables: number;
+  /** The built days that were compared, of all organizations together. */
   readonly days: number;
+  /** The files that were compared, and the rows that they have. */
+  readonly files: number;
+  readonly rows: number;
+  /** The days that were not compared: they wait for a build, or are not over. */
+  readonly waiting: number;
 }
 
 /** Compares what the lake has of an organization with the store: of all days, or of those whose keys are given. */
@@ -125,40 +182,59 @@ export async function compare(
   lake: string,
   orgId: string,
   only?: ReadonlySet<string>,
-): Promise<Verified> {
+): Promise<Omit<Verified, 'organizations' | 'tables'>> {
   const stored = await storedDays(store, orgId);
   const known = await knownDays(store, orgId);
   const published = readDays(lake, orgId).days;
   const differences: Difference[] = [];
-  const all = new Set<Day>();
   let files = 0;
+  let rows = 0;
+  const isAsked = (day: Day) => only?.has(keyOf({ orgId, day })) !== false;
   for (const table of LAKE_TABLES) {
     const there = new Set<Day>(filesThere(lake, table, orgId));
-    const differ = (day: Day, detail: string) => {
-      const path = relative(lake, fileOf(lake, table, { orgId, day }));
-      differences.push({ orgId, day, table, path, detail });
+    const differ = (day: Day, detail: string, path = fileOf(lake, table, { orgId, day })) => {
+      differences.push({ orgId, day, table, path: relative(lake, path), detail });
     };
+    const rowsOf = (day: Day) => stored.get(day)?.tables.get(table)?.rows ?? 0;
     const days: Day[] = [];
+    const shared: Day[] = [];
     for (const day of [...new Set([...there, ...stored.keys()])].sort()) {
-      if (only?.has(keyOf({ orgId, day })) === false) continue;
-      all.add(day);
-      if (!there.has(day)) differ(day, 'is missing');
-      else if (stored.has(day)) days.push(day);
-      else if (!known.has(day)) differ(day, 'is of a day that the store does not have');
+      if (there.has(day)) {
+        if (!isAsked(day)) continue;
+        if (stored.has(day)) days.push(day);
+        else if (!known.has(day)) differ(day, 'is of a day that the store does not have');
+      } else if (rowsOf(day) > 0) {
+        if (stored.get(day)?.isQuiet === true) shared.push(day);
+        else if (isAsked(day)) differ(day, 'is missing');
+      }
     }
     const comparison = new Comparison(store, lake, orgId, table);
-    const rowsOf = (day: Day) => stored.get(day)?.tables.get(table)?.rows ?? 0;
     for (const part of parted(days, rowsOf, ROWS_AT_ONCE))
       for (const [day, detail] of await comparison.differences(part, stored)) differ(day, detail);
     const isFound = new Set(differences.filter((one) => one.table === table).map(({ day }) => day));
     for (const day of days) {
-      const { rows, bytes } = published[day]?.tables[table] ?? {};
+      const { bytes } = published[day]?.tables[table] ?? {};
       const { size } = statSync(fileOf(lake, table, { orgId, day }));
       if (isFound.has(day)) continue;
-      if (rows === undefined) differ(day, 'is not in the catalog');
+      if (bytes === undefined) differ(day, 'is not in the catalog');
       else if (bytes !== size) differ(day, `has ${size} bytes where the catalog has ${bytes}`);
     }
     files += days.length;
+    const quiet = quietFileOf(lake, table, orgId);
+    const isThere = existsSync(quiet);
+    const first = shared[0] ?? [...stored.keys()][0] ?? FIRST_DAY;
+    if (isThere && (isAsked(first) || shared.some(isAsked))) {
+      const found = await comparison.quietDifference(shared, stored, published);
+      if (found !== undefined) differ(first, found, quiet);
+      files += 1;
+    } else if (!isThere && shared.some(isAsked)) differ(first, 'is missing', quiet);
+    rows += comparison.rows;
   }
-  return { differences, files, days: all.size };
+  const arrived = await store.select(
+    'SELECT DISTINCT day FROM arrivals WHERE org_id = $org_id AND changed > 0',
+    { org_id: orgId },
+  );
+  const waiting = new Set([...known, ...arrived.map(({ day }) => day as Day)]);
+  for (const day of stored.keys()) waiting.delete(day);
+  return { differences, days: stored.size, files, rows, waiting: waiting.size };
 }

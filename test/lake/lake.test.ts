@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -18,7 +19,15 @@ import { runBuild } from '../../src/aggregate/run.js';
 import type { Day } from '../../src/day.js';
 import { keepRows } from '../../src/lake/file.js';
 import { Lake, LakeFailed } from '../../src/lake/lake.js';
-import { fileOf, filesOf, folderOf, LAKE_TABLES, lakeSql, orderOf } from '../../src/lake/place.js';
+import {
+  fileOf,
+  filesOf,
+  folderOf,
+  LAKE_TABLES,
+  lakeSql,
+  orderOf,
+  quietFileOf,
+} from '../../src/lake/place.js';
 import type { Row } from '../../src/store/store.js';
 import { temporaryFolder, World } from '../world.js';
 
@@ -127,12 +136,14 @@ describe('the lake', () => {
     await build(world, lake);
     const instance = await DuckDBInstance.create();
     const connection = await instance.connect();
+    let total = 0;
     for (const table of LAKE_TABLES) {
       const stored = (await world.store.select(`SELECT count(*) AS n FROM ${table}`))[0]?.n;
       const [all] = await (
         await connection.run(`SELECT count(*)::INT AS n FROM (${lakeSql(lake.folder, table)})`)
       ).getRowObjectsJson();
       expect(all?.n, table).toBe(stored);
+      total += Number(stored);
     }
     for (const orgId of ids) {
       const rows = await (await connection.run(lakeSql(lake.folder, 'users', orgId))).getRowObjectsJson();
@@ -159,11 +170,22 @@ describe('the lake', () => {
     ).getRowObjectsJson();
     expect(found.map((row) => row.org_id)).toEqual(expect.arrayContaining([...HOSTILE, 'acme']));
     connection.closeSync();
+    const files = [...writtenFiles(lake).keys()];
     expect(await lake.verify(world.store)).toEqual({
       differences: [],
-      files: ids.length * 3 * LAKE_TABLES.length,
+      organizations: ids.length,
+      tables: LAKE_TABLES.length,
       days: ids.length * 3,
+      files: files.length,
+      rows: total,
+      waiting: 0,
     });
+    // A pattern finds a file of each table, and a day that has no rows has none.
+    for (const orgId of ids)
+      for (const table of LAKE_TABLES)
+        expect(files, table).toContain(`${table}/${folderOf(orgId)}/day=2026-06-01/data.parquet`);
+    expect(existsSync(fileOf(lake.folder, 'users', { orgId: 'acme', day: day('2026-06-02') }))).toBe(false);
+    expect(existsSync(fileOf(lake.folder, 'activity', { orgId: 'acme', day: day('2026-06-02') }))).toBe(true);
   });
 
   test('writes again only what a build has changed, and tells so in the catalog', async () => {
@@ -295,7 +317,7 @@ describe('lake verify', () => {
     rmSync(path('users', '2026-07-07'));
     copyFileSync(path('events', '2026-07-07'), path('events', '2026-07-08'));
     copyFileSync(path('user_tools', '2026-07-08'), path('user_tools', '2026-07-09'));
-    copyFileSync(path('user_skills', '2026-07-08'), path('users', '2026-07-09', 'other'));
+    copyFileSync(path('user_skills', '2026-07-07'), path('users', '2026-07-09', 'other'));
     truncateSync(path('tools', '2026-07-08'), 100);
     appendFileSync(path('quality', '2026-07-08'), 'x');
     mkdirSync(dirname(path('users', '2019-01-01')), { recursive: true });
@@ -319,6 +341,148 @@ describe('lake verify', () => {
     expect(told(await lake.repair(world.store)).sort()).toEqual([...expected, ofNobody, ofOther]);
     expect((await lake.verify(world.store)).differences).toEqual([]);
     expect(existsSync(path('users', '2019-01-01'))).toBe(false);
+  });
+});
+
+describe('quiet days', () => {
+  const TABLES = ['tools', 'activity', 'productivity', 'quality'] as const;
+  const quietFile = (lake: Lake, table: (typeof LAKE_TABLES)[number]) =>
+    quietFileOf(lake.folder, table, 'acme');
+  const daysWithFile = (lake: Lake, table: (typeof LAKE_TABLES)[number]) =>
+    [...writtenFiles(lake).keys()].filter((path) => path.startsWith(`${table}/`) && path.includes('day='));
+
+  /** Fails unless SQL finds in the lake the rows that the store has, each once. */
+  async function expectWhole(world: World, lake: Lake): Promise<void> {
+    expect((await lake.verify(world.store)).differences).toEqual([]);
+    const counts = (count: string, rowsOf: (table: (typeof LAKE_TABLES)[number]) => string) =>
+      LAKE_TABLES.map(
+        (table) =>
+          `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rowsOf(table)}) AS rows_of_table`,
+      ).join(' UNION ALL ');
+    const stored = await world.store.select(
+      `${counts('count(*)', (table) => `SELECT day FROM ${table}`)} ORDER BY name`,
+    );
+    for (const orgId of ['acme', undefined])
+      expect(
+        await ask(`${counts('count(*)::INT', (table) => lakeSql(lake.folder, table, orgId))} ORDER BY name`),
+      ).toEqual(stored);
+  }
+
+  /** Half a year between two events. */
+  async function halfAYear() {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-01-05', 'ada'), event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    return { world, lake };
+  }
+
+  test('share a file for each table, which SQL reads with the others', async () => {
+    const { world, lake } = await halfAYear();
+    await expectWhole(world, lake);
+    // The day, the 29 days whose windows reach it, and the same of the other until yesterday.
+    for (const table of TABLES) expect(daysWithFile(lake, table), table).toHaveLength(30 + 2);
+    expect(daysWithFile(lake, 'users')).toHaveLength(2);
+    expect(writtenFiles(lake).size).toBeLessThan(200);
+    expect(existsSync(quietFile(lake, 'users'))).toBe(false);
+    const [quiet] = await ask(
+      `SELECT count(*)::INT AS n, min(day) AS first, max(day) AS last, sum(monthly_active_users)::INT AS users FROM '${quietFile(lake, 'activity')}'`,
+    );
+    expect(quiet).toEqual({ n: 154, first: '2026-02-04', last: '2026-07-07', users: 0 });
+    // It takes no part in what a pattern for days finds, whose readers take the day from the path.
+    const named = await ask(
+      `SELECT count(*)::INT AS n, count(day)::INT AS days FROM read_parquet('${lake.folder}/activity/*/*/*.parquet')`,
+    );
+    expect(named).toEqual([{ n: 32, days: 32 }]);
+  });
+
+  test('that get events, or come into reach of some, leave the file, and later ones come to it', async () => {
+    const { world, lake } = await halfAYear();
+    const before = statSync(quietFile(lake, 'activity')).ino;
+    await world.send([event('2026-04-10', 'grace')]);
+    await build(world, lake);
+    await expectWhole(world, lake);
+    for (const table of TABLES) expect(daysWithFile(lake, table), table).toHaveLength(30 + 30 + 2);
+    expect(statSync(quietFile(lake, 'activity')).ino).not.toBe(before);
+    // A month on: one build more, and nothing of the days that were there is written again.
+    const files = writtenFiles(lake);
+    world.now += 32 * 86_400_000;
+    await build(world, lake);
+    await expectWhole(world, lake);
+    for (const [path, written] of files)
+      if (path.includes('day=')) expect(writtenFiles(lake).get(path), path).toBe(written);
+    // Another process finds nothing to do.
+    const after = writtenFiles(lake);
+    await new Lake(world.config.data).publish(world.store, []);
+    expect(writtenFiles(lake)).toEqual(after);
+  });
+
+  test('that earlier versions gave files of their own keep them, until lake publish removes what nobody needs', async () => {
+    const { world, lake } = await halfAYear();
+    const path = join(lake.folder, '_catalog/org_id=acme/days.json');
+    const catalog = JSON.parse(readFileSync(path, 'utf8'));
+    const connection = await (await DuckDBInstance.create()).connect();
+    const old: string[] = [];
+    for (const on of Object.keys(catalog.days)) {
+      if (on < '2026-02-04' || on > '2026-02-06') continue;
+      for (const table of LAKE_TABLES) {
+        const file = fileOf(lake.folder, table, { orgId: 'acme', day: day(on) });
+        mkdirSync(dirname(file), { recursive: true });
+        await connection.run(
+          `COPY (SELECT * EXCLUDE (org_id, day) FROM (${lakeSql(lake.folder, table, 'acme')}) WHERE day = '${on}') TO '${file}'`,
+        );
+        catalog.days[on].tables[table].bytes = statSync(file).size;
+        old.push(file);
+      }
+    }
+    connection.closeSync();
+    // As the earlier version left it, with days that it hasn't come to publish.
+    for (const table of TABLES) rmSync(quietFile(lake, table));
+    for (const [on, { tables }] of Object.entries<{ tables: Record<string, { bytes?: number }> }>(
+      catalog.days,
+    ))
+      if (tables.activity?.bytes === undefined) delete catalog.days[on];
+    writeFileSync(path, JSON.stringify(catalog));
+    const other = new Lake(world.config.data);
+    await other.publish(world.store, []);
+    await expectWhole(world, other);
+    expect(old.filter((file) => !existsSync(file))).toEqual([]);
+    expect(await other.repair(world.store)).toMatchObject({ differences: [], unneeded: old.length });
+    expect(old.filter((file) => existsSync(file))).toEqual([]);
+    await expectWhole(world, other);
+    expect(await other.repair(world.store)).toMatchObject({ differences: [], unneeded: 0 });
+  });
+
+  test('are verified and put right as the others are', async () => {
+    const { world, lake } = await halfAYear();
+    rmSync(quietFile(lake, 'tools'));
+    truncateSync(quietFile(lake, 'quality'), 100);
+    const connection = await (await DuckDBInstance.create()).connect();
+    const change = async (table: (typeof TABLES)[number], select: string) => {
+      const path = quietFile(lake, table);
+      await connection.run(`COPY (${select} FROM '${path}') TO '${path}.new' (FORMAT parquet)`);
+      renameSync(`${path}.new`, path);
+    };
+    await change(
+      'activity',
+      "SELECT * REPLACE (CASE WHEN day = '2026-05-05' THEN 1 ELSE messages END AS messages)",
+    );
+    await change(
+      'productivity',
+      "SELECT * REPLACE (CASE WHEN day = '2026-05-05' THEN DATE '2026-07-08' ELSE day END AS day)",
+    );
+    connection.closeSync();
+    const told = async () =>
+      (await lake.verify(world.store)).differences
+        .map(({ path, detail }) => `${path} ${detail}`.replace(/(read: ).*/, '$1...'))
+        .sort();
+    expect(await told()).toEqual([
+      'activity/org_id=acme/_quiet.parquet has other rows than the store of 2026-05-05',
+      'productivity/org_id=acme/_quiet.parquet has other rows than the store of 2026-05-05',
+      "quality/org_id=acme/_quiet.parquet can't be read: ...",
+      'tools/org_id=acme/_quiet.parquet is missing',
+    ]);
+    expect((await lake.repair(world.store)).differences).toHaveLength(4);
+    await expectWhole(world, lake);
   });
 });
 
