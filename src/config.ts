@@ -41,6 +41,7 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 const text = z.string().min(1);
+const PUBLIC_URL = 'must be an address as https://daybook.acme.example or https://acme.example/daybook';
 
 /** Where a ClickHouse database is. */
 export interface ClickHouseAddress {
@@ -197,6 +198,14 @@ const Settings = z.object({
   DAYBOOK_TRUST_PROXY: list
     .default([])
     .describe('addresses of the proxies whose `X-Forwarded-For` is believed, separated by commas'),
+  DAYBOOK_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: PUBLIC_URL })
+    .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), PUBLIC_URL)
+    .transform((url) => (url.endsWith('/') ? url : `${url}/`))
+    .optional()
+    .describe(
+      'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: what addresses in answers begin with (default: as each request names it)',
+    ),
   DAYBOOK_TLS_CERT: text.optional().describe('path of the certificate (PEM), to serve HTTPS'),
   DAYBOOK_TLS_KEY: text.optional().describe('path of its private key (PEM)'),
   DAYBOOK_JWT_JWKS: text.optional().describe('URL or path of the key set that JWTs are checked with'),
@@ -312,6 +321,8 @@ export interface Config {
   readonly metrics: 'local' | 'on' | 'off';
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
+  /** Where others reach the service, ending with a slash; undefined for where each request came to. */
+  readonly publicUrl: string | undefined;
   /** Paths of PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly jwt: JwtConfig | undefined;
@@ -451,6 +462,7 @@ export function readConfig(variables: Variables): Config {
     metrics: settings.DAYBOOK_METRICS,
     corsOrigins: settings.DAYBOOK_CORS_ORIGINS,
     trustProxy: settings.DAYBOOK_TRUST_PROXY,
+    publicUrl: settings.DAYBOOK_PUBLIC_URL,
     tls: tlsOf(settings),
     jwt: jwtOf(settings),
     url: settings.DAYBOOK_URL,

@@ -57,6 +57,10 @@ describe('daybook config', () => {
     [{ DAYBOOK_LOG_LEVEL: 'loud' }, /^DAYBOOK_LOG_LEVEL can't be "loud": must be fatal or error/],
     [{ DAYBOOK_PROT: '1' }, /^There is no setting DAYBOOK_PROT/],
     [{ DAYBOOK_TLS_CERT: 'cert.pem' }, /go together/],
+    [
+      { DAYBOOK_PUBLIC_URL: 'https://acme.example/?x' },
+      /^DAYBOOK_PUBLIC_URL can't be .* must be an address as /,
+    ],
     [{ DAYBOOK_JWT_SECRET: 'short' }, /^DAYBOOK_JWT_SECRET must have at least 32 characters\.\n$/],
     [{ DAYBOOK_JWT_JWKS: 'keys.json' }, /DAYBOOK_JWT_ISSUER and DAYBOOK_JWT_AUDIENCE/],
   ];

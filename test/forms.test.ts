@@ -233,6 +233,15 @@ test('pages of CSV and Arrow say in a Link where the next one is', async () => {
     expect(users.length).toBeGreaterThan(2);
   }
   expect((await get(`users?${range}&limit=1`, 'application/json')).headers.link).toBeUndefined();
+  // Behind a proxy the path is another.
+  const config = { ...world.config, publicUrl: 'https://acme.example/daybook/' };
+  const proxied = buildApp({ ...world, clock: world.clock, config });
+  const { headers } = await proxied.inject({
+    url: `/api/v1/analytics/users?${range}&limit=1`,
+    headers: { authorization: `Bearer ${key}`, accept: 'text/csv' },
+  });
+  await proxied.close();
+  expect(headers.link).toMatch(/^<https:\/\/acme\.example\/daybook\/api\/v1\/analytics\/users\?.*cursor=/);
 });
 
 test('one’s own rows come in every form', async () => {

@@ -211,7 +211,7 @@ export class Service {
   }
 
   /** Starts an agent, and answers when it is connected. */
-  async agent(computer: { id: string; agentToken: string }): Promise<Agent> {
+  async agent(computer: { id: string; agentToken: string }, server = this.url): Promise<Agent> {
     this.agents += 1;
     const folder = join(this.world.folder, `workspace-${this.agents}`, 'inside');
     mkdirSync(folder, { recursive: true });
@@ -219,7 +219,7 @@ export class Service {
     const stopping = new AbortController();
     const said: string[] = [];
     const ended = runAgent({
-      server: this.url,
+      server,
       token: computer.agentToken,
       workspace,
       version: 'test',

@@ -111,7 +111,10 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       ...(answer === 'users' ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
       userId,
     };
-    return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, { form });
+    return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {
+      form,
+      publicUrl: config.publicUrl,
+    });
   };
 
   for (const answer of ANSWERS) {

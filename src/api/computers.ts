@@ -16,9 +16,9 @@ import {
 } from '../computer/computer.js';
 import { ProviderFailed } from '../computer/provider.js';
 import type { Provisioner } from '../computer/provision.js';
-import type { Relay } from '../computer/relay.js';
 import { retried, Steps } from '../computer/step.js';
 import { type Caller, requireAction } from './auth.js';
+import { baseOf } from './base.js';
 import type { ComputerDeps } from './computing.js';
 import { ApiError, ERRORS } from './errors.js';
 
@@ -101,10 +101,16 @@ export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boole
   return owner.kind === kind && owner.id === id;
 }
 
-/** A computer's answer. Its relay is where the request came to. */
-export function bodyOf(computer: Computer, relay: Relay, request: FastifyRequest, includeSteps: boolean) {
+/** A computer's answer. Its relay is where the service is. */
+export function bodyOf(
+  computer: Computer,
+  { relay, config }: Pick<ComputerDeps, 'relay' | 'config'>,
+  request: FastifyRequest,
+  includeSteps: boolean,
+) {
   const { id, name, provider, status, createdAt, hostId, hostname, remoteUser, owner, steps } = computer;
-  const address = `${request.protocol === 'https' ? 'wss' : 'ws'}://${request.host}/api/v0`;
+  const base = baseOf(config, request);
+  base.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
   return {
     id,
     name,
@@ -116,8 +122,8 @@ export function bodyOf(computer: Computer, relay: Relay, request: FastifyRequest
     ...(remoteUser === null ? {} : { remoteUser }),
     ownerPrincipalKind: owner.kind,
     ownerId: owner.id,
-    relayClientUrl: `${address}/computers/${id}/relay/client`,
-    relayAgentUrl: `${address}/relay/agent`,
+    relayClientUrl: new URL(`api/v0/computers/${id}/relay/client`, base).href,
+    relayAgentUrl: new URL('api/v0/relay/agent', base).href,
     connectedAt: relay.connectedAt(id),
     ...(includeSteps ? { provisioningSteps: steps } : {}),
   };
@@ -157,10 +163,8 @@ function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
 }
 
 /** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
-export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
-  app,
-  { computers, relay, provisioner },
-) => {
+export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
+  const { computers, provisioner } = deps;
   const required = async ({ orgId }: Caller, by: { id: string } | { name: string }) => {
     const computer = await computers.find(orgId, by);
     if (computer === undefined) throw noComputer('id' in by ? by.id : by.name);
@@ -202,7 +206,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
           ? principalOf(caller)
           : { kind: 'service', id: body.serviceAccountId };
       const { computer, agentToken } = await orConflict(computers.create(caller.orgId, owner, body));
-      const made = bodyOf(computer, relay, request, true);
+      const made = bodyOf(computer, deps, request, true);
       // Where a provider makes the machine, the agent there gets a token of its own.
       if (computer.provider === 'byom') return reply.status(201).send({ ...made, agentToken });
       provisioner.start(computer);
@@ -230,7 +234,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
       const found = await computers.list(request.caller.orgId, hostId);
       return {
         computers: found.map((computer) =>
-          bodyOf(computer, relay, request, includeProvisioningSteps === 'true'),
+          bodyOf(computer, deps, request, includeProvisioningSteps === 'true'),
         ),
       };
     },
@@ -257,7 +261,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
     async (request) =>
       bodyOf(
         await required(request.caller, { id: request.params.computerId }),
-        relay,
+        deps,
         request,
         request.query.includeProvisioningSteps !== 'false',
       ),
@@ -277,7 +281,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
     async (request) =>
       bodyOf(
         await required(request.caller, { name: request.params.name }),
-        relay,
+        deps,
         request,
         request.query.includeProvisioningSteps !== 'false',
       ),
@@ -315,7 +319,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
         }),
       );
       if (changed === undefined) throw noComputer(computer.id);
-      return bodyOf(changed, relay, request, true);
+      return bodyOf(changed, deps, request, true);
     },
   );
 
@@ -376,7 +380,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (
       });
       if (changed === undefined) throw noComputer(computer.id);
       provisioner.start(computer);
-      return bodyOf(changed, relay, request, true);
+      return bodyOf(changed, deps, request, true);
     },
   );
 };

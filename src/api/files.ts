@@ -6,6 +6,7 @@ import { JobFailed, NoAnswer, NotConnected } from '../computer/relay.js';
 import { NoTransfer, NotUploaded } from '../computer/upload.js';
 import { nameText, Uuid } from '../name.js';
 import { type Caller, requireAction } from './auth.js';
+import { baseOf } from './base.js';
 import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
 import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
@@ -107,7 +108,7 @@ function refusalOf(error: unknown, fileName: string): unknown {
 /** Files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
 export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
   app,
-  { computers, uploads, provisioner },
+  { computers, uploads, provisioner, config },
 ) => {
   const uploadable = async (caller: Caller, id: string) => {
     const computer = await computers.find(caller.orgId, { id });
@@ -141,7 +142,7 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
       const address = await uploads.putAddress(transfer);
       return {
         transferId: transfer.id,
-        uploadUrl: new URL(address, `${request.protocol}://${request.host}`).href,
+        uploadUrl: new URL(address, baseOf(config, request)).href,
         expiresAt: transfer.expiresAt,
       };
     },

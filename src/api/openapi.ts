@@ -194,6 +194,9 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
 /** The page that shows it. It has all it needs here, and looks nothing up elsewhere. */
 export const PAGE: FastifySwaggerUiOptions = {
   theme: { title: 'Daybook' },
+  // What it loads is named relative to itself, so that a proxy can put it below any path.
+  indexPrefix: '.',
+  transformSpecification: (document) => ({ ...document, servers: [{ url: '../' }] }),
   // Without the bar for the addresses of other documents.
   uiConfig: { layout: 'BaseLayout', validatorUrl: null },
   staticCSP:

@@ -46,10 +46,8 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
 };
 
 /** Where people watch a computer: its answer comes at once, and again whenever it changes. */
-export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (
-  app,
-  { computers, relay, authenticator },
-) => {
+export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
+  const { computers, relay, authenticator } = deps;
   app.route({
     method: 'GET',
     url: '/computers/:computerId/relay/client',
@@ -69,7 +67,7 @@ export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (
           await authenticator.identify(request);
           const computer = await computers.find(request.caller.orgId, { id });
           if (computer === undefined) return socket.close(4001, 'The computer is deleted.');
-          socket.send(JSON.stringify(bodyOf(computer, relay, request, true)));
+          socket.send(JSON.stringify(bodyOf(computer, deps, request, true)));
         } catch {
           socket.close(1011);
         }

@@ -59,7 +59,7 @@ export async function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   /** The form that it has of those that it could; none where there is one only. */
-  forms?: { readonly form: Form },
+  forms?: { readonly form: Form; readonly publicUrl: string | undefined },
 ): Promise<FastifyReply> {
   // Weak: what is compressed has other bytes, and when a day was built is no part of what its numbers say.
   reply.headers({
@@ -78,7 +78,7 @@ export async function sendAnswer(
   reply.type(CONTENT_TYPES[forms?.form ?? 'json']);
   // What has no room for next_cursor says it here.
   if (answer.nextCursor !== null && forms?.form !== undefined)
-    reply.header('link', nextOf(request, answer.nextCursor));
+    reply.header('link', nextOf(request, answer.nextCursor, forms.publicUrl));
   if (!Buffer.isBuffer(body)) {
     const file = await open(body.path);
     // The file stays until this has read it to its end, under no name.
@@ -90,12 +90,13 @@ export async function sendAnswer(
   return reply.header('content-encoding', encoding).send(await answer.as(encoding, body));
 }
 
-/** The Link header (RFC 8288) of the next page of what was asked for. */
-function nextOf({ url }: FastifyRequest, cursor: string): string {
+/** The Link header (RFC 8288) of the next page of what was asked for: a path, unless it is set where others find the service. */
+function nextOf({ url }: FastifyRequest, cursor: string, publicUrl: string | undefined): string {
   const [path = '', query = ''] = url.split('?');
   const parameters = new URLSearchParams(query);
   parameters.set('cursor', cursor);
-  return `<${path}?${parameters}>; rel="next"`;
+  const where = publicUrl === undefined ? path : new URL(path.slice(1), publicUrl).href;
+  return `<${where}?${parameters}>; rel="next"`;
 }
 
 function encodingOf({ headers }: FastifyRequest): Encoding | null {
