@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
@@ -35,6 +35,25 @@ export function ask(
     });
     sent.on('error', reject);
     sent.end(body);
+  });
+}
+
+/** Sends a whole request before it reads anything, as many clients do, and gives the status of the answer. */
+export function statusAfterSending(url: string, head: readonly string[], body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', reject).pause();
+    socket.write(`${[...head, 'host: x', `content-length: ${body.length}`].join('\r\n')}\r\n\r\n`);
+    socket.write(body, () =>
+      socket
+        .once('data', (data) => {
+          resolve(Number(data.toString().slice(9, 12)));
+          socket.destroy();
+        })
+        .resume(),
+    );
+    socket.on('close', () => reject(new Error('The connection was closed without an answer.')));
   });
 }
 

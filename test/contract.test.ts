@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { METHODS, STATUS_CODES } from 'node:http';
@@ -19,7 +20,7 @@ import { may, Role } from '../src/api/roles.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
 import { PACKED_BYTES, UNPACKED_BYTES } from '../src/ingest/body.js';
-import { type Asked, ask, type Given } from './ask.js';
+import { type Asked, ask, type Given, statusAfterSending } from './ask.js';
 import { expectNoLeak, type Operation, okOf, queryOf } from './reference.js';
 import { Service } from './service.js';
 import { ending, World } from './world.js';
@@ -286,6 +287,28 @@ describe('every route', () => {
       const broken = await service.send(operation, { body: 'not packed', headers });
       expectError(service, operation, broken, 400);
     }, takesJson);
+  });
+
+  test('that takes a body answers a client that sends all of a body that is too large before it reads', async () => {
+    const body = Buffer.alloc(PACKED_BYTES + (1 << 20), ' ');
+    const send = (method: string, path: string, type: string) =>
+      statusAfterSending(
+        service.url,
+        [
+          `${method} ${path} HTTP/1.1`,
+          `authorization: Bearer ${service.key}`,
+          `content-type: ${type}`,
+          'connection: close',
+        ],
+        body,
+      );
+    await each(async (operation) => {
+      const { type = '' } = service.bodyOf(operation);
+      expect(await send(operation.method, service.reference.path(operation), type)).toBe(413);
+    }, takesJson);
+    const unsigned = `/api/v0/transfers/${randomUUID()}?expires=1&signature=${'x'.repeat(43)}`;
+    expect(await send('PUT', unsigned, 'application/octet-stream')).toBe(403);
+    expect(await send('POST', '/nothing', 'application/octet-stream')).toBe(404);
   });
 
   test('is a 400 where the path is written wrong, and a 404 below it, after the credential', () =>

@@ -1,13 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { refuseClient } from './connection-errors.js';
 
+/** How long the rest of a body is read, and thrown away, when it is answered before it has arrived. */
+const DISCARD_MS = 30_000;
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /**
- * Answers 408 where a body takes too long to arrive. The server's own limit is one for all, and a file takes longer than a
- * question: routes can say `receiveSeconds`.
+ * Answers 408 when a body takes too long to arrive. The server has one limit for all routes, and a file takes longer than a
+ * question: a route can set `receiveSeconds`.
+ *
+ * An answer that is sent before the body has arrived (a 413, for example) closes the connection, but not while the client is
+ * still sending.
  */
 export function limitArrival(app: FastifyInstance, seconds: number): void {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-    if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
+    if (!hasBody(raw)) return;
     const limit = (routeOptions.config.receiveSeconds ?? seconds) * 1000;
     const timer = setTimeout(() => {
       if (raw.complete) return;
@@ -16,6 +28,34 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
       reply.code(408);
       refuseClient.call(app, late, raw.socket);
     }, limit);
-    raw.once('close', () => clearTimeout(timer));
+    // Not the request's: a client that goes away after the answer closes that without an event.
+    reply.raw.once('close', () => clearTimeout(timer));
   });
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (!hasBody(raw) || raw.complete) return;
+    // A small body may be here already, just not parsed.
+    await setImmediate();
+    if (raw.complete) return;
+    reply.header('connection', 'close');
+    closeAfterBody(raw);
+  });
+  // The next request of the connection comes after what nobody has read.
+  app.addHook('onResponse', async ({ raw }) => void raw.resume());
+}
+
+/**
+ * Keeps Node from closing the connection of a request until its body has been read to its end.
+ * TRICKY: a connection that is closed while bytes are still coming is reset, and a reset makes the client's system throw away
+ * the answer before the client has read it.
+ */
+function closeAfterBody(request: IncomingMessage): void {
+  const { socket } = request;
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
+  socket.once('close', () => clearTimeout(timer));
+  // Node calls this when it has written the last answer of a connection.
+  socket.destroySoon = () => {
+    const close = () => socket.end(() => socket.destroy());
+    if (request.readableEnded) close();
+    else request.once('end', close);
+  };
 }

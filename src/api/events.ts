@@ -10,7 +10,7 @@ import type { ApiDeps } from './family.js';
 import { wrongMediaType } from './refusal.js';
 import { may } from './roles.js';
 
-const Encodings = z.enum(['identity', 'gzip', 'zstd']);
+const Encodings = z.enum(['identity', 'gzip']);
 
 const Taken = z.object({
   accepted: z
@@ -74,7 +74,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         tags: ['events'],
         summary: 'Send events',
         description:
-          'The body is a line of JSON an event (application/x-ndjson), or a JSON array of events (application/json); Content-Encoding can be gzip or zstd. What is answered as accepted is on disk, and counts once however often it is sent.',
+          'The body is a line of JSON an event (application/x-ndjson), or a JSON array of events (application/json); Content-Encoding can be gzip. What is answered as accepted is on disk, and counts once however often it is sent.',
         consumes: MEDIA_TYPES,
         response: { 200: Taken },
       },
@@ -91,6 +91,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         );
       }
       try {
+        if (Number(request.headers['content-length'] ?? 0) > PACKED_BYTES) throw new TooLarge();
         const verdict = await inbox.receive(request.body as IncomingMessage, {
           requestId: request.id,
           orgId: caller.orgId,

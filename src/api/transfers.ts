@@ -76,7 +76,6 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       },
     },
     async (request, reply) => {
-      // What is refused before it is read ends the connection, not the sender's patience.
       const { params, query, headers } = request;
       try {
         const { id, sizeBytes } = await permitted('PUT', request, params.transferId, query);
@@ -85,7 +84,6 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         await objects.write(id, (request.body as IncomingMessage | undefined) ?? request.raw, sizeBytes);
         return reply.status(204).send(null);
       } catch (error) {
-        reply.header('connection', 'close');
         if (error instanceof WrongLength)
           throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
         if (isFull(error)) throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });

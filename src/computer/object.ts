@@ -49,7 +49,8 @@ export class LocalObjects implements Objects {
     const file = await open(part, 'wx', 0o600);
     try {
       let bytes = 0;
-      for await (const chunk of body as AsyncIterable<Buffer>) {
+      // A body that is refused is not destroyed: its sender could not read the answer.
+      for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         if (bytes > sizeBytes) break;
         for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;

@@ -1,13 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { Decompress } from 'fzstd';
 import { codeOf } from '../folder.js';
 
 /** How a body can be packed. */
-export type Encoding = 'identity' | 'gzip' | 'zstd';
+export type Encoding = 'identity' | 'gzip';
 
 /** decisions.md, Events in: at most 16 MiB as sent, 64 MiB unpacked. */
 export const PACKED_BYTES = 16 << 20;
@@ -39,29 +38,6 @@ function atMost(limit: number, show: (piece: Buffer) => void = () => undefined):
   });
 }
 
-function unzstd(): Transform {
-  let ready: Buffer[] = [];
-  const decompress = new Decompress((chunk) => ready.push(Buffer.from(chunk)));
-  const push = (transform: Transform, chunk: Uint8Array, isLast: boolean) => {
-    try {
-      decompress.push(chunk, isLast);
-    } catch (error) {
-      return new NotUnpacked(String(error));
-    }
-    for (const part of ready) transform.push(part);
-    ready = [];
-    return null;
-  };
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      done(push(this, chunk, false));
-    },
-    flush(done) {
-      done(push(this, new Uint8Array(0), true));
-    },
-  });
-}
-
 /**
  * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. What is
  * written is shown on the way. Throws TooLarge and NotUnpacked.
@@ -72,12 +48,14 @@ export async function writeBody(
   encoding: Encoding,
   show?: (piece: Buffer) => void,
 ): Promise<number> {
-  const unpack = encoding === 'gzip' ? [createGunzip()] : encoding === 'zstd' ? [unzstd()] : [];
+  // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
+  const sent = atMost(PACKED_BYTES);
+  finished(body, { writable: false }).catch((error) => sent.destroy(error));
+  body.pipe(sent);
   try {
     await pipeline([
-      body,
-      atMost(PACKED_BYTES),
-      ...unpack,
+      sent,
+      ...(encoding === 'gzip' ? [createGunzip()] : []),
       atMost(UNPACKED_BYTES, show),
       createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES }),
     ]);
