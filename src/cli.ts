@@ -80,6 +80,16 @@ const program = new Command('daybook')
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
+/** Commands that write files for their user, or run the user's programs, outside of the data folder. */
+const FOR_THE_USER = ['agent', 'computers', 'hooks', 'readiness', 'sql'];
+
+// What the others write holds events and secrets of people: DuckDB's files too get their permissions from the process alone.
+program.hook('preAction', (_, action) => {
+  let command = action;
+  while (command.parent !== null && command.parent !== program) command = command.parent;
+  if (!FOR_THE_USER.includes(command.name())) process.umask(0o077);
+});
+
 /** What a build or a command may take longer than a request, when the service is stopped. */
 const STOP_GRACE_SECONDS = 20;
 

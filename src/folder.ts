@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { open, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,6 +34,11 @@ export function makeFolder(folder: string, sentence = unwritable): void {
       throw sentence(folder, error);
     }
   }
+}
+
+/** Whether users of this machine other than the owner and the group can read a folder. */
+export function isOpenToAll(folder: string): boolean {
+  return process.platform !== 'win32' && (statSync(folder).mode & 0o007) !== 0;
 }
 
 /** Has the disk keep a file's bytes, or a folder's entries, and answers its size in bytes. */

@@ -7,7 +7,7 @@ import { openStore } from './command/call.js';
 import { isServed, serveControl } from './command/control.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
-import { codeOf } from './folder.js';
+import { codeOf, isOpenToAll } from './folder.js';
 import { Inbox } from './ingest/inbox.js';
 import { Lake } from './lake/lake.js';
 import type { Store } from './store/store.js';
@@ -57,6 +57,11 @@ export async function serve(
     serving.log.level = 'silent';
     const url = await serving.listen({ host: config.host, port: config.port });
     serving.log.level = config.logLevel;
+    // It may be so on purpose, so it stays as it is.
+    if (isOpenToAll(config.data))
+      serving.log.warn(
+        `Every user of this machine can read the data folder: "chmod -R go= ${config.data}" keeps it to its owner.`,
+      );
     await prepare(store);
     const lake = new Lake(config.data);
     const settle = () => inbox.drain(store);

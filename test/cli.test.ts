@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
@@ -86,6 +90,37 @@ test('a database that is damaged is named as such', async () => {
   expect(stderr).toMatch(/^The database in .* is damaged: put a backup in its place/);
   expect(stderr.split('\n')).toHaveLength(2);
   expect(code).toBe(2);
+});
+
+test('what is written into the data folder is for its owner only, and a folder that is not is told of', async () => {
+  const umask = process.umask(0);
+  onTestFinished(() => void process.umask(umask));
+  const folder = temporaryFolder();
+  const data = join(folder, 'new', 'data');
+  writeFileSync(join(folder, 'one.ndjson'), `${event('1')}\n`);
+  const done = await runHere(['--data', data, 'ingest', '--org', 'acme', join(folder, 'one.ndjson')]);
+  expect(done.code).toBe(0);
+  expect((await runHere(['--data', data, 'build'])).code).toBe(0);
+  // As an earlier version made it.
+  chmodSync(data, 0o755);
+  const { child } = await served(data);
+  const [text] = await once((child.stderr as Readable).setEncoding('utf8'), 'data');
+  expect(JSON.parse(text.split('\n')[0]).msg).toBe(
+    `Every user of this machine can read the data folder: "chmod -R go= ${data}" keeps it to its owner.`,
+  );
+  const backup = ['--data', data, 'backup', join(folder, 'new', 'backup')];
+  expect((await runHere(backup)).code).toBe(0);
+  const paths = ['', ...readdirSync(join(folder, 'new'), { recursive: true, encoding: 'utf8' })];
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      'data/daybook.duckdb',
+      'data/daybook.sock',
+      'data/lake/users',
+      'backup/daybook.duckdb',
+    ]),
+  );
+  const open = paths.filter((path) => (lstatSync(join(folder, 'new', path)).mode & 0o077) !== 0);
+  expect(open).toEqual(['data']);
 });
 
 test('settings that are nested too deeply are a mistake of use', async () => {

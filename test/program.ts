@@ -109,6 +109,7 @@ export async function runHere(
   { cwd = temporaryFolder(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> {
   const before = { argv: process.argv, env: process.env, exitCode: process.exitCode, cwd: process.cwd() };
+  const umask = process.umask();
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
   process.argv = [process.execPath, 'daybook', ...args];
   process.env = { ...Object.fromEntries(inherited), ...env };
@@ -128,6 +129,7 @@ export async function runHere(
     process.env = before.env;
     process.exitCode = before.exitCode;
     process.chdir(before.cwd);
+    process.umask(umask);
   }
   return { code, ...texts };
 }
