@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
+import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
 import { ingest } from './ingest.js';
@@ -16,6 +17,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   ccusage,
   engines,
   serve,
+  'empty-days': emptyDays,
   events,
   sql,
 };

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type BuildRange, build } from '../src/aggregate/build.js';
 import { runBuild } from '../src/aggregate/run.js';
 import { staleDays } from '../src/aggregate/stale.js';
@@ -102,6 +102,26 @@ describe('the days that are built', () => {
     expect(await rowsOf(world, 'activity', '2026-06-01', '2026-06-30')).toMatchObject(
       days('2026-06-05', '2026-06-09').map((date) => ({ date })),
     );
+  });
+
+  test('six years without events are built together, and their rows are zeros', async () => {
+    const world = await worldOn('2026-01-10');
+    await world.send([turn('2020-01-02', 'ada', 's1'), turn('2026-01-09', 'ada', 's2')]);
+    const builds = vi.spyOn(world.store, 'build');
+    const built = await world.build();
+    expect(built).toEqual(days('2020-01-02', '2026-01-09'));
+    expect(builds).toHaveBeenCalledTimes(1);
+    expect(
+      await world.store.select(
+        `SELECT
+          count(*) AS days,
+          sum(daily_active_users) AS daily,
+          sum(weekly_active_users) AS weekly,
+          sum(monthly_active_users) AS monthly,
+          sum(messages) AS messages
+        FROM activity`,
+      ),
+    ).toEqual([{ days: built.length, daily: 2, weekly: 8, monthly: 31, messages: 2 }]);
   });
 
   test('without events there is nothing to build', async () => {

@@ -5,6 +5,7 @@ import { PACKAGE_ROOT } from '../src/config.js';
 import { catalogText } from '../src/lake/catalog.js';
 import { LAKE_TABLES } from '../src/lake/place.js';
 import { BUILT_TABLES } from '../src/store/build.js';
+import { readSqlFolder } from '../src/store/sql.js';
 import { readTables, type TableText } from '../src/store/tables.js';
 import { ending, World } from './world.js';
 
@@ -31,6 +32,20 @@ function catalogOf(table: string): unknown {
   const { tables } = JSON.parse(catalogText());
   return tables.find(({ name }: { name: string }) => name === table).columns;
 }
+
+test('no daily query looks back further than the trailing windows, but for sessions that were active on the day', async () => {
+  const { store } = await World.create();
+  const [reach] = await store.select('SELECT max(days_back) AS days FROM trailing_days');
+  for (const { name, text } of readSqlFolder('daily')) {
+    const [, days] =
+      /^-- Looks back: (?:(\d+) days|to the first day, for the sessions that started earlier)\.$/m.exec(
+        text,
+      ) ?? [];
+    // Else a quiet day of the lake could have other rows than zeros.
+    if (days !== undefined) expect(Number(days), name).toBeLessThanOrEqual(Number(reach?.days));
+    expect(text, name).toMatch(/^-- Looks back: /m);
+  }
+});
 
 test('every table says what a row is, and its grain and comments are of columns that it has', () => {
   const { events, days, references, views } = readTables();

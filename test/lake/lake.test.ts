@@ -388,6 +388,13 @@ describe('quiet days', () => {
       `SELECT count(*)::INT AS n, min(day) AS first, max(day) AS last, sum(monthly_active_users)::INT AS users FROM '${quietFile(lake, 'activity')}'`,
     );
     expect(quiet).toEqual({ n: 154, first: '2026-02-04', last: '2026-07-07', users: 0 });
+    for (const table of TABLES) {
+      const [zeros, ...others] = await ask(
+        `SELECT DISTINCT * EXCLUDE (org_id, day) FROM '${quietFile(lake, table)}'`,
+      );
+      expect(others, table).toEqual([]);
+      expect(new Set(Object.values(zeros ?? {}).map(Number)), table).toEqual(new Set([0]));
+    }
     // It takes no part in what a pattern for days finds, whose readers take the day from the path.
     const named = await ask(
       `SELECT count(*)::INT AS n, count(day)::INT AS days FROM read_parquet('${lake.folder}/activity/*/*/*.parquet')`,
