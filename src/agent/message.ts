@@ -55,11 +55,19 @@ export const FromService = z.discriminatedUnion('type', [
 ]);
 export type FromService = z.infer<typeof FromService>;
 
+/** What a machine calls itself: it is shown to everyone who may see the computer. */
+const Hostname = z.string().regex(/^[A-Za-z0-9._-]{1,255}$/);
+
+/** A machine's own name for itself as a Hostname: other characters become hyphens. */
+export function hostnameOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 255) || 'unknown';
+}
+
 /** What the agent says. */
 export const FromAgent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('hello'),
-    hostname: z.string().min(1).max(255),
+    hostname: Hostname,
     version: z.string().min(1).max(64),
   }),
   z.strictObject({ type: z.literal('done'), ...Id }),

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { PROTOCOL } from '../agent/message.js';
 import type { Computer } from '../computer/computer.js';
 import { bodyOf, noComputer } from './computers.js';
 import type { ComputerDeps } from './computing.js';
@@ -17,6 +19,13 @@ const notUpgraded = () => {
   throw new ApiError(400, 'This address is for WebSocket connections: docs/computers.md says who connects.');
 };
 
+/** Throws 400 for a WebSocket that doesn't speak the protocol of agents. */
+function requireProtocol({ ws, headers }: FastifyRequest): void {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+  if (ws && offered?.includes(PROTOCOL) !== true)
+    throw new ApiError(400, `The request must have the header "Sec-WebSocket-Protocol: ${PROTOCOL}".`);
+}
+
 /** Where agents connect, with their token (docs/computers.md). */
 export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const { computers, relay, provisioner } = deps;
@@ -30,6 +39,7 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
       if (computer === undefined)
         throw new ApiError(401, 'The request must have the header "Authorization: Bearer <agent token>".');
       await requireAddress(request, computer.orgId, deps);
+      requireProtocol(request);
       request.computer = computer;
     },
     handler: notUpgraded,
