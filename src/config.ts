@@ -204,7 +204,7 @@ const Settings = z.object({
     .transform((url) => (url.endsWith('/') ? url : `${url}/`))
     .optional()
     .describe(
-      'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: what addresses in answers begin with (default: as each request names it)',
+      'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: what addresses in answers begin with, and where sandboxes find the service (default: as each request names it)',
     ),
   DAYBOOK_TLS_CERT: text.optional().describe('path of the certificate (PEM), to serve HTTPS'),
   DAYBOOK_TLS_KEY: text.optional().describe('path of its private key (PEM)'),

@@ -24,7 +24,7 @@ import { createKey, revokeKey } from '../src/api/keys.js';
 import { NoAnswer, NotConnected, Relay } from '../src/computer/relay.js';
 import type { Step } from '../src/computer/step.js';
 import { UsageError } from '../src/exit.js';
-import { freePort } from './ask.js';
+import { ask, freePort } from './ask.js';
 import { E2bServer } from './e2b.js';
 import { type Agent, Service, until } from './service.js';
 import { ending, temporaryFolder } from './world.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   shared = await Service.start({}, atEnd);
 });
 /** Opens a connection by hand: what it got, and how it ended. */
-function connect(url: string, token: string, protocol: string | undefined = undefined) {
+function connect(url: string, token: string, protocol: string | string[] | undefined = undefined) {
   const socket = new WebSocket(url, protocol ?? [], { headers: { authorization: `Bearer ${token}` } });
   onTestFinished(() => socket.terminate());
   const messages: Record<string, unknown>[] = [];
@@ -93,6 +93,24 @@ describe('an agent', () => {
     expect(await fetch(url.replace('ws', 'http'))).toMatchObject({ status: 401 });
   });
 
+  test('that does not offer its protocol is refused in the form of the API', async () => {
+    const { agentToken } = await shared.computer();
+    const url = `${shared.url.replace('http', 'ws')}/api/v0/relay/agent`;
+    for (const protocol of [undefined, 'daybook.agent.v2'])
+      expect(await connect(url, agentToken, protocol).refused).toBe(400);
+    const headers = { connection: 'upgrade', upgrade: 'websocket', authorization: `Bearer ${agentToken}` };
+    const wanted = { 'sec-websocket-key': `${'x'.repeat(22)}==`, 'sec-websocket-version': '13' };
+    const given = await ask(shared.url, '/api/v0/relay/agent', { headers: { ...headers, ...wanted } });
+    expect(JSON.parse(given.text)).toMatchObject({
+      status: 400,
+      detail: 'The request must have the header "Sec-WebSocket-Protocol: daybook.agent.v1".',
+    });
+    // Of several that it offers it gets the right one.
+    const agent = connect(url, agentToken, ['x', PROTOCOL]);
+    await agent.opened();
+    expect(agent.socket.protocol).toBe(PROTOCOL);
+  });
+
   test('gives way to another with the same token, and ends with a sentence', async () => {
     const service = shared;
     const computer = await service.computer();
@@ -111,6 +129,8 @@ describe('an agent', () => {
     ['sends what is no JSON', [HELLO, '{']],
     ['sends an unknown member', [HELLO, JSON.stringify({ type: 'done', id: crypto.randomUUID(), x: 1 })]],
     ['sends bytes', [Buffer.from(HELLO)]],
+    ['has a name with a line break', [HELLO.replace('box', 'box\\nADMIN')]],
+    ['has a name with markup', [HELLO.replace('box', '<b>box</b>')]],
   ] as const)
     test(`that ${what} is hung up on`, async () => {
       const service = shared;
@@ -402,6 +422,46 @@ describe('the repositories of a computer', () => {
     const agent = await service.agent(computer);
     await settled(service, computer.id);
     expect(clones(agent)).toEqual(['api']);
+  });
+
+  test('are cloned without a password that an earlier version has kept, as is what failed shown', async () => {
+    const git = await gitServer({ api: { 'README.md': '# API' } });
+    const service = shared;
+    const computer = await service.computer({ repos: [git.url('api')] });
+    await service.world.store.run([
+      {
+        sql: 'UPDATE computers SET repos = $repos WHERE computer_id = $id',
+        parameters: {
+          repos: JSON.stringify([git.url('api').replace('//', '//ci:s3cr3t@')]),
+          id: computer.id,
+        },
+      },
+    ]);
+    const agent = await service.agent(computer);
+    expect((await settled(service, computer.id)).status).toBe('active');
+    expect(readFileSync(join(agent.workspace, 'api', '.git', 'config'), 'utf8')).not.toContain('s3cr3t');
+    expect(agent.said.join()).not.toContain('s3cr3t');
+    await agent.stop();
+
+    // An agent of an earlier version says what git said.
+    const failing = await service.computer({ repos: [git.url('late')] });
+    const old = connect(
+      `${service.url.replace('http', 'ws')}/api/v0/relay/agent`,
+      failing.agentToken,
+      PROTOCOL,
+    );
+    await old.opened();
+    old.socket.send(HELLO);
+    await until(() => old.messages.some(({ type }) => type === 'job'));
+    const id = old.messages.find(({ type }) => type === 'job')?.id;
+    const detail = 'remote: https://ci:s3cr3t@host/x.git?token=s3cr3t is gone';
+    old.socket.send(JSON.stringify({ type: 'failed', id, reason: 'failed', detail }));
+    const { provisioningSteps } = await settled(service, failing.id);
+    expect(provisioningSteps[2]?.error).toBe('remote: https://host/x.git?token=*** is gone');
+    const kept = await service.world.store.select('SELECT steps FROM computers WHERE computer_id = $id', {
+      id: failing.id,
+    });
+    expect(String(kept[0]?.steps)).not.toContain('s3cr3t');
   });
 
   test('are not looked for in the files of the machine', async () => {

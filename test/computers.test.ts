@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
 import { ComputerBody } from '../src/api/computers.js';
 import { Role } from '../src/api/roles.js';
+import { Computers } from '../src/computer/computer.js';
+import { readConfig } from '../src/config.js';
 import { Service } from './service.js';
 import { ending } from './world.js';
 
@@ -155,6 +158,24 @@ describe('creating a computer', () => {
     ['a repository of 2049 characters', { ...MADE, repos: [URL_OF(2049)] }, /repos.0 must have at most 2048/],
     ['a repository on disk', { ...MADE, repos: ['file:///etc'] }, /repos.0 must be an address/],
     ['a repository that runs a program', { ...MADE, repos: ['ext::sh -c id'] }, /repos.0 must be an address/],
+    // What makes one computer can be read by everyone who may read its steps.
+    ...[
+      'https://ci:s3cr3t@git.acme.test/a.git',
+      'https://s3cr3t@git.acme.test/a.git',
+      'https://ci%3As3cr3t@git.acme.test/a.git',
+      'ssh://git:s3cr3t@git.acme.test/a.git',
+      'https://git.acme.test/a.git?private_token=s3cr3t',
+      'https://git.acme.test/a.git?access%5Ftoken=s3cr3t',
+    ].map((repo): [string, object, RegExp] => [
+      `a repository ${repo}`,
+      { ...MADE, repos: [repo] },
+      /^(?!.*s3cr3t).*repos.0 must not have a password or token in it: .*credential helper or an SSH key/,
+    ]),
+    [
+      'a password that ends the host',
+      { ...MADE, repos: ['https://ci:s3/cr3t@git.acme.test/a.git'] },
+      /^(?!.*cr3t).*repos.0 must be an address/,
+    ],
     [
       'a repository that is an option',
       { ...MADE, repos: ['--upload-pack=id'] },
@@ -398,6 +419,60 @@ describe('changing a computer', () => {
     const { status, body: retried } = await ada('POST', path);
     expect(status).toBe(200);
     expect(retried).toMatchObject({ status: 'provisioning', provisioningSteps: body.provisioningSteps });
+  });
+
+  test('shows no password that an earlier version has kept, and a start of the service removes it', async () => {
+    const { world, as } = service();
+    const ada = as('member', 'ada');
+    const { body } = await ada('POST', '/computers', { ...MADE, repos: ['https://git.acme.test/a'] });
+    const kept = {
+      repos: JSON.stringify(['https://ci:s3cr3t@git.acme.test/a.git', 'git@git.acme.test:b.git']),
+      steps: JSON.stringify(
+        body.provisioningSteps.map((step: object) => ({
+          ...step,
+          error: '"git clone -- https://ci:s3cr3t@git.acme.test/a.git" ended with 128',
+        })),
+      ),
+    };
+    await world.store.run([
+      {
+        sql: 'UPDATE computers SET repos = $repos, steps = $steps WHERE computer_id = $id',
+        parameters: { ...kept, id: body.id },
+      },
+    ]);
+    const shown = await ada('GET', `/computers/${body.id}`);
+    expect(shown.body.provisioningSteps[0].error).toBe(
+      '"git clone -- https://git.acme.test/a.git" ended with 128',
+    );
+    await new Computers(world.store, world.clock).removeCredentials();
+    const [row] = await world.store.select('SELECT repos, steps FROM computers WHERE computer_id = $id', {
+      id: body.id,
+    });
+    expect(JSON.parse(String(row?.repos))).toEqual([
+      'https://git.acme.test/a.git',
+      'git@git.acme.test:b.git',
+    ]);
+    expect(String(row?.steps)).not.toContain('s3cr3t');
+    expect((await ada('GET', `/computers/${body.id}`)).body).toEqual(shown.body);
+  });
+
+  test('has addresses below the public one, where that is set, whatever a request says', async () => {
+    const { world, key } = shared;
+    const { publicUrl } = readConfig({ DAYBOOK_PUBLIC_URL: 'https://acme.example/daybook/' });
+    const config = { ...world.config, publicUrl };
+    const app = buildApp({ ...world, clock: world.clock, config });
+    const ask = async (url: string, payload: object) => {
+      const headers = { authorization: `Bearer ${key}`, host: 'elsewhere.example' };
+      return (await app.inject({ method: 'POST', url: `/api/v0${url}`, headers, payload })).json();
+    };
+    const computer = await ask('/computers', { ...MADE, name: 'public' });
+    expect(computer).toMatchObject({
+      relayAgentUrl: 'wss://acme.example/daybook/api/v0/relay/agent',
+      relayClientUrl: `wss://acme.example/daybook/api/v0/computers/${computer.id}/relay/client`,
+    });
+    const upload = await ask(`/computers/${computer.id}/files/a.txt/create-upload`, { sizeBytes: 1 });
+    expect(upload.uploadUrl).toMatch(/^https:\/\/acme\.example\/daybook\/api\/v0\/transfers\//);
+    await app.close();
   });
 
   test('is for its owner, and for managers and owners of the organization', async () => {

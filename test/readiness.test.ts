@@ -4,7 +4,7 @@ import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
 import { levelOf } from '../src/readiness/level.js';
-import { normalizedUrl, repoIdOf, withoutCredentials } from '../src/readiness/repository.js';
+import { normalizedUrl, repoIdOf } from '../src/readiness/repository.js';
 import { readCriteria } from '../src/readiness/rule.js';
 import { ending, World } from './world.js';
 
@@ -312,9 +312,12 @@ describe('repositories', () => {
     );
     expect(body.repoUrl).toBe('https://github.com/acme/hidden');
     expect(JSON.stringify((await get('hooli', REPORTS)).body)).not.toContain('s3cr3t');
-    expect(withoutCredentials('ssh://git:s3cr3t@host/x')).toBe('ssh://git@host/x');
-    expect(withoutCredentials('https://ghp_token@github.com/x')).toBe('https://github.com/x');
-    expect(withoutCredentials('git@github.com:acme/api.git')).toBe('git@github.com:acme/api.git');
+    const sent = await send(
+      'hooli',
+      reportOf('x', { repoUrl: 'https://git.acme.example/x.git?private_token=s3cr3t' }),
+    );
+    expect(sent.body.repoUrl).toBe('https://git.acme.example/x.git?private_token=***');
+    expect(sent.body.repoId).toBe(repoIdOf(sent.body.repoUrl));
   });
 });
 

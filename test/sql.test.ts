@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
@@ -181,6 +181,21 @@ describe('a SELECT', () => {
     expect((await run({ sql: 'SELECT sessions FROM users' }, { org: 'globex' })).status).not.toBe(200);
     rmSync(path);
   });
+});
+
+test('an answer has no password of an address, also where an earlier version has kept one', async () => {
+  const path = fileOf(join(world.config.data, 'lake'), 'events', {
+    orgId: 'globex',
+    day: '2026-06-01' as never,
+  });
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  await connection.run(
+    `COPY (SELECT * REPLACE ('https://ci:s3cr3t@host/x.git' AS repo) FROM read_parquet('${path}')) TO '${path}.new' (FORMAT parquet)`,
+  );
+  connection.closeSync();
+  renameSync(`${path}.new`, path);
+  const { text } = await run({ sql: "SELECT repo FROM tool_calls WHERE repo <> ''" }, { org: 'globex' });
+  expect(JSON.parse(text).data).toEqual([{ repo: 'https://host/x.git' }]);
 });
 
 describe('an answer in each form', () => {

@@ -129,3 +129,24 @@ CREATE OR REPLACE FUNCTION usd AS (price, tokens) ->
     WHEN tokens = 0 THEN CAST(0, 'Nullable(Decimal(38, 12))')
     ELSE CAST(price, 'Nullable(Decimal(38, 6))') * CAST('0.000001', 'Decimal(38, 6)') * CAST(tokens, 'Nullable(Decimal(38, 0))')
   END;
+
+-- A text without the passwords and tokens of the addresses in it: withoutCredentials of src/url-credentials.ts in SQL. The
+-- expressions are the same.
+CREATE OR REPLACE FUNCTION without_credentials AS (text) ->
+  replaceRegexpAll(
+    replaceRegexpAll(
+      replaceRegexpAll(
+        replaceRegexpAll(
+          text,
+          '(?i)((?:[a-z][a-z0-9.-]{0,20}\\+)?https?://)[^\\s/"<>]*@',
+          '\\1'
+        ),
+        '(?i)([a-z][a-z0-9+.-]{0,30}://[^\\s/"<>:@]*?)(?::|%3a)[^\\s/"<>]*@',
+        '\\1@'
+      ),
+      '(^|[\\s\'"(=])([^\\s/:@\'"(=]+):[^\\s/:@\'"]+@([^\\s/:@\'"]+:)',
+      '\\1\\2@\\3'
+    ),
+    '(?i)([?&;#](?:[\\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\\w.-]{0,40}%[\\w.%-]{0,80})=)[^\\s&;#"\'<>\\\\]+',
+    '\\1***'
+  );

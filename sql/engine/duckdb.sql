@@ -107,3 +107,33 @@ CREATE OR REPLACE MACRO usd(price, tokens) AS
       CAST(price AS DECIMAL(12, 6)) * CAST(0.000001 AS DECIMAL(6, 6)) * CAST(tokens AS DECIMAL(19, 0)) AS DECIMAL(38, 12)
     )
   END;
+
+-- A text without the passwords and tokens of the addresses in it: withoutCredentials of src/url-credentials.ts in SQL. The
+-- expressions are the same.
+CREATE OR REPLACE MACRO without_credentials(text) AS
+  CASE
+    -- Few texts have any, and looking for a letter is cheap.
+    WHEN NOT contains(text, '@') AND NOT contains(text, '=') THEN text
+    ELSE
+      regexp_replace(
+        regexp_replace(
+          regexp_replace(
+            regexp_replace(
+              text,
+              '(?i)((?:[a-z][a-z0-9.-]{0,20}\+)?https?://)[^\s/"<>]*@',
+              '\1',
+              'g'
+            ),
+            '(?i)([a-z][a-z0-9+.-]{0,30}://[^\s/"<>:@]*?)(?::|%3a)[^\s/"<>]*@',
+            '\1@',
+            'g'
+          ),
+          '(^|[\s''"(=])([^\s/:@''"(=]+):[^\s/:@''"]+@([^\s/:@''"]+:)',
+          '\1\2@\3',
+          'g'
+        ),
+        '(?i)([?&;#](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\w.-]{0,40}%[\w.%-]{0,80})=)[^\s&;#"''<>\\]+',
+        '\1***',
+        'g'
+      )
+  END;

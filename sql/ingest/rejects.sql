@@ -86,5 +86,6 @@ SELECT
       ELSE 'at most 2048 characters long'
     END || '.'
   END AS detail,
-  CASE WHEN getvariable('keeps_text') THEN left(text, 2000) END AS line
+  -- More is looked at than is kept: a password that is cut off in the middle would not be seen to be one.
+  CASE WHEN getvariable('keeps_text') THEN left(without_credentials(left(text, 4096)), 2000) END AS line
 FROM named

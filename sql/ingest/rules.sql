@@ -61,7 +61,8 @@ SELECT
   autonomy_mode,
   agent,
   agent_version,
-  repo,
+  -- An address with a password in it would stay in the lake, and in what is copied from it.
+  without_credentials(repo) AS repo,
   git_branch,
   cwd,
   reason,
@@ -79,12 +80,12 @@ SELECT
   lines_added,
   lines_removed,
   commit_sha,
-  url,
+  without_credentials(url) AS url,
   skill_name,
   command_name,
   hook_event,
   matcher,
-  command,
+  without_credentials(command) AS command,
   exit_code,
   timed_out
 FROM typed_lines

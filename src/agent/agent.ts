@@ -5,7 +5,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
-import { CLOSE, type FromAgent, FromService, type Job, MESSAGE_BYTES, PROTOCOL, parse } from './message.js';
+import { withoutCredentials } from '../url-credentials.js';
+import {
+  CLOSE,
+  type FromAgent,
+  FromService,
+  hostnameOf,
+  type Job,
+  MESSAGE_BYTES,
+  PROTOCOL,
+  parse,
+} from './message.js';
 import { clone, install } from './repository.js';
 import { Refused, writeFile } from './workspace.js';
 
@@ -119,7 +129,7 @@ class Agent {
       });
       socket.on('open', () => {
         heard();
-        send(socket, { type: 'hello', hostname: hostname().slice(0, 255) || 'unknown', version });
+        send(socket, { type: 'hello', hostname: hostnameOf(hostname()), version });
       });
       socket.on('ping', heard);
       socket.on('message', (data, isBinary) => {
@@ -164,7 +174,9 @@ class Agent {
       send(socket, { type: 'done', id });
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'failed';
-      const detail = (error instanceof Error ? error.message : String(error)).slice(0, DETAIL_CHARACTERS);
+      // Git and package managers print the addresses that they ask.
+      const said = withoutCredentials(error instanceof Error ? error.message : String(error));
+      const detail = said.slice(0, DETAIL_CHARACTERS);
       this.options.say(`${namesOf(job).failed}: ${detail}`);
       send(socket, { type: 'failed', id, reason, detail });
     }
@@ -210,10 +222,12 @@ function namesOf(job: Job): { done: string; failed: string } {
       const folder = job.destPath === undefined ? '' : `${job.destPath.replace(/\/$/, '')}/`;
       return { done: `Wrote ${folder}${job.fileName}`, failed: `${folder}${job.fileName} was not written` };
     }
-    case 'clone':
-      return { done: `Cloned ${job.repo}`, failed: `${job.repo} was not cloned` };
+    case 'clone': {
+      const repo = withoutCredentials(job.repo);
+      return { done: `Cloned ${repo}`, failed: `${repo} was not cloned` };
+    }
     case 'install': {
-      const what = `the dependencies of ${job.repo ?? 'the workspace'}`;
+      const what = `the dependencies of ${withoutCredentials(job.repo ?? 'the workspace')}`;
       return { done: `Installed ${what}`, failed: `Could not install ${what}` };
     }
   }

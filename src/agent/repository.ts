@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../folder.js';
+import { withoutCredentials } from '../url-credentials.js';
 import { FileName } from './path.js';
 import { Refused } from './workspace.js';
 
@@ -52,7 +53,9 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
   const folder = join(workspace, name);
   if ((await lstat(folder).catch(() => undefined)) !== undefined) {
     const origin = await run('git', ['remote', 'get-url', 'origin'], folder, signal).catch(() => '');
-    if (existsSync(join(folder, '.git')) && origin.trim() === repo) return;
+    // What was cloned with a password in its address is a clone of the address without it.
+    const isSame = withoutCredentials(origin.trim()) === withoutCredentials(repo);
+    if (existsSync(join(folder, '.git')) && isSame) return;
     throw new Refused(
       'exists',
       `There is something called ${name} in the workspace already, and it is not a clone of ${repo}.`,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { MESSAGE_BYTES } from '../agent/message.js';
+import { MESSAGE_BYTES, PROTOCOL } from '../agent/message.js';
 import { Computers } from '../computer/computer.js';
 import { E2b } from '../computer/e2b.js';
 import { LocalObjects } from '../computer/object.js';
@@ -35,7 +35,7 @@ const GOODBYE_MS = 1000;
 /** Adds all that there is of computers: their routes, their agents, and what goes on between requests. */
 export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
   const all = open(deps, app.log);
-  app.register(websocket, { options: { maxPayload: MESSAGE_BYTES }, preClose: hangUp });
+  app.register(websocket, { options: { maxPayload: MESSAGE_BYTES, handleProtocols }, preClose: hangUp });
   const routes = family<ComputerDeps>('v0', async (scope, all) => {
     for (const part of [computers, files, watchers]) await part(scope, all);
   });
@@ -54,7 +54,7 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   const relay = new Relay(clock);
   const signer = Signer.open(config);
   const computers = new Computers(store, clock, (id) => relay.changed(id));
-  const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.url);
+  const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.publicUrl ?? config.url);
   const provisioner = new Provisioner(computers, relay, provider, clock, (error) =>
     log.error({ err: error }, 'a provisioning was cut off'),
   );
@@ -67,14 +67,20 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   return { ...deps, relay, signer, computers, provisioner, uploads };
 }
 
+/** The protocol that is spoken of those that a client offers. */
+function handleProtocols(offered: ReadonlySet<string>): string | false {
+  return offered.has(PROTOCOL) && PROTOCOL;
+}
+
 /** Goes on with what an earlier service has left, and clears uploads away. */
-function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
+function workWhileListening(app: FastifyInstance, { computers, uploads, provisioner }: ComputerDeps): void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();
   const work = (task: () => Promise<void>, what: string) => {
     working = working.then(task).catch((error) => app.log.error({ err: error }, what));
   };
   app.addHook('onListen', async () => {
+    work(() => computers.removeCredentials(), 'stored passwords were not removed');
     work(() => provisioner.resume(), 'provisionings could not go on');
     timer = setInterval(() => work(() => uploads.sweep(), 'uploads were not cleared'), SWEEP_MS);
   });

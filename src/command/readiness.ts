@@ -2,9 +2,10 @@ import { UsageError } from '../exit.js';
 import { type Checked, check } from '../readiness/check.js';
 import { type Evaluated, nextSteps } from '../readiness/criterion.js';
 import { levelOf, OPENS_NEXT, sharesOf } from '../readiness/level.js';
-import { isRepositoryUrl, withoutCredentials } from '../readiness/repository.js';
+import { isRepositoryUrl } from '../readiness/repository.js';
 import { readCriteria } from '../readiness/rule.js';
 import { table } from '../terminal.js';
+import { withoutCredentials } from '../url-credentials.js';
 import { RemoteService } from './service.js';
 
 const STEPS = 3;

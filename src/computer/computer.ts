@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { lineText, Uuid } from '../name.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
+import { hasCredentials, withoutCredentials } from '../url-credentials.js';
 import { Steps, stepsFor } from './step.js';
 
 export const Provider = z.enum(['byom', 'e2b']);
@@ -41,11 +42,16 @@ const StoredSource = sourceOf(z.string(), z.string());
 const A_REPO =
   'must be an address of a repository that begins with http://, https:// or ssh://, or is user@host:path';
 
+const NO_CREDENTIALS =
+  "must not have a password or token in it: leave it out, and set up git's credential helper or an SSH key on the computer";
+
 /** The address of a repository. It goes to a program, so it is never one of that program's options. */
 const Repo = z
   .string()
   .max(2048)
   .regex(/^(https?|ssh):\/\/[^\s/?#-][^\s]*$|^[\w.-]+@[\w][\w.-]*:[^\s:][^\s]*$/, A_REPO)
+  .refine((repo) => !hasCredentials(repo), NO_CREDENTIALS)
+  .refine((repo) => !repo.includes('://') || URL.canParse(repo), A_REPO)
   .meta({ examples: ['https://git.acme.example/api.git'] });
 
 /** What creates a computer (public-api.md 2.3; decisions.md, Computers). */
@@ -128,6 +134,20 @@ const COLUMNS =
 
 const NullableText = z.string().nullable();
 
+// Earlier versions kept addresses with passwords, and what git said of them: see removeCredentials.
+function reposOf(row: Row): string[] {
+  return z
+    .array(z.string())
+    .parse(JSON.parse(String(row.repos)))
+    .map(withoutCredentials);
+}
+
+function stepsOf(row: Row): Steps {
+  return Steps.parse(JSON.parse(String(row.steps))).map((step) =>
+    step.error === undefined ? step : { ...step, error: withoutCredentials(step.error) },
+  );
+}
+
 function toComputer(row: Row): Computer {
   const source = NullableText.parse(row.source);
   return {
@@ -140,10 +160,10 @@ function toComputer(row: Row): Computer {
     hostId: NullableText.parse(row.host_id),
     hostname: NullableText.parse(row.hostname),
     remoteUser: NullableText.parse(row.remote_user),
-    repos: z.array(z.string()).parse(JSON.parse(String(row.repos))),
+    repos: reposOf(row),
     autoInstallDeps: row.auto_install_deps === true,
     source: source === null ? null : StoredSource.parse(JSON.parse(source)),
-    steps: Steps.parse(JSON.parse(String(row.steps))),
+    steps: stepsOf(row),
     providerRef: NullableText.parse(row.provider_ref),
     createdAt: Number(row.created_at),
   };
@@ -295,6 +315,22 @@ export class Computers {
       ]);
       this.changed(id);
       return changed;
+    });
+  }
+
+  /** Removes the passwords and tokens that earlier versions have kept in the addresses of repositories, and in errors. */
+  removeCredentials(): Promise<void> {
+    return this.exclusive(async () => {
+      for (const row of await this.store.select('SELECT computer_id, repos, steps FROM computers')) {
+        const [repos, steps] = [JSON.stringify(reposOf(row)), JSON.stringify(stepsOf(row))];
+        if (repos === row.repos && steps === row.steps) continue;
+        await this.store.run([
+          {
+            sql: 'UPDATE computers SET repos = $repos, steps = $steps WHERE computer_id = $computer_id',
+            parameters: { computer_id: String(row.computer_id), repos, steps },
+          },
+        ]);
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 import { COMMAND_MS } from '../agent/repository.js';
 import { ulid } from '../ulid.js';
+import { withoutCredentials } from '../url-credentials.js';
 import type { Computer, Computers } from './computer.js';
 import { type Provider, ProviderFailed } from './provider.js';
 import { JobFailed, NoAnswer, NotConnected, type Relay } from './relay.js';
@@ -149,7 +150,12 @@ export class Provisioner {
   }
 
   private fail(computer: Computer, name: StepName, error: string): Promise<void> {
-    return this.note(computer, name, { status: 'failed', completedAt: this.clock(), error });
+    // An older agent says what git said as it is.
+    return this.note(computer, name, {
+      status: 'failed',
+      completedAt: this.clock(),
+      error: withoutCredentials(error),
+    });
   }
 
   private async note(computer: Computer, name: StepName, change: Partial<Step>): Promise<void> {

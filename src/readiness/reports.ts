@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { quote, readSql } from '../store/sql.js';
 import type { Store } from '../store/store.js';
+import { withoutCredentials } from '../url-credentials.js';
 import { type Counted, levelOf } from './level.js';
 import { Report, type Submission } from './report.js';
-import { normalizedUrl, repoIdOf, withoutCredentials } from './repository.js';
+import { normalizedUrl, repoIdOf } from './repository.js';
 import { shippedLevels } from './rule.js';
 
 /** How many reports are read at a time: each has at most as many bytes as a body. */
@@ -33,13 +34,14 @@ export async function saveReport(
     ...evaluation,
     level: evaluation.level ?? levels.get(id),
   }));
+  const repoUrl = withoutCredentials(submitted.repoUrl);
   const report: Report = {
     reportId: randomUUID(),
     createdAt: now,
-    repoId: repoIdOf(submitted.repoUrl),
+    repoId: repoIdOf(repoUrl),
     level: levelOf(criteria) ?? null,
     ...submitted,
-    repoUrl: withoutCredentials(submitted.repoUrl),
+    repoUrl,
   };
   // As literals: ClickHouse takes parameters in the address of a request, which is too short for a report.
   const values = [
@@ -82,7 +84,7 @@ export async function* reportsOf(
       before_id: before.id,
       limit: size,
     });
-    yield rows.map(({ document }) => String(document));
+    yield rows.map(({ document }) => textOf(document));
     const last = rows.at(-1);
     if (last === undefined || rows.length < size) return;
     before = { at: Number(last.created_at), id: String(last.report_id) };
@@ -111,9 +113,14 @@ export async function repositoriesOf(
   const reports = new Map<string, Report[]>();
   for (const { repo_id, document } of rows) {
     const own = reports.get(String(repo_id)) ?? [];
-    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(String(document)))]);
+    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(textOf(document)))]);
   }
   return [...reports.values()].flatMap(([latest, before]) =>
     latest === undefined ? [] : [{ latest, before }],
   );
+}
+
+/** The JSON of a stored report. Earlier versions kept tokens in the parameters of an address. */
+function textOf(document: unknown): string {
+  return withoutCredentials(String(document));
 }

@@ -40,12 +40,3 @@ export function normalizedUrl(url: string): string {
 export function repoIdOf(url: string): string {
   return `repo_${hash('sha256', normalizedUrl(url)).slice(0, 16)}`;
 }
-
-/** An address without the password or token that it may hold: nobody needs it to name a repository. */
-export function withoutCredentials(url: string): string {
-  const { scheme, user = '' } = parse(url) ?? {};
-  if (user === '') return url;
-  // Over HTTP a user alone can be a token.
-  const kept = /^https?$/.test(scheme ?? '') ? '' : user.replace(/:.*$/s, '');
-  return url.replace(`${user}@`, kept === '' ? '' : `${kept}@`);
-}

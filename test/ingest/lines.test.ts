@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { event, idsOf, line, rejectsOf, sharedWorld } from './event.js';
+import { event, eventsOf, idsOf, line, rejectsOf, sharedWorld } from './event.js';
 
 const MIB = 1 << 20;
 const given = sharedWorld();
@@ -99,4 +99,34 @@ it('keeps the beginning of a line that is no UTF-8, whatever its characters', as
   expect(await rejectsOf(given.world, orgId)).toMatchObject([
     { line_no: 1, reason: 'not_json', line: `${'x'.repeat(1999)}😀` },
   ]);
+});
+
+it('keeps no password of an address, neither in an event nor in a rejected line', async () => {
+  const orgId = 'secrets';
+  const address = 'https://ci:s3cr3t@host/x.git';
+  const settled = await given.world.send(
+    [
+      line('repo', { repo: address }),
+      line('url', { type: 'pull_request', url: `${address}/pull/1?token=s3cr3t` }),
+      line('command', { type: 'hook_run', hook_event: 'Stop', command: `git push ${address}` }),
+      line('bad', { repo: address, user_id: '' }),
+      // The line is cut off after 2,000 characters: in the middle of the password.
+      line('cut', {
+        cwd: 'x'.repeat(1850),
+        repo: address.replace('s3cr3t', 's3cr3t'.repeat(50)),
+        user_id: '',
+      }),
+    ],
+    { orgId },
+  );
+  expect(settled).toMatchObject({ accepted: 3, rejected: 2 });
+  const events = await eventsOf(given.world, orgId);
+  expect(events.map(({ repo, url, command }) => repo ?? url ?? command).sort()).toEqual([
+    'git push https://host/x.git',
+    'https://host/x.git',
+    'https://host/x.git/pull/1?token=***',
+  ]);
+  const rejects = await rejectsOf(given.world, orgId);
+  expect(JSON.stringify([events, rejects])).not.toContain('s3cr3t');
+  expect(rejects[0]?.line).toContain('"repo":"https://host/x.git"');
 });

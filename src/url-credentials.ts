@@ -1,0 +1,29 @@
+/**
+ * What a credential looks like in a text that has addresses, and what is left of it. The same expressions stand in
+ * without_credentials of sql/engine: RE2 reads them too.
+ */
+const CREDENTIALS: readonly (readonly [found: RegExp, left: string])[] = [
+  // Over HTTP a user without a password can be a token.
+  [/((?:[a-z][a-z0-9.-]{0,20}\+)?https?:\/\/)[^\s/"<>]*@/gi, '$1'],
+  // Over SSH the user is a name, as git: only the password goes.
+  [/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/"<>:@]*?)(?::|%3a)[^\s/"<>]*@/gi, '$1@'],
+  [/(^|[\s'"(=])([^\s/:@'"(=]+):[^\s/:@'"]+@([^\s/:@'"]+:)/g, '$1$2@$3'],
+  // Of a name in percent-encoding nobody can tell what it is.
+  [
+    /([?&;#](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\w.-]{0,40}%[\w.%-]{0,80})=)[^\s&;#"'<>\\]+/gi,
+    '$1***',
+  ],
+];
+
+/**
+ * A text without the passwords and tokens of the addresses in it, as git and others print them. It has to go over every text
+ * that can have an address of a user, before it is kept, sent, shown or logged.
+ */
+export function withoutCredentials(text: string): string {
+  return CREDENTIALS.reduce((before, [found, left]) => before.replace(found, left), text);
+}
+
+/** Whether an address has a password or token in it. */
+export function hasCredentials(address: string): boolean {
+  return withoutCredentials(address) !== address;
+}
