@@ -29,6 +29,7 @@ const ON_EVERY_STORE = [
   'test/cookbook.test.ts',
   'test/clickhouse/same.test.ts',
   'test/golden.test.ts',
+  'test/ingest/organizations.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
   'test/laws/views.test.ts',

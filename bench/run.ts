@@ -4,6 +4,7 @@ import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
 import { ingest } from './ingest.js';
+import { organizations } from './organizations.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
 import { transcripts } from './transcripts.js';
@@ -19,6 +20,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   serve,
   'empty-days': emptyDays,
   events,
+  organizations,
   sql,
 };
 

@@ -302,7 +302,8 @@ program
   .action(async (options: { json?: boolean }) => {
     const status = await call(settings(program.opts()), clock, 'status', {});
     if (options.json === true) return print(JSON.stringify(status));
-    const { organizations, last_run: run } = status;
+    const { organizations, last_run: run, set_aside } = status;
+    for (const { path, reason } of set_aside) print(`Set aside: ${path}: ${reason}.`);
     if (organizations.length === 0) return print('There are no events yet: "daybook ingest" takes them in.');
     print(
       table(

@@ -65,8 +65,19 @@ export async function serve(
     await prepare(store);
     const lake = new Lake(config.data);
     const settle = () => inbox.drain(store);
-    const control = await serveControl({ store, config, lake, settle, clock });
-    inbox.start(store, (err) => serving.log.error({ err }, 'events that wait could not be settled'));
+    const control = await serveControl({
+      store,
+      config,
+      lake,
+      settle,
+      setAside: async () => inbox.setAside,
+      clock,
+    });
+    inbox.start(store, {
+      failed: (err) => serving.log.error({ err }, 'events that wait could not be settled'),
+      setAside: ({ path, reason }) =>
+        serving.log.error({ path }, `set aside in the inbox, and settled once it can be: ${reason}`),
+    });
     // What was built before the lake was, or is not in it for another reason.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'days could not be published'));
     const schedule = new Schedule(store, clock, serving.log, settle, {

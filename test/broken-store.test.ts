@@ -34,7 +34,7 @@ describe('a database that the engine has given up on', () => {
     await world.send([event('before')]);
     await breakDown(store);
     // Until it is open again nobody waits, and nobody gets anything from what is broken.
-    const files = { orgId: 'acme', format: 'canonical' as const, paths: [], receivedAt: world.now };
+    const files = { format: 'canonical' as const, files: [], settledAt: world.now };
     await expect(store.select('SELECT 1')).rejects.toThrow(StoreUnavailable);
     await expect(store.run([])).rejects.toThrow(StoreUnavailable);
     await expect(store.settle(files)).rejects.toThrow(StoreUnavailable);

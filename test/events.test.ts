@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +7,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
+import { nameOf } from '../src/ingest/body-name.js';
 import { Inbox } from '../src/ingest/inbox.js';
+import type { Batch, BatchFile, Store } from '../src/store/store.js';
+import { ulid } from '../src/ulid.js';
 import { ending, World } from './world.js';
 
 const event = (id: string, more: object = {}) => ({
@@ -231,12 +235,18 @@ describe('what a fall leaves', () => {
   test('a batch that was settled and not removed is not settled again', async () => {
     const { world, send } = await service();
     await send(lines([event('1'), event('1'), '{']));
+    let isGone = false;
     const failing = Object.create(world.store, {
       settle: {
         value: async (...args: Parameters<typeof world.store.settle>) => {
           await world.store.settle(...args);
+          isGone = true;
           throw new Error('the power fails here');
         },
+      },
+      select: {
+        value: (...args: Parameters<Store['select']>) =>
+          isGone ? Promise.reject(new Error('and here')) : world.store.select(...args),
       },
     });
     await expect(world.inbox.drain(failing)).rejects.toThrow('the power');
@@ -257,9 +267,10 @@ describe('what a fall leaves', () => {
     const { world, send } = await service();
     await send(lines([event('1')]));
     const failing = Object.create(world.store, {
-      settle: { value: () => Promise.reject(new Error('no space')) },
+      settle: { value: () => Promise.reject(new Error('IO Error: No space left on device')) },
     });
-    await expect(world.inbox.drain(failing)).rejects.toThrow('no space');
+    await expect(world.inbox.drain(failing)).rejects.toThrow('No space');
+    expect(world.inbox.setAside).toEqual([]);
     await send(lines([event('2')]));
     expect(await stored(world)).toEqual(['1', '2']);
   });
@@ -269,17 +280,205 @@ describe('what a fall leaves', () => {
     const folder = join(world.config.data, 'inbox', 'incoming');
     await send(lines([event('1')]));
     expect(readdirSync(folder)).toEqual([]);
+    const ready = join(world.config.data, 'inbox', 'ready');
+    expect(readFileSync(join(ready, readdirSync(ready)[0] ?? ''), 'utf8')).toContain('"event_id":"1"');
+  });
+});
+
+describe('what was acknowledged is judged by the time of that moment', () => {
+  const DAY_MS = 86_400_000;
+  const at = (instant: number) => ({ timestamp: new Date(instant).toISOString() });
+
+  test.each([
+    ['behind', -30 * DAY_MS],
+    ['ahead', 30 * DAY_MS],
+  ])('with a clock that is %s afterwards', async (_, moved) => {
+    const { world, send } = await service();
+    // The second body isn't plain, so that the rules of sql/ingest judge it at both times.
+    const bodies = ['', ' '].map((space, index) =>
+      lines([
+        event(`now-${index}`, at(world.now)),
+        event(`soon-${index}`, at(world.now + DAY_MS)),
+        event(`later-${index}`, at(world.now + DAY_MS + 1)),
+        `${space}${JSON.stringify(event(`end-${index}`))}`,
+      ]),
+    );
+    for (const body of bodies)
+      expect((await send(body)).body).toMatchObject({
+        accepted: 3,
+        rejected: 1,
+        errors: [{ line: 3, code: 'timestamp_in_future' }],
+      });
+    const [day] = await world.store.select('SELECT CAST(instant($now) AS DATE) AS day', { now: world.now });
+    world.now += moved;
+    expect(await stored(world)).toEqual(['end-0', 'end-1', 'now-0', 'now-1', 'soon-0', 'soon-1']);
     expect(
-      readFileSync(
-        join(
-          world.config.data,
-          'inbox',
-          'ready',
-          'acme',
-          readdirSync(join(world.config.data, 'inbox', 'ready', 'acme'))[0] ?? '',
-        ),
-        'utf8',
-      ),
-    ).toContain('"event_id":"1"');
+      await world.store.select('SELECT reason, line_no, line LIKE $later AS is_later FROM rejects', {
+        later: '%later%',
+      }),
+    ).toEqual(Array(2).fill({ reason: 'timestamp_in_future', line_no: 3, is_later: true }));
+    // What has no day of its own counts on the day on which it came.
+    await send('{');
+    world.now -= moved;
+    await world.inbox.drain(world.store);
+    const [reject] = await world.store.select("SELECT day FROM rejects WHERE reason = 'not_json'");
+    expect(Date.parse(String(reject?.day)) - Date.parse(String(day?.day))).toBe(moved);
+  });
+
+  test('also what an earlier version acknowledged', async () => {
+    const { world } = await service();
+    const inbox = join(world.config.data, 'inbox');
+    const id = (index: number) => `req_${ulid(world.now + index)}`;
+    const known = `${ulid(world.now)}.acme`;
+    for (const [index, folder] of [
+      'ready/acme',
+      'ready/other',
+      `settling/${ulid(world.now)}.acme`,
+      `settling/${known}`,
+    ].entries()) {
+      mkdirSync(join(inbox, folder), { recursive: true });
+      writeFileSync(join(inbox, folder, `${id(index)}.ndjson`), lines([event(`${index}`, at(world.now))]));
+    }
+    // Its process was killed before it could remove what it had settled.
+    await world.store.run([
+      {
+        sql: "INSERT INTO batches SELECT 1, 'acme', 'canonical', instant(0), 1, 0, 0, $token",
+        parameters: { token: known },
+      },
+    ]);
+    world.now -= 30 * DAY_MS;
+    const next = Inbox.open(world.config.data, 10, world.clock);
+    expect(next.depth.files).toBe(4);
+    await next.drain(world.store);
+    expect(next.setAside).toEqual([]);
+    expect(next.depth).toEqual({ bytes: 0, files: 0 });
+    await next.close();
+    expect(await stored(world)).toEqual(['0', '2']);
+    expect(await stored(world, 'other')).toEqual(['1']);
+    expect(readdirSync(join(inbox, 'ready'))).toEqual([]);
+    expect(readdirSync(join(inbox, 'settling'))).toEqual([]);
+  });
+});
+
+describe('what can not be settled is set aside', () => {
+  test('whatever it is: the rest is settled, it is reported once, and settled once it can be', async () => {
+    const { world, send } = await service();
+    const inbox = join(world.config.data, 'inbox');
+    const name = (id: string) => nameOf({ requestId: `req_${id}`, receivedAt: world.now, orgId: 'acme' });
+    await send(lines([event('1')]));
+    await world.inbox.close();
+    for (const folder of ['incoming/folder', 'ready/.illegal', 'ready/acme', `settling/T/${name('folder')}`])
+      mkdirSync(join(inbox, folder), { recursive: true });
+    for (const file of ['incoming/body', 'ready/.DS_Store', 'ready/acme/.DS_Store', 'settling/.DS_Store'])
+      writeFileSync(join(inbox, file), '');
+    writeFileSync(join(inbox, 'ready', '.illegal', `req_${ulid(world.now)}.ndjson`), lines([event('no')]));
+    symlinkSync('nowhere', join(inbox, 'ready', name('link')));
+    execFileSync('mkfifo', [join(inbox, 'settling', 'T', name('pipe'))]);
+    writeFileSync(join(inbox, 'settling', 'T', name('body')), lines([event('2')]));
+    const next = Inbox.open(world.config.data, 10, world.clock);
+    const reported: string[] = [];
+    next.start(world.store, {
+      failed: (error) => expect.unreachable(String(error)),
+      setAside: ({ path }) => reported.push(path),
+    });
+    const aside = [
+      'ready/.DS_Store',
+      'ready/.illegal',
+      'ready/acme/.DS_Store',
+      `ready/${name('link')}`,
+      'settling/.DS_Store',
+      `settling/T/${name('folder')}`,
+      `settling/T/${name('pipe')}`,
+    ].map((path) => join(inbox, path));
+    for (let drains = 0; drains < 3; drains += 1) await next.drain(world.store);
+    expect(reported.sort()).toEqual(aside);
+    expect(next.setAside.map(({ path }) => path).sort()).toEqual(aside);
+    expect((await next.look()).map(({ path }) => path).sort()).toEqual(aside);
+    expect(new Set(next.setAside.map(({ reason }) => reason))).toEqual(
+      new Set(['Daybook did not put it there']),
+    );
+    expect(next.depth).toEqual({ bytes: 0, files: 0 });
+    expect(await stored(world)).toEqual(['1', '2']);
+    const scraped = buildApp({ ...world, inbox: next });
+    expect((await scraped.inject('/metrics')).body).toContain('daybook_inbox_set_aside 7\n');
+    for (const path of [`ready/${name('link')}`, `settling/T/${name('pipe')}`]) {
+      rmSync(join(inbox, path));
+      writeFileSync(join(inbox, path), lines([event(path.includes('link') ? 'link' : 'pipe')]));
+    }
+    for (const path of ['ready/.DS_Store', 'ready/acme/.DS_Store']) rmSync(join(inbox, path));
+    await next.drain(world.store);
+    expect(await stored(world)).toEqual(['1', '2', 'link', 'pipe']);
+    expect(next.setAside).toHaveLength(3);
+    expect(readdirSync(join(inbox, 'ready'))).toEqual(['.illegal']);
+    await next.close();
+  });
+
+  test('also a file that makes the store fail: it is found among others, and none is settled twice', async () => {
+    const { world, send } = await service();
+    for (let index = 0; index < 9; index += 1, world.now += 1) await send(lines([event(`${index}`)]));
+    let fails = true;
+    const sizes: number[] = [];
+    const failing: Store = Object.create(world.store, {
+      settle: {
+        value: async (batch: Batch) => {
+          sizes.push(batch.files.length);
+          const isBad = ({ path }: BatchFile) => readFileSync(path, 'utf8').includes('"event_id":"6"');
+          if (fails && batch.files.some(isBad)) throw new Error('Invalid Input Error: secret');
+          await world.store.settle(batch);
+          // The answer of a batch can be lost after it was settled.
+          if (batch.files.length === 2) throw new Error('ECONNRESET');
+        },
+      },
+    });
+    await world.inbox.drain(failing);
+    const ids = ['0', '1', '2', '3', '4', '5', '7', '8'];
+    const eventIds = async () =>
+      (await world.store.select('SELECT event_id FROM events ORDER BY event_id')).map((row) => row.event_id);
+    expect(await eventIds()).toEqual(ids);
+    expect(sizes).toEqual([9, 5, 4, 2, 1, 1, 2]);
+    expect(world.inbox.setAside.map(({ reason }) => reason)).toEqual([
+      "the store can't settle it (Invalid Input Error)",
+    ]);
+    // It rests for a minute, and others don't wait for it.
+    fails = false;
+    await send(lines([event('9')]));
+    await world.inbox.drain(failing);
+    expect(await eventIds()).toEqual([...ids, '9']);
+    world.now += 60_000;
+    await world.inbox.drain(failing);
+    expect(await eventIds()).toEqual([...ids.slice(0, 6), '6', ...ids.slice(6), '9']);
+    expect(world.inbox.setAside).toEqual([]);
+    expect(readdirSync(join(world.config.data, 'inbox', 'settling'))).toEqual([]);
+    const [all] = await world.store.select('SELECT sum(duplicates) AS d, sum(accepted) AS a FROM batches');
+    expect(all).toEqual({ d: 0, a: 10 });
+  });
+
+  test('and is not lost where a process is killed between the parts of a batch', async () => {
+    const { world, send } = await service();
+    for (let index = 0; index < 4; index += 1, world.now += 1) await send(lines([event(`${index}`)]));
+    let settled = 0;
+    const killed: Store = Object.create(world.store, {
+      settle: {
+        value: async (batch: Batch) => {
+          if (batch.files.length === 4) throw new Error('Out of Memory Error: four are too many');
+          settled += 1;
+          if (settled === 1) await world.store.settle(batch);
+          throw new Error('the power fails here');
+        },
+      },
+      select: {
+        value: (...args: Parameters<Store['select']>) =>
+          settled > 0 ? Promise.reject(new Error('and here')) : world.store.select(...args),
+      },
+    });
+    await expect(world.inbox.drain(killed)).rejects.toThrow('the power');
+    await world.inbox.close();
+    const next = Inbox.open(world.config.data, 10, world.clock);
+    expect(next.depth.files).toBe(4);
+    await next.drain(world.store);
+    await next.close();
+    expect(
+      await world.store.select('SELECT sum(duplicates) AS d, sum(accepted) AS a, count(*) AS n FROM batches'),
+    ).toEqual([{ d: 0, a: 4, n: 2 }]);
   });
 });

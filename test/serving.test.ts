@@ -285,7 +285,8 @@ describe('an answer that is kept', () => {
     );
     try {
       const path = world.file('late.ndjson', JSON.stringify(event('2026-06-02')));
-      await other.settle({ orgId: 'acme', format: 'canonical', paths: [path], receivedAt: world.now });
+      const file = { path, name: 'late.ndjson', orgId: 'acme', receivedAt: world.now };
+      await other.settle({ format: 'canonical', files: [file], settledAt: world.now });
       await build(other, {}, world.clock);
     } finally {
       await other.close();

@@ -1,6 +1,6 @@
 -- One row is one line, read as a canonical event. A line that breaks a rule of form has its fault: a reason of the
 -- closed list and the member, as in 'wrong_type user_id'.
--- Reads lines (source, line_no, line: JSON, null when the line is none). Variables: org_id.
+-- Reads lines (source, line_no, line: JSON, null when the line is none).
 WITH
 read_line AS (
   SELECT
@@ -151,7 +151,7 @@ SELECT
         WHEN own_types[5] <> 'NULL' AND event.duration_ms IS NULL THEN 'value_out_of_range duration_ms'
       END
   END AS form_fault,
-  CASE WHEN coalesce(event.org_id, getvariable('org_id')) <> getvariable('org_id') THEN 1 ELSE 0 END AS is_other_org,
+  event.org_id AS named_org_id,
   occurred_ms,
   event.event_id AS event_id,
   event.type AS type,

@@ -413,7 +413,7 @@ SELECT
   event.line.source AS source,
   event.line.line_no AS line_no,
   CASE WHEN event.line.session_id IS NULL THEN 'missing_member sessionId' END AS form_fault,
-  0 AS is_other_org,
+  CAST(NULL AS VARCHAR) AS named_org_id,
   event.occurred_ms AS occurred_ms,
   event.event_id AS event_id,
   event.type AS type,

@@ -2,10 +2,11 @@
 -- which one doesn't depend on the order in which they came. Of a model_usage it is the one with the most output_tokens;
 -- then, and for every other type, the earliest, then the smallest session_id, user_id, and the other members in the order
 -- of the table's columns, where a known value goes before an unknown one.
--- Variables: org_id, batch.
+-- Variables: batch.
 WITH
 fresh AS (
   SELECT
+    org_id,
     day,
     event_id
   FROM events
@@ -14,35 +15,39 @@ fresh AS (
 -- The keys of this batch that stand more than once, in the batch or with what was there.
 crowded AS (
   SELECT
+    org_id,
     day,
     event_id
   FROM fresh
   GROUP BY
+    org_id,
     day,
     event_id
   HAVING count(*) > 1
   UNION
   SELECT
+    org_id,
     day,
     event_id
   FROM events
-  WHERE org_id = getvariable('org_id')
-    AND batch < getvariable('batch')
+  WHERE batch < getvariable('batch')
+    AND org_id IN (SELECT org_id FROM batch_files)
     AND day IN (SELECT day FROM fresh)
-    AND (day, event_id) IN (SELECT day, event_id FROM fresh)
+    AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM fresh)
 )
 SELECT
   rowid AS row_id,
+  org_id,
   day,
   batch,
   user_id,
   user_email
 FROM events
-WHERE org_id = getvariable('org_id')
+WHERE org_id IN (SELECT org_id FROM crowded)
   AND day IN (SELECT day FROM crowded)
-  AND (day, event_id) IN (SELECT day, event_id FROM crowded)
+  AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM crowded)
 QUALIFY row_number() OVER (
-  PARTITION BY day, event_id
+  PARTITION BY org_id, day, event_id
   ORDER BY
     CASE WHEN type = 'model_usage' THEN coalesce(output_tokens, 0) END DESC NULLS LAST,
     occurred_at,

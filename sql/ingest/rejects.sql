@@ -1,5 +1,5 @@
 -- One row is one line with a fault: its reason, a sentence that says what would be accepted, and where it stands.
--- Reads numbered (every line of the files in question) and checked. Variables: org_id, batch, received_at, keeps_text.
+-- Reads numbered (every line of the files in question), checked and batch_files. Variables: batch, keeps_text.
 -- Grain: (source, line_no).
 WITH
 event_fault AS (
@@ -41,9 +41,9 @@ named AS (
 )
 SELECT
   CAST(getvariable('batch') AS BIGINT) AS batch,
-  CAST(getvariable('org_id') AS VARCHAR) AS org_id,
-  coalesce(day, CAST(getvariable('received_at') AS DATE)) AS day,
-  source,
+  org_id,
+  coalesce(day, CAST(received_at AS DATE)) AS day,
+  name AS source,
   line_no,
   reason,
   CASE reason
@@ -67,7 +67,7 @@ SELECT
     WHEN 'timestamp_in_future' THEN 'timestamp must be at most 24 hours in the future.'
     WHEN 'unknown_type' THEN 'type must be one of session_start, session_end, user_message, assistant_message, model_usage, tool_call, '
       || 'file_change, git_commit, pull_request, skill_use, slash_command, hook_run.'
-    WHEN 'org_mismatch' THEN 'org_id must be ' || getvariable('org_id') || ' or absent.'
+    WHEN 'org_mismatch' THEN 'org_id must be ' || org_id || ' or absent.'
     WHEN 'value_out_of_range' THEN member || ' must be ' || CASE
       WHEN member = 'timestamp' THEN 'in 2020 or later'
       WHEN member = 'event_id' THEN '1 to 200 characters long'
@@ -89,3 +89,4 @@ SELECT
   -- More is looked at than is kept: a password that is cut off in the middle would not be seen to be one.
   CASE WHEN getvariable('keeps_text') THEN left(without_credentials(left(text, 4096)), 2000) END AS line
 FROM named
+JOIN batch_files USING (source)

@@ -1,10 +1,11 @@
 -- One row is one usage of a Claude Code transcript that repeats another of its day: one whose key is the message id alone
 -- (from a side chain, or without a request id), where the same message is there with its request id.
--- Variables: org_id, batch.
+-- Variables: batch.
 WITH
 usage AS NOT MATERIALIZED (
   SELECT
     rowid AS row_id,
+    org_id,
     day,
     batch,
     user_id,
@@ -13,11 +14,10 @@ usage AS NOT MATERIALIZED (
     left(event_id, length(event_id) - length(split_part(event_id, ':', -1))) AS message_key,
     suffix(event_id, ':') AS is_message_only
   FROM events
-  WHERE org_id = getvariable('org_id')
-    AND type = 'model_usage'
+  WHERE type = 'model_usage'
     AND agent = 'claude-code'
     AND prefix(event_id, 'usage:')
-    AND day IN (SELECT day FROM events WHERE batch = getvariable('batch'))
+    AND (org_id, day) IN (SELECT org_id, day FROM events WHERE batch = getvariable('batch'))
 ),
 message_only AS (
   SELECT *
@@ -26,16 +26,18 @@ message_only AS (
 )
 SELECT
   row_id,
+  org_id,
   day,
   batch,
   user_id,
   user_email
 FROM message_only
-WHERE (day, message_key) IN (
+WHERE (org_id, day, message_key) IN (
   SELECT
+    org_id,
     day,
     message_key
   FROM usage
   WHERE NOT is_message_only
-    AND (day, message_key) IN (SELECT day, message_key FROM message_only)
+    AND (org_id, day, message_key) IN (SELECT org_id, day, message_key FROM message_only)
 )

@@ -1,5 +1,6 @@
 -- One row is one line: an event in the columns of `events`, or its fault.
--- Reads typed_lines, which a format's own query answers. Variables: org_id, received_at.
+-- Reads typed_lines, which a format's own query answers, and batch_files: whose each file is, and when it was received. An
+-- event is judged by that instant only, so that the verdict stays the same whenever the rules are applied.
 SELECT
   source,
   line_no,
@@ -10,10 +11,10 @@ SELECT
     WHEN type = 'file_change' AND path IS NULL THEN 'missing_member path'
     WHEN type = 'skill_use' AND skill_name IS NULL THEN 'missing_member skill_name'
     WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN -62135596800000 AND 253402300799999 THEN 'bad_timestamp timestamp'
-    WHEN occurred_ms > epoch_ms(getvariable('received_at')) + 86400000 THEN 'timestamp_in_future timestamp'
+    WHEN occurred_ms > epoch_ms(received_at) + 86400000 THEN 'timestamp_in_future timestamp'
     -- 2020-01-01: no agent is older, and a clock that was never set would make thousands of empty days.
     WHEN occurred_ms < 1577836800000 THEN 'value_out_of_range timestamp'
-    WHEN is_other_org = 1 THEN 'org_mismatch org_id'
+    WHEN named_org_id <> org_id THEN 'org_mismatch org_id'
     WHEN event_id = '' OR is_longer(event_id, 200) THEN 'value_out_of_range event_id'
     WHEN user_id = '' OR is_longer(user_id, 128) THEN 'value_out_of_range user_id'
     WHEN session_id = '' OR is_longer(session_id, 128) THEN 'value_out_of_range session_id'
@@ -48,7 +49,7 @@ SELECT
     WHEN lines_removed NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_removed'
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
   END AS fault,
-  CAST(getvariable('org_id') AS VARCHAR) AS org_id,
+  org_id,
   -- To 2149-06-06, the last day that every store has. What is later is rejected anyway, and counts on its day of arrival.
   CAST(CASE WHEN occurred_ms BETWEEN 0 AND 5662310399999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
   CAST(occurred_at AS DATE) AS day,
@@ -89,3 +90,4 @@ SELECT
   exit_code,
   timed_out
 FROM typed_lines
+JOIN batch_files USING (source)

@@ -1,17 +1,20 @@
 -- One row is one user whose e-mail this batch may have changed, with the e-mail that holds now: the one with the latest
 -- timestamp of all stored events, of equals the greater; null when none is left.
--- Reads losers. Variables: org_id, batch.
+-- Reads losers. Variables: batch.
 -- Grain: (org_id, user_id).
 WITH
 -- Where an event that gave an e-mail was replaced, all events of its user are looked at again.
 replaced AS (
-  SELECT DISTINCT user_id
+  SELECT DISTINCT
+    org_id,
+    user_id
   FROM losers
   WHERE user_email IS NOT NULL
     AND batch < getvariable('batch')
 ),
 candidate AS (
   SELECT
+    org_id,
     user_id,
     user_email,
     max(occurred_at) AS seen_at
@@ -19,41 +22,43 @@ candidate AS (
   WHERE batch = getvariable('batch')
     AND user_email IS NOT NULL
   GROUP BY
+    org_id,
     user_id,
     user_email
   UNION ALL
   SELECT
+    org_id,
     user_id,
     user_email,
     seen_at
   FROM user_emails
-  WHERE org_id = getvariable('org_id')
-    AND user_id IN (SELECT user_id FROM events WHERE batch = getvariable('batch') AND user_email IS NOT NULL)
-    AND user_id NOT IN (SELECT user_id FROM replaced)
+  WHERE (org_id, user_id) IN (SELECT org_id, user_id FROM events WHERE batch = getvariable('batch') AND user_email IS NOT NULL)
+    AND (org_id, user_id) NOT IN (SELECT org_id, user_id FROM replaced)
   UNION ALL
   SELECT
+    org_id,
     user_id,
     user_email,
     occurred_at AS seen_at
   FROM events
-  WHERE org_id = getvariable('org_id')
-    AND user_email IS NOT NULL
-    AND user_id IN (SELECT user_id FROM replaced)
+  WHERE user_email IS NOT NULL
+    AND (org_id, user_id) IN (SELECT org_id, user_id FROM replaced)
   UNION ALL
   SELECT
+    org_id,
     user_id,
     CAST(NULL AS VARCHAR) AS user_email,
     CAST(NULL AS TIMESTAMP_MS) AS seen_at
   FROM replaced
 )
 SELECT
-  CAST(getvariable('org_id') AS VARCHAR) AS org_id,
+  org_id,
   user_id,
   user_email,
   seen_at
 FROM candidate
 QUALIFY row_number() OVER (
-  PARTITION BY user_id
+  PARTITION BY org_id, user_id
   ORDER BY
     seen_at DESC NULLS LAST,
     user_email DESC NULLS LAST

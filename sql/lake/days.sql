@@ -34,7 +34,8 @@ newest_batch AS (
     batches.settled_at AS settled_at
   FROM newest_arrival
   JOIN batches
-    ON batches.batch = newest_arrival.newest_batch
+    ON batches.org_id = $org_id
+    AND batches.batch = newest_arrival.newest_batch
 ),
 -- The days whose trailing windows reach a day with events.
 reached_day AS (

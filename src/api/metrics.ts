@@ -115,6 +115,11 @@ export class Metrics {
       own.set(inbox.depth.files),
     );
     gauge('daybook_inbox_bytes', 'Their bytes', (own) => own.set(inbox.depth.bytes));
+    gauge(
+      'daybook_inbox_set_aside',
+      'Files and folders in the inbox that can not be settled at present: "daybook status" names them',
+      (own) => own.set(inbox.setAside.length),
+    );
     gauge('daybook_builds_due', 'Closed days that wait for a build', async (own) =>
       own.set((await read()).staleDays),
     );

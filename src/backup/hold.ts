@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../folder.js';
+import { bodyOf, oldBodyOf } from '../ingest/body-name.js';
 import type { Store } from '../store/store.js';
 
 /** Where the files are linked to that wait in the inbox, and those for computers, while somebody copies them. */
@@ -20,9 +21,13 @@ async function entriesOf(folder: string, kind: 'isFile' | 'isDirectory'): Promis
 }
 
 /** Links the files of a folder into another, but for those that go meanwhile, and answers their names. */
-async function linkFiles(from: string, to: string): Promise<string[]> {
+async function linkFiles(
+  from: string,
+  to: string,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<string[]> {
   const linked: string[] = [];
-  for (const name of await entriesOf(from, 'isFile')) {
+  for (const name of (await entriesOf(from, 'isFile')).filter(isWanted)) {
     if (linked.length === 0) await mkdir(to, { recursive: true });
     try {
       await link(join(from, name), join(to, name));
@@ -35,17 +40,21 @@ async function linkFiles(from: string, to: string): Promise<string[]> {
 }
 
 /**
- * Links what is acknowledged and not settled. TRICKY: nothing comes to be settled meanwhile, but files are moved on their way
- * to that: who looks where they come from first finds each, some in both places.
+ * Links the bodies that are acknowledged and not settled. TRICKY: nothing is settled meanwhile, but files are moved on their way
+ * to that: looking at the places in the order of that way finds each, some in two of them.
  */
 async function linkInbox(from: string, to: string): Promise<void> {
-  for (const orgId of await entriesOf(join(from, 'ready'), 'isDirectory'))
-    await linkFiles(join(from, 'ready', orgId), join(to, 'ready', orgId));
-  for (const token of await entriesOf(join(from, 'settling'), 'isDirectory')) {
-    const orgId = token.slice(token.indexOf('.') + 1);
+  const ready = join(from, 'ready');
+  for (const orgId of await entriesOf(ready, 'isDirectory'))
+    await linkFiles(
+      join(ready, orgId),
+      join(to, 'ready', orgId),
+      (name) => oldBodyOf(name, orgId) !== undefined,
+    );
+  await linkFiles(ready, join(to, 'ready'), (name) => bodyOf(name) !== undefined);
+  for (const token of await entriesOf(join(from, 'settling'), 'isDirectory'))
     for (const name of await linkFiles(join(from, 'settling', token), join(to, 'settling', token)))
-      await rm(join(to, 'ready', orgId, name), { force: true });
-  }
+      await rm(join(to, 'ready', name), { force: true });
 }
 
 /**

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
+import { codeOf } from '../folder.js';
+import type { Inbox } from '../ingest/inbox.js';
+import { unreadable } from '../ingest/set-aside.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
@@ -48,12 +51,16 @@ export function requireDatabase(config: Config): void {
     );
 }
 
-/** Settles what was acknowledged. Only the process that has the database open may: a service does it by itself. */
-async function settleInbox(config: Config, store: Store, clock: () => number): Promise<void> {
+/** Works with the inbox. Only the process that has the database open may: a service does it by itself. */
+async function withInbox<T>(
+  config: Config,
+  clock: () => number,
+  work: (inbox: Inbox) => Promise<T>,
+): Promise<T> {
   const { Inbox } = await import('../ingest/inbox.js');
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
-    await inbox.drain(store);
+    return await work(inbox);
   } finally {
     await inbox.close();
   }
@@ -85,8 +92,18 @@ export async function call<Name extends CommandName>(
   if (store === undefined) return answer as CommandResult<Name>;
   try {
     const lake = new Lake(config.data);
-    const settle = () => settleInbox(config, store, clock);
-    const context = { store, config, lake, settle, clock };
+    const settle = () =>
+      withInbox(config, clock, async (inbox) => {
+        await inbox.drain(store);
+        for (const { path, reason } of inbox.setAside)
+          process.stderr.write(`Set aside: ${path}: ${reason}.\n`);
+      });
+    const setAside = () =>
+      withInbox(config, clock, (inbox) => inbox.look()).catch((error) => {
+        if (codeOf(error) === '') throw error;
+        return [{ path: join(config.data, 'inbox'), reason: unreadable(error) }];
+      });
+    const context = { store, config, lake, settle, setAside, clock };
     return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
   } finally {
     await store.close();

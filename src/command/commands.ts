@@ -13,6 +13,7 @@ import { Settings } from '../controls/settings.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
+import type { SetAside } from '../ingest/set-aside.js';
 import type { Lake } from '../lake/lake.js';
 import { nameText } from '../name.js';
 import type { Store } from '../store/store.js';
@@ -27,6 +28,8 @@ export interface Context {
   readonly lake: Lake;
   /** Settles all events that were acknowledged before it is called. Throws when some can't be settled. */
   readonly settle: () => Promise<void>;
+  /** What can't be settled at present. */
+  readonly setAside: () => Promise<readonly SetAside[]>;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -140,6 +143,8 @@ export interface Status {
   readonly organizations: readonly OrganizationStatus[];
   /** The newest run of the build; null before the first. */
   readonly last_run: Run | null;
+  /** What is in the inbox and can't be settled at present, with the reason. */
+  readonly set_aside: readonly SetAside[];
 }
 
 /** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
@@ -186,6 +191,7 @@ export const commands = {
   status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
     organizations: await status(context),
     last_run: (await newestRun(context.store)) ?? null,
+    set_aside: await context.setAside(),
   }),
   report: async ({ store, config }: Context, { answer, ...request }: Of<'report'>) => {
     const from = laterDay(request.from, config.historyStart);

@@ -1,10 +1,14 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { codeOf, isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
+import { isOutOfRoom, StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
-import { requireOrganization } from './organization.js';
+import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
+import { ORG_ID, requireOrganizations } from './organization.js';
+import { AsideList, FOREIGN, type SetAside, unreadable } from './set-aside.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -15,55 +19,98 @@ const SETTLE_MS = 1000;
 const PATIENCE = 10;
 /** When nothing has come for so many times, all that takes memory for it rests until something comes. */
 const REST_AFTER = 10;
+/** After so many times it is looked whether what is set aside can be settled, if nothing else has come. */
+const RETRY_AFTER = 60;
+
+/** What is told of the settling of bodies. */
+export interface Watcher {
+  /** Nothing has come for a while. */
+  readonly rest: () => Promise<void>;
+  /** Settling failed, and is tried again. */
+  readonly failed: (error: unknown) => void;
+  /** Something was set aside: called once for each, not for each time that it is found. */
+  readonly setAside: (entry: SetAside) => void;
+}
+
+/** A body on its way into the store, as a file. */
+interface Entry extends Body {
+  readonly path: string;
+  readonly bytes: number;
+}
 
 /** The bodies in the inbox that were acknowledged, on their way into the store. Inbox says which folders hold them. */
 export class Acknowledged {
+  private readonly ready: string;
+  private readonly settling: string;
+  private readonly aside: AsideList;
   private draining: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private report: (entry: SetAside) => void = () => {};
   /** Whether something was acknowledged since it was last looked. */
   private hasCome = false;
-  /** Bytes and files that were acknowledged and are not settled yet. */
+  /** Bytes and files that were acknowledged and are neither settled nor set aside. */
   private held = { bytes: 0, files: 0 };
+  /** What of that came since the last drain began. */
+  private come = { bytes: 0, files: 0 };
 
   private constructor(
-    private readonly folder: string,
+    folder: string,
     private readonly limitBytes: number,
     private readonly clock: () => number,
-  ) {}
+  ) {
+    this.ready = join(folder, 'ready');
+    this.settling = join(folder, 'settling');
+    this.aside = new AsideList(clock);
+  }
 
   /** Finds what is in the folder of an inbox. */
   static open(folder: string, limitBytes: number, clock: () => number): Acknowledged {
-    for (const part of ['ready', 'settling']) mkdirSync(join(folder, part), { recursive: true });
     const acknowledged = new Acknowledged(folder, limitBytes, clock);
-    for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-      const found = statSync(join(folder, path));
-      if (found.isFile()) {
-        acknowledged.held.bytes += found.size;
-        acknowledged.held.files += 1;
-      }
+    for (const part of [acknowledged.ready, acknowledged.settling]) {
+      mkdirSync(part, { recursive: true });
+      acknowledged.count(part);
     }
     return acknowledged;
   }
 
-  /** What waits to be settled. */
+  /** Counts the files in a folder and below it. What can't be looked at isn't counted: the first drain sets it aside. */
+  private count(folder: string): void {
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) this.count(path);
+        else if (entry.isFile()) this.add(lstatSync(path).size);
+      }
+    } catch (error) {
+      if (codeOf(error) === '') throw error;
+    }
+  }
+
+  /** What waits to be settled, without what is set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
     return this.held;
   }
 
+  /** What couldn't be settled at the last drain. */
+  get setAside(): readonly SetAside[] {
+    return this.aside.entries;
+  }
+
   /** Counts a body that was acknowledged: it is in `ready` and on disk. */
   add(bytes: number): void {
-    this.held.bytes += bytes;
-    this.held.files += 1;
+    for (const counts of [this.held, this.come]) {
+      counts.bytes += bytes;
+      counts.files += 1;
+    }
     this.hasCome = true;
   }
 
-  /**
-   * Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds.
-   * Failures go to `report`, and are tried again. When nothing has come for a while, `rest` is called.
-   */
-  start(store: Store, rest: () => Promise<void>, report: (error: unknown) => void): void {
+  /** Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds. */
+  start(store: Store, { rest, failed, setAside }: Watcher): void {
     let looks = 0;
     let quiet = 0;
+    this.report = setAside;
+    this.drain(store).catch(failed);
     this.timer = setInterval(() => {
       const { hasCome } = this;
       this.hasCome = false;
@@ -72,16 +119,20 @@ export class Acknowledged {
         rest()
           .then(() => store.rest())
           .then(collectGarbage)
-          .catch(report);
-      if (this.held.files === 0 || this.draining !== undefined) return;
+          .catch(failed);
+      const isRetried = this.setAside.length > 0 && quiet % RETRY_AFTER === 0;
+      if ((this.held.files === 0 && !isRetried) || this.draining !== undefined) return;
       looks += 1;
       if (hasCome && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2)) return;
       looks = 0;
-      this.drain(store).catch(report);
+      this.drain(store).catch(failed);
     }, SETTLE_MS);
   }
 
-  /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
+  /**
+   * Settles all that is there, and sets aside what can't be settled. One at a time: who calls meanwhile waits for the one under
+   * way, and for the rest. Throws when the store fails whatever it is given.
+   */
   async drain(store: Store): Promise<void> {
     while (this.draining !== undefined) await this.draining;
     this.draining = this.settleAll(store);
@@ -92,46 +143,161 @@ export class Acknowledged {
     }
   }
 
+  /** Looks for what can't be read, and settles nothing. What the store fails on is known to drains only. */
+  async look(): Promise<readonly SetAside[]> {
+    this.aside.begin();
+    for (const token of await this.namesIn(this.settling)) {
+      const folder = join(this.settling, token);
+      for (const name of await this.namesIn(folder))
+        await this.find(join(folder, name), inBatch(name, token));
+    }
+    for (const orgId of await this.oldFolders()) {
+      const folder = join(this.ready, orgId);
+      for (const name of await this.namesIn(folder))
+        await this.find(join(folder, name), oldBodyOf(name, orgId));
+    }
+    for (const name of await this.bodyNames()) await this.find(join(this.ready, name), bodyOf(name));
+    this.aside.end(this.report);
+    return this.setAside;
+  }
+
   private async settleAll(store: Store): Promise<void> {
-    // What a killed process was settling.
-    for (const token of await readdir(join(this.folder, 'settling'))) await this.settle(store, token);
-    for (const orgId of (await readdir(join(this.folder, 'ready'))).sort()) {
-      const ready = join(this.folder, 'ready', orgId);
-      const names = (await readdir(ready)).sort();
-      for (let next = 0; next < names.length; ) {
-        const token = `${ulid(this.clock())}.${orgId}`;
-        const folder = join(this.folder, 'settling', token);
-        await mkdir(folder);
-        let bytes = 0;
-        for (const name of names.slice(next, next + BATCH_FILES)) {
-          bytes += (await stat(join(ready, name))).size;
-          await rename(join(ready, name), join(folder, name));
-          next += 1;
-          if (bytes > BATCH_BYTES) break;
-        }
-        await this.settle(store, token);
+    this.come = { bytes: 0, files: 0 };
+    this.aside.begin();
+    // What a killed process was settling, and what the store has failed on.
+    for (const token of await readdir(this.settling)) await this.settle(store, token);
+    await this.renameOld();
+    const names = await this.bodyNames();
+    for (let next = 0; next < names.length; ) {
+      const token = ulid(this.clock());
+      let [bytes, files] = [0, 0];
+      for (; next < names.length && bytes <= BATCH_BYTES && files < BATCH_FILES; next += 1) {
+        const name = names[next] as string;
+        const entry = await this.find(join(this.ready, name), bodyOf(name));
+        if (entry === undefined) continue;
+        if (files === 0) await mkdir(join(this.settling, token));
+        await rename(entry.path, join(this.settling, token, name));
+        bytes += entry.bytes;
+        files += 1;
       }
+      if (files > 0) await this.settle(store, token);
+    }
+    this.held = { ...this.come };
+    this.aside.end(this.report);
+  }
+
+  /** Moves bodies that an earlier version acknowledged, in a folder for each organization, to where they are now. */
+  private async renameOld(): Promise<void> {
+    for (const orgId of await this.oldFolders()) {
+      const folder = join(this.ready, orgId);
+      for (const name of await this.namesIn(folder)) {
+        const body = oldBodyOf(name, orgId);
+        const entry = await this.find(join(folder, name), body);
+        if (entry !== undefined) await rename(entry.path, join(this.ready, nameOf(entry)));
+      }
+      // It stays as long as something is in it.
+      await rmdir(folder).catch(() => undefined);
     }
   }
 
-  /** Settles the files of one batch, unless the store has them already, and removes them. */
+  /** The names of what is in `ready`, without an earlier version's folders: what is in these has been looked at. */
+  private async bodyNames(): Promise<string[]> {
+    const oldFolders = new Set(await this.oldFolders());
+    return (await this.namesIn(this.ready)).filter((name) => !oldFolders.has(name));
+  }
+
+  private async oldFolders(): Promise<string[]> {
+    const entries = await readdir(this.ready, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() && ORG_ID.test(entry.name) ? [entry.name] : []));
+  }
+
+  /** Settles the files of a batch, but for those that the store has already, and removes them. */
   private async settle(store: Store, token: string): Promise<void> {
-    const folder = join(this.folder, 'settling', token);
-    const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
-    let bytes = 0;
-    for (const path of paths) bytes += (await stat(path)).size;
-    const [known] = await store.select('SELECT count(*) AS batches FROM batches WHERE token = $token', {
-      token,
-    });
-    if (Number(known?.batches) === 0 && paths.length > 0) {
-      const orgId = token.slice(token.indexOf('.') + 1);
-      await requireOrganization(store, orgId, this.clock());
-      // What was valid when it was acknowledged is valid later too.
-      await store.settle({ orgId, format: 'canonical', paths, receivedAt: this.clock(), token });
+    const folder = join(this.settling, token);
+    const names = await this.namesIn(folder);
+    const isSettled = names.length > 0 ? await settledOf(store, token) : () => false;
+    const runs: Entry[][] = [[]];
+    for (const name of names) {
+      const path = join(folder, name);
+      const body = inBatch(name, token);
+      if (body !== undefined && isSettled(name)) {
+        await this.remove({ path, bytes: (await lstat(path)).size });
+        continue;
+      }
+      const entry = await this.find(path, body);
+      if (entry !== undefined) runs.at(-1)?.push(entry);
+      // A part is told by its first and last file, so one that stays can't be between them.
+      else if (body !== undefined) runs.push([]);
     }
-    await rm(folder, { recursive: true });
-    this.held.bytes -= bytes;
-    this.held.files -= paths.length;
+    for (const run of runs) if (run.length > 0) await this.settlePart(store, token, run);
+    // It stays as long as something is in it.
+    await rmdir(folder).catch(() => undefined);
+  }
+
+  /**
+   * Settles a part of a batch: files of which no other one is between the first and the last. When the store fails on it, it is
+   * settled in halves, so that only the file that the store can't settle is set aside.
+   */
+  private async settlePart(store: Store, token: string, files: readonly Entry[]): Promise<void> {
+    const part = partOf(token, files);
+    const now = this.clock();
+    try {
+      await requireOrganizations(store, new Set(files.map(({ orgId }) => orgId)), now);
+      await store.settle({
+        format: 'canonical',
+        files: files.map((file) => ({ ...file, name: file.requestId })),
+        settledAt: now,
+        token: part,
+      });
+    } catch (error) {
+      if (isOfStore(error)) throw error;
+      // The answer may have been lost after all of it was settled. When the store doesn't answer now, it wasn't the files.
+      const isSettled = await settledOf(store, token).catch(() => {
+        throw error;
+      });
+      if (!files.every(({ path }) => isSettled(basename(path)))) {
+        if (files.length === 1) return this.aside.fail(files[0]?.path ?? '', error);
+        const half = Math.ceil(files.length / 2);
+        await this.settlePart(store, token, files.slice(0, half));
+        return this.settlePart(store, token, files.slice(half));
+      }
+    }
+    for (const file of files) await this.remove(file);
+  }
+
+  private async remove({ path, bytes }: Pick<Entry, 'path' | 'bytes'>): Promise<void> {
+    await rm(path);
+    this.held.bytes = Math.max(0, this.held.bytes - bytes);
+    this.held.files = Math.max(0, this.held.files - 1);
+  }
+
+  /** The names of what is in a folder, in order; none when it can't be read, and is set aside for that. */
+  private async namesIn(folder: string): Promise<string[]> {
+    try {
+      return (await readdir(folder)).sort();
+    } catch (error) {
+      if (codeOf(error) === '') throw error;
+      this.aside.put(folder, codeOf(error) === 'ENOTDIR' ? FOREIGN : unreadable(error));
+      return [];
+    }
+  }
+
+  /** What is at a path that should be a body's; undefined when it can't be settled now, and is set aside for that. */
+  private async find(path: string, body: Body | undefined): Promise<Entry | undefined> {
+    try {
+      const found = await lstat(path);
+      if (body !== undefined && found.isFile()) {
+        await access(path, constants.R_OK);
+        if (!this.aside.isResting(path)) return { ...body, path, bytes: found.size };
+      } else {
+        // Neither a link nor a pipe is opened.
+        this.aside.put(path, FOREIGN);
+      }
+    } catch (error) {
+      if (codeOf(error) === '') throw error;
+      if (codeOf(error) !== 'ENOENT') this.aside.put(path, unreadable(error));
+    }
+    return undefined;
   }
 
   /** Finishes what is under way. */
@@ -139,4 +305,35 @@ export class Acknowledged {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
   }
+}
+
+/** The body in a file of a batch. An earlier version named the organization in the token. */
+function inBatch(name: string, token: string): Body | undefined {
+  return bodyOf(name) ?? oldBodyOf(name, token.slice(token.indexOf('.') + 1));
+}
+
+/** Names a part of a batch to the store, by its first and last file. */
+function partOf(token: string, files: readonly Entry[]): string {
+  const [first, last] = [files[0], files.at(-1)].map((file) => basename(file?.path ?? ''));
+  return `${token} ${first} ${last}`;
+}
+
+/** Which files of a batch the store has, by their names: of the parts that were settled, or all of them. */
+async function settledOf(store: Store, token: string): Promise<(name: string) => boolean> {
+  const rows = await store.select('SELECT token FROM batches WHERE token >= $token AND token < $end', {
+    token,
+    // What comes after a space.
+    end: `${token}!`,
+  });
+  const parts = rows.map((row) =>
+    String(row.token)
+      .slice(token.length + 1)
+      .split(' '),
+  );
+  return (name) => parts.some(([first = '', last]) => last === undefined || (first <= name && name <= last));
+}
+
+/** Whether a settle failed for a reason that no file has to do with. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof StoreUnavailable || isFull(error) || isOutOfRoom(error);
 }

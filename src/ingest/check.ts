@@ -22,6 +22,8 @@ export interface Sent {
   readonly orgId: string;
   /** The user whose events alone the sender may send; null for any. */
   readonly onlyUser: string | null;
+  /** When the sender's request came: the instant that its events are judged by. Unix milliseconds. */
+  readonly receivedAt: number;
 }
 
 /** A line that broke a rule: its number from 1, the reason, and a sentence. */
@@ -42,23 +44,27 @@ export interface Verdict {
 const ERRORS_SHOWN = 100;
 const MEMORY_MB = 256;
 
-/** The text of a query in which variables are columns of the one row of `context`. */
-function inContext(path: string): string {
-  return readSql(path).replaceAll(/getvariable\('(\w+)'\)/g, '(SELECT $1 FROM context)');
+/** Fills the table that tells the rules whose each file is, with a row for each by its index. */
+function describe(files: readonly Sent[]): string {
+  const rows = files.map(
+    ({ orgId, onlyUser, receivedAt }, index) =>
+      `('${index}', '', ${quote(orgId)}, make_timestamp_ms(${receivedAt}), ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
+  );
+  return `DELETE FROM batch_files; INSERT INTO batch_files VALUES ${rows.join(', ')}`;
 }
 
 /** Counts the lines of each file of a group. Planning it takes longer than looking at a thousand lines. */
 const COUNTS = `WITH
   lines AS (SELECT source, CAST(NULL AS BIGINT) AS line_no, line FROM sent_lines),
-  typed_lines AS (${inContext('ingest/canonical.sql')}),
-  checked AS (${inContext('ingest/rules.sql')})
+  typed_lines AS (${readSql('ingest/canonical.sql')}),
+  checked AS (${readSql('ingest/rules.sql')})
   SELECT
     source,
     count(*) AS lines,
     count(fault) AS faults,
     count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others
   FROM checked
-  JOIN senders USING (source)
+  JOIN batch_files USING (source)
   GROUP BY source`;
 
 /**
@@ -86,10 +92,10 @@ export class Checker {
     });
     const session = new Session(await instance.connect());
     await session.run("SET TimeZone = 'UTC'; SET preserve_insertion_order = false");
+    await session.run(readSql('engine/duckdb.sql'));
     await session.run(readSql('ingest/functions.sql'));
     await session.run(`
-      CREATE TEMP TABLE context (org_id VARCHAR, received_at TIMESTAMP);
-      CREATE TEMP TABLE senders (source VARCHAR, only_user VARCHAR);
+      CREATE TEMP TABLE batch_files (source VARCHAR, name VARCHAR, org_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);
       CREATE TEMP TABLE sent_lines (source VARCHAR, line JSON)`);
     // TRICKY: a plan is made once for all groups, so it must not be made for the values that happen to be in the tables.
     await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
@@ -98,51 +104,34 @@ export class Checker {
     return new Checker(instance, session, counts, folder);
   }
 
-  /** The verdicts on files, in their order. `receivedAt` is Unix milliseconds. */
-  check(files: readonly Sent[], receivedAt: number): Promise<Verdict[]> {
+  /** The verdicts on files, in their order. */
+  check(files: readonly Sent[]): Promise<Verdict[]> {
     return this.queue.run(async () => {
-      const verdicts = new Map<Sent, Verdict>();
-      for (const orgId of new Set(files.map((file) => file.orgId))) {
-        const own = files.filter((file) => file.orgId === orgId);
-        for (const [index, verdict] of (await this.checkTogether(own, orgId, receivedAt)).entries())
-          verdicts.set(own[index] as Sent, verdict);
+      const counts = await this.count(files);
+      const verdicts: Verdict[] = [];
+      for (const [index, file] of files.entries()) {
+        const { lines = 0, faults = 0, ofOthers = 0 } = counts?.get(index) ?? {};
+        verdicts.push(
+          counts !== undefined && faults === 0
+            ? { accepted: lines, rejected: 0, errors: [], ofOthers }
+            : await this.checkNumbered(file),
+        );
       }
-      return files.map((file) => verdicts.get(file) as Verdict);
+      return verdicts;
     });
-  }
-
-  private async checkTogether(files: readonly Sent[], orgId: string, receivedAt: number): Promise<Verdict[]> {
-    const counts = await this.count(files, orgId, receivedAt);
-    const verdicts: Verdict[] = [];
-    for (const [index, file] of files.entries()) {
-      const { lines = 0, faults = 0, ofOthers = 0 } = counts?.get(index) ?? {};
-      verdicts.push(
-        counts !== undefined && faults === 0
-          ? { accepted: lines, rejected: 0, errors: [], ofOthers }
-          : await this.checkNumbered(file, receivedAt),
-      );
-    }
-    return verdicts;
   }
 
   /** Counts the lines of files by their index; undefined when a file can't be read as it is. */
   private async count(
     files: readonly Sent[],
-    orgId: string,
-    receivedAt: number,
   ): Promise<Map<number, { lines: number; faults: number; ofOthers: number }> | undefined> {
     const { session } = this;
-    const senders = files.map(
-      ({ onlyUser }, index) => `('${index}', ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
-    );
-    const paths = files.map(({ path }) => path);
     try {
       // Taking it back gives the memory back at once, as deleting the rows would not.
       const found = await session.trial(async () => {
         await session.run(`
-          INSERT INTO context VALUES (${quote(orgId)}, make_timestamp_ms(${receivedAt}));
-          INSERT INTO senders VALUES ${senders.join(', ')};
-          INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', paths)})`);
+          ${describe(files)};
+          INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', files)})`);
         return this.counts.runAndReadAll();
       });
       return new Map(
@@ -160,24 +149,22 @@ export class Checker {
   }
 
   /** The verdict on a file that has faults, or may have: its lines are numbered first. */
-  private async checkNumbered(file: Sent, receivedAt: number): Promise<Verdict> {
+  private async checkNumbered(file: Sent): Promise<Verdict> {
     const spool = join(this.folder, 'numbered');
     try {
-      await this.session.run(
-        `SET VARIABLE org_id = ${quote(file.orgId)}; SET VARIABLE received_at = make_timestamp_ms(${receivedAt}); SET VARIABLE batch = 0; SET VARIABLE keeps_text = false`,
-      );
-      await numberLines([file.path], spool, LINE_LIMIT.canonical);
+      await this.session.run(`${describe([file])}; SET VARIABLE batch = 0; SET VARIABLE keeps_text = false`);
+      await numberLines([{ path: file.path, source: '0' }], spool, LINE_LIMIT.canonical);
       await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
       await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
-      const only = file.onlyUser === null ? 'NULL' : quote(file.onlyUser);
-      const [counts] = await overLines(this.session, [file.path], async () => {
+      const [counts] = await overLines(this.session, [file], async () => {
         await this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`);
         return this.session.select(
           `SELECT
             count(*) FILTER (WHERE fault IS NULL) AS accepted,
-            count(*) FILTER (WHERE fault IS NULL AND user_id <> ${only}) AS of_others,
+            count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others,
             (SELECT count(*) FROM rejected) AS rejected
-          FROM checked`,
+          FROM checked
+          JOIN batch_files USING (source)`,
         );
       });
       const errors = await this.session.select(

@@ -1,15 +1,17 @@
-import { createReadStream, mkdirSync, rmSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { createReadStream, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sync } from '../folder.js';
+import { codeOf, sync } from '../folder.js';
 import { Queue } from '../queue.js';
 import { StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
-import { Acknowledged } from './acknowledged.js';
+import { Acknowledged, type Watcher } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
+import { type Body, nameOf } from './body-name.js';
 import { Checker, type Sent, type Verdict } from './check.js';
 import { PlainLines } from './plain.js';
+import type { SetAside } from './set-aside.js';
 
 /** How much is checked together by the rules of sql/ingest. */
 const GROUP_FILES = 64;
@@ -47,9 +49,17 @@ interface Waiting {
 /** A body on disk, all of whose lines were looked at. */
 interface Checked {
   readonly path: string;
-  readonly orgId: string;
-  readonly requestId: string;
+  readonly body: Body;
   readonly bytes: number;
+}
+
+/** Removes what is left of an earlier process. What can't be removed is in nobody's way. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (codeOf(error) === '') throw error;
+  }
 }
 
 /**
@@ -57,8 +67,8 @@ interface Checked {
  *
  *     incoming/<request>           being received; nobody was told that it is there
  *     checking/                    temporary files of the checker
- *     ready/<org>/<request>        acknowledged
- *     settling/<token>/<request>   being settled as one batch; the store knows the token once it has been
+ *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
+ *     settling/<token>/<body>      being settled; the store knows the token once it has been
  */
 export class Inbox {
   private waiting: Waiting[] = [];
@@ -78,14 +88,26 @@ export class Inbox {
   /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
   static open(data: string, limitMb: number, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
-    for (const part of ['incoming', 'checking']) rmSync(join(folder, part), { recursive: true, force: true });
-    mkdirSync(join(folder, 'incoming'), { recursive: true });
+    for (const part of ['incoming', 'checking']) {
+      mkdirSync(join(folder, part), { recursive: true });
+      for (const name of readdirSync(join(folder, part))) discard(join(folder, part, name));
+    }
     return new Inbox(folder, limitMb * 2 ** 20, clock, Acknowledged.open(folder, limitMb * 2 ** 20, clock));
   }
 
-  /** What is acknowledged and waits to be settled. */
+  /** What is acknowledged and waits to be settled, without what is set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
     return this.acknowledged.depth;
+  }
+
+  /** What couldn't be settled at the last drain. */
+  get setAside(): readonly SetAside[] {
+    return this.acknowledged.setAside;
+  }
+
+  /** Looks for what can't be read, and settles nothing. */
+  look(): Promise<readonly SetAside[]> {
+    return this.acknowledged.look();
   }
 
   /**
@@ -94,10 +116,11 @@ export class Inbox {
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
     if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
-    const { requestId, orgId } = sender;
+    const { requestId, orgId, onlyUser } = sender;
+    const receivedAt = this.clock();
     const path = join(this.folder, 'incoming', requestId);
     try {
-      const plain = new PlainLines(sender, this.clock());
+      const plain = new PlainLines(sender, receivedAt);
       const look = (piece: Buffer) => plain.add(piece);
       let bytes = await writeBody(body, path, sender.encoding, sender.isArray ? undefined : look);
       if (sender.isArray) {
@@ -106,9 +129,9 @@ export class Inbox {
         await rename(`${path}.lines`, path);
         for await (const piece of createReadStream(path)) look(piece);
       }
-      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser: sender.onlyUser }, bytes));
+      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser, receivedAt }, bytes));
       if (verdict.ofOthers > 0) await rm(path);
-      else await this.keep({ path, orgId, requestId, bytes });
+      else await this.keep({ path, body: { requestId, orgId, receivedAt }, bytes });
       return verdict;
     } catch (error) {
       await rm(path, { force: true });
@@ -146,10 +169,7 @@ export class Inbox {
       const group = this.nextGroup();
       try {
         const checker = await this.checker();
-        const verdicts = await checker.check(
-          group.map(({ file }) => file),
-          this.clock(),
-        );
+        const verdicts = await checker.check(group.map(({ file }) => file));
         for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
       } catch (error) {
         for (const one of group) one.reject(error);
@@ -183,21 +203,16 @@ export class Inbox {
   /** Moves files to where they are acknowledged, and has the disk keep that. */
   private async keepTogether(group: readonly Checked[]): Promise<void> {
     const ready = join(this.folder, 'ready');
-    const changed = new Set<string>();
-    for (const { path, orgId, requestId, bytes } of group) {
-      const folder = join(ready, orgId);
-      if (!changed.has(folder) && (await mkdir(folder, { recursive: true })) !== undefined)
-        changed.add(ready);
-      changed.add(folder);
-      await rename(path, join(folder, `${requestId}.ndjson`));
+    for (const { path, body, bytes } of group) {
+      await rename(path, join(ready, nameOf(body)));
       this.acknowledged.add(bytes);
     }
-    for (const folder of changed) await sync(folder);
+    await sync(ready);
   }
 
-  /** Settles from now on what comes. Failures go to `report`, and are tried again. */
-  start(store: Store, report: (error: unknown) => void): void {
-    this.acknowledged.start(store, () => this.closeChecker(), report);
+  /** Settles from now on what comes. */
+  start(store: Store, watcher: Omit<Watcher, 'rest'>): void {
+    this.acknowledged.start(store, { ...watcher, rest: () => this.closeChecker() });
   }
 
   /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */

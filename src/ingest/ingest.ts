@@ -56,14 +56,14 @@ export async function ingest(
     examples: [],
   };
   for (const files of batchesOf(request.files)) {
+    const now = clock();
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const settled = await store.settle(
       {
-        orgId: request.orgId,
         format: request.format,
-        paths: files.map(({ path }) => path),
+        files: files.map(({ path }) => ({ path, name: path, orgId: request.orgId, receivedAt: now })),
         ...(request.userId === undefined ? {} : { userId: request.userId }),
-        receivedAt: clock(),
+        settledAt: now,
       },
       (share) => progress(total.bytes + bytes * share),
     );

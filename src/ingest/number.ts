@@ -121,18 +121,22 @@ function beginning(text: string, characters: number): string {
 
 /**
  * Writes the lines of files with their numbers into one NDJSON file, where any engine can read them whatever they hold:
- * `{source, line_no, read_fault, text}`, where the source is the path. Empty lines are numbered and left out, a byte order
+ * `{source, line_no, read_fault, text}`. Empty lines are numbered and left out, a byte order
  * mark is taken off. What is no UTF-8 is not_json, what is over the limit (bytes) line_too_long, and where a compressed file is
  * damaged there is one more line that is not_json.
  *
  * This goes through the event loop and is for files with faults only.
  */
-export async function numberLines(paths: readonly string[], spool: string, limit: number): Promise<void> {
+export async function numberLines(
+  files: readonly { readonly path: string; readonly source: string }[],
+  spool: string,
+  limit: number,
+): Promise<void> {
   const out = createWriteStream(spool);
   const write = async (row: { source: string; line_no: number; read_fault: string | null; text: string }) => {
     if (!out.write(`${JSON.stringify(row)}\n`)) await once(out, 'drain');
   };
-  for (const path of paths) {
+  for (const { path, source } of files) {
     let line_no = 0;
     try {
       for await (const { bytes, isTooLong } of linesOf(path, limit)) {
@@ -141,7 +145,7 @@ export async function numberLines(paths: readonly string[], spool: string, limit
         if (text === '') continue;
         const read_fault = isTooLong ? 'line_too_long' : isUtf8(bytes) ? null : 'not_json';
         await write({
-          source: path,
+          source,
           line_no,
           read_fault,
           text: read_fault === null ? text : beginning(text, 2000),
@@ -151,7 +155,7 @@ export async function numberLines(paths: readonly string[], spool: string, limit
       if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
     }
     if (isCompressed(path) && !(await isWhole(path)))
-      await write({ source: path, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' });
+      await write({ source, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' });
   }
   out.end();
   await finished(out);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { patternOf, quote, readSql } from './sql.js';
-import { type Batch, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
+import { type Batch, type BatchFile, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
 
 type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
 
@@ -57,16 +57,30 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
   .map(([name, structure]) => `${quote(name)}: ${quote(typeOf(structure))}`)
   .join(', ');
 
+/** A file under the name that its lines carry: its index in the batch, since a longer text on each line takes time. */
+export interface Source extends BatchFile {
+  readonly source: string;
+}
+
+/** The SELECT that answers the rows of `batch_files`. */
+export function sourcesOf(files: readonly Source[]): string {
+  const rows = files.map(
+    ({ source, name, orgId, receivedAt }) =>
+      `(${quote(source)}, ${quote(name)}, ${quote(orgId)}, make_timestamp_ms(${receivedAt}))`,
+  );
+  return `SELECT * FROM (VALUES ${rows.join(', ')}) AS file (source, name, org_id, received_at)`;
+}
+
 /**
- * What reads the lines of files as they are. A line that is no JSON comes out as NULLs, and has no number. The source of a
- * line is its file's index in `paths`, as a text: carrying names along costs.
+ * What reads the lines of files as they are, whose sources are their indexes. A line that is no JSON comes out as NULLs, and
+ * has no number.
  */
-export function linesOf(format: Format, paths: readonly string[]): string {
+export function linesOf(format: Format, files: readonly Pick<BatchFile, 'path'>[]): string {
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
-  const files = `[${paths.map((path) => quote(patternOf(path))).join(', ')}]`;
+  const paths = `[${files.map(({ path }) => quote(patternOf(path))).join(', ')}]`;
   return format === 'canonical'
-    ? `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${files}, ${options})`
-    : `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${files}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
+    ? `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${paths}, ${options})`
+    : `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${paths}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
 }
 
 /** What reads the lines that numberLines has written. */
@@ -103,11 +117,11 @@ export async function defineLines(session: Session, format: Format, lines: strin
  */
 export async function overLines<T>(
   session: Session,
-  paths: readonly string[],
+  files: readonly Pick<BatchFile, 'path'>[],
   work: () => Promise<T>,
 ): Promise<T> {
   let bytes = 0;
-  for (const path of paths) if (bytes <= SMALL_BYTES) bytes += statSync(path).size;
+  for (const { path } of files) if (bytes <= SMALL_BYTES) bytes += statSync(path).size;
   const disabled = bytes <= SMALL_BYTES ? USELESS_OPTIMIZERS : HARMFUL_OPTIMIZERS;
   await session.run(`SET disabled_optimizers = '${disabled}'`);
   try {
@@ -134,8 +148,8 @@ export function isSpool(file: string): boolean {
   return /^(lines-\d+\.tmp|rows-\w+\.parquet)$/.test(file);
 }
 
-async function isAnyDamaged(paths: readonly string[]): Promise<boolean> {
-  for (const path of paths) if (isCompressed(path) && !(await isWhole(path))) return true;
+async function isAnyDamaged(files: readonly BatchFile[]): Promise<boolean> {
+  for (const { path } of files) if (isCompressed(path) && !(await isWhole(path))) return true;
   return false;
 }
 
@@ -166,7 +180,7 @@ export class Settler {
     );
     try {
       // A reader of compressed files takes one that was cut off for whole.
-      const isDamaged = await isAnyDamaged(batch.paths);
+      const isDamaged = await isAnyDamaged(batch.files);
       return await this.session.transaction(() => this.attempt(batch, isDamaged));
     } catch (error) {
       // With the transaction they are gone.
@@ -182,23 +196,24 @@ export class Settler {
     const { session } = this;
     const number = (await newestBatch(session)) + 1;
     await session.run(`
-      SET VARIABLE org_id = ${quote(batch.orgId)};
       SET VARIABLE user_id = ${quote(batch.userId ?? '')};
-      SET VARIABLE received_at = make_timestamp_ms(${batch.receivedAt});
       SET VARIABLE batch = ${number}`);
     const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
-      if (isNumbered) await numberLines(batch.paths, spool, LINE_LIMIT[batch.format]);
+      const files = batch.files.map((file, index) => ({ ...file, source: String(index) }));
+      await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${sourcesOf(files)}`);
+      if (isNumbered) await numberLines(files, spool, LINE_LIMIT[batch.format]);
       const inserted = await this.insert(
         batch,
-        isNumbered ? numberedLinesOf(batch.format, spool) : linesOf(batch.format, batch.paths),
+        isNumbered ? numberedLinesOf(batch.format, spool) : linesOf(batch.format, files),
       );
       const faults = await this.faults();
-      const suspects = isNumbered ? batch.paths : await this.suspects(batch, faults);
+      const suspects = isNumbered ? files : await this.suspects(files, faults);
       if (suspects.length > 0 && !isNumbered) {
         await numberLines(suspects, spool, LINE_LIMIT[batch.format]);
         await this.define(batch.format, numberedLinesOf(batch.format, spool));
       }
+      await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
       const rejects = suspects.length > 0 ? await this.reject(batch.format, suspects, spool) : NO_REJECTS;
       if (batch.format === 'canonical' && !isNumbered && faults.events !== rejects.rejected)
         throw new Misread();
@@ -221,7 +236,7 @@ export class Settler {
       'CREATE OR REPLACE TEMP SEQUENCE unread_lines MINVALUE 0; CREATE OR REPLACE TEMP SEQUENCE faulty_events MINVALUE 0',
     );
     await this.define(batch.format, lines);
-    return overLines(this.session, batch.paths, () =>
+    return overLines(this.session, batch.files, () =>
       this.session.run(
         `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
         WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
@@ -239,26 +254,26 @@ export class Settler {
 
   /** The files that have a line with a fault. */
   private async suspects(
-    { paths }: Batch,
+    files: readonly Source[],
     faults: { lines: number; events: number },
-  ): Promise<readonly string[]> {
-    if (paths.length === 1) return faults.lines + faults.events > 0 ? paths : [];
+  ): Promise<readonly Source[]> {
+    if (files.length === 1) return faults.lines + faults.events > 0 ? files : [];
     const found: string[] = [];
     if (faults.lines > 0) found.push('SELECT source FROM lines WHERE type IS NULL');
     if (faults.events > 0) found.push('SELECT source FROM checked WHERE fault IS NOT NULL');
     if (found.length === 0) return [];
-    const rows = await overLines(this.session, paths, () =>
+    const rows = await overLines(this.session, files, () =>
       this.session.select(`SELECT DISTINCT source FROM (${found.join(' UNION ALL ')}) ORDER BY source`),
     );
-    return rows.flatMap(({ source }) => paths[Number(source)] ?? []);
+    return rows.flatMap(({ source }) => files[Number(source)] ?? []);
   }
 
   /** Keeps the lines with a fault, of those of files that are defined and numbered, and counts them by reason. */
-  private async reject(format: Format, paths: readonly string[], spool: string): Promise<Rejects> {
+  private async reject(format: Format, files: readonly Source[], spool: string): Promise<Rejects> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf(format, spool)}`);
     await session.run(`SET VARIABLE keeps_text = ${format === 'canonical'}`);
-    await overLines(session, paths, () =>
+    await overLines(session, files, () =>
       session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`),
     );
     await this.recallRejects();
@@ -312,24 +327,12 @@ export class Settler {
       'DELETE FROM user_emails WHERE (org_id, user_id) IN (SELECT org_id, user_id FROM new_emails)',
     );
     await session.run('INSERT INTO user_emails BY NAME FROM new_emails WHERE user_email IS NOT NULL');
-    const settled = { accepted: inserted - duplicates, duplicates, ...rejects };
-    await session.run(
-      `INSERT INTO batches BY NAME SELECT
-        CAST($batch AS BIGINT) AS batch, $org_id AS org_id, $source AS source, make_timestamp_ms($settled_at) AS settled_at,
-        CAST($accepted AS BIGINT) AS accepted, CAST($duplicates AS BIGINT) AS duplicates, CAST($rejected AS BIGINT) AS rejected,
-        $token AS token`,
-      {
-        batch: number,
-        org_id: batch.orgId,
-        source: batch.format,
-        settled_at: batch.receivedAt,
-        accepted: settled.accepted,
-        duplicates,
-        rejected: settled.rejected,
-        token: batch.token ?? null,
-      },
-    );
-    return settled;
+    await session.run(`INSERT INTO batches BY NAME ${readSql('ingest/batches.sql')}`, {
+      source: batch.format,
+      settled_at: batch.settledAt,
+      token: batch.token ?? null,
+    });
+    return { accepted: inserted - duplicates, duplicates, ...rejects };
   }
 
   /** Takes the events that a query of sql/ingest finds out, keeps what it says of them in a table of its name, and answers how many. */

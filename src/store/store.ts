@@ -12,17 +12,26 @@ export type Row = Record<string, Value>;
 /** The formats of lines that can be settled. */
 export type Format = 'canonical' | 'claude-code';
 
-/** Files of lines that are settled together, in one transaction. */
-export interface Batch {
+/** A file of lines: all of them are one organization's, and were received at one instant. */
+export interface BatchFile {
+  /** A plain, `.gz` or `.zst` file, by absolute path. */
+  readonly path: string;
+  /** Its name in `rejects`. */
+  readonly name: string;
   readonly orgId: string;
+  /** Its events are judged by this instant, whenever they are settled. Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** Files that are settled together, in one transaction. */
+export interface Batch {
   readonly format: Format;
-  /** Plain, `.gz` or `.zst` files, by absolute path. */
-  readonly paths: readonly string[];
+  readonly files: readonly BatchFile[];
   /** Whose transcripts they are; canonical events say it themselves. */
   readonly userId?: string;
   /** Unix milliseconds. */
-  readonly receivedAt: number;
-  /** Names the batch to the one who brings it: kept with it in `batches`. */
+  readonly settledAt: number;
+  /** Names the batch to the caller: kept with it in `batches`. */
   readonly token?: string;
 }
 

@@ -119,7 +119,7 @@ describe('a body of plain lines', () => {
     const path = join(folder, 'taken.ndjson');
     writeFileSync(path, lines.map((text) => `${text}\n`).join(''));
     const checker = await Checker.open(join(folder, 'checking'));
-    const [verdict] = await checker.check([{ path, ...ACME }], NOW);
+    const [verdict] = await checker.check([{ path, ...ACME, receivedAt: NOW }]);
     await checker.close();
     const wrong = verdict?.errors.map((error) => ({ ...error, text: lines[error.line - 1] }));
     expect(wrong).toEqual([]);

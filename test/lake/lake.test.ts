@@ -130,7 +130,8 @@ describe('the lake', () => {
     for (const [index, orgId] of ids.entries()) {
       const lines = ['2026-06-01', '2026-06-03'].map((on) => JSON.stringify(event(on, `user-${index}`)));
       const path = world.file(`${index}.ndjson`, `${lines.join('\n')}\n`);
-      await world.store.settle({ orgId, format: 'canonical', paths: [path], receivedAt: world.now });
+      const file = { path, name: path, orgId, receivedAt: world.now };
+      await world.store.settle({ format: 'canonical', files: [file], settledAt: world.now });
     }
     world.now = Date.parse('2026-06-04T12:00:00Z');
     await build(world, lake);

@@ -24,7 +24,7 @@ const IS_TRANSCRIPT_USAGE =
 
 /** The same for ClickHouse: another usage of a message that the batch has. */
 const IS_SAME_MESSAGE = `(${IS_TRANSCRIPT_USAGE}
-  AND (day, replaceRegexpOne(event_id, '[^:]*$', '')) IN (SELECT day, message_key FROM incoming WHERE message_key IS NOT NULL))`;
+  AND (org_id, day, replaceRegexpOne(event_id, '[^:]*$', '')) IN (SELECT org_id, day, message_key FROM incoming WHERE message_key IS NOT NULL))`;
 
 /** Reads and checks a batch in DuckDB, beside those stored events that it may repeat. */
 class Reader extends Settler {
@@ -68,10 +68,10 @@ class Reader extends Settler {
   }
 
   /** Fetches the rows of a SELECT from ClickHouse into a table. */
-  private async fetch(select: string, orgId: string, table: string): Promise<void> {
+  private async fetch(select: string, table: string): Promise<void> {
     const path = join(this.folder, `rows-${table}.parquet`);
     try {
-      await this.stored.download(select, { org_id: orgId }, path);
+      await this.stored.download(select, {}, path);
       await this.session.run(`INSERT INTO ${table} BY NAME FROM read_parquet(${quote(path)})`);
     } finally {
       rmSync(path, { force: true });
@@ -79,71 +79,71 @@ class Reader extends Settler {
   }
 
   protected override async recallRejects(): Promise<void> {
-    const rows = await this.session.select('SELECT DISTINCT org_id, source FROM new_rejects');
-    const sources = rows.map(({ source }) => quote(String(source))).join(', ');
+    await this.stored.run('TRUNCATE TABLE incoming_rejects');
+    await this.send('SELECT DISTINCT org_id, source FROM new_rejects', 'incoming_rejects', [
+      'org_id',
+      'source',
+    ]);
     await this.fetch(
-      `SELECT * FROM rejects WHERE org_id = $org_id AND source IN (${sources})`,
-      String(rows[0]?.org_id),
+      'SELECT * FROM rejects WHERE (org_id, source) IN (SELECT org_id, source FROM incoming_rejects)',
       'rejects',
     );
   }
 
-  protected override async recall({ orgId, format }: Batch, number: number): Promise<void> {
+  protected override async recall({ format }: Batch, number: number): Promise<void> {
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
-    // Of an organization whose first events these are, nothing is there.
-    const known = await this.stored.select(
-      'SELECT 1 AS known FROM arrivals_rows WHERE org_id = $org_id LIMIT 1',
-      { org_id: orgId },
-    );
-    if (known.length === 0) return;
     await this.stored.run('TRUNCATE TABLE incoming');
     await this.send(
       `SELECT DISTINCT
+        org_id,
         day,
         event_id,
         user_id,
         CASE WHEN ${IS_TRANSCRIPT_USAGE} THEN regexp_replace(event_id, '[^:]*$', '') END AS message_key
       FROM events WHERE batch = ${number}`,
       'incoming',
-      ['day', 'event_id', 'user_id', 'message_key'],
+      ['org_id', 'day', 'event_id', 'user_id', 'message_key'],
     );
+    // Of organizations whose first events these are, nothing is there.
+    const known = await this.stored.select(
+      'SELECT 1 AS known FROM arrivals_rows WHERE org_id IN (SELECT org_id FROM incoming) LIMIT 1',
+    );
+    if (known.length === 0) return;
     await this.fetch(
-      'SELECT * FROM user_emails WHERE org_id = $org_id AND user_id IN (SELECT user_id FROM incoming)',
-      orgId,
+      'SELECT * FROM user_emails WHERE (org_id, user_id) IN (SELECT org_id, user_id FROM incoming)',
       'user_emails',
     );
     await this.fetch(
-      'SELECT * FROM removed_days WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
-      orgId,
+      'SELECT * FROM removed_days WHERE (org_id, day) IN (SELECT org_id, day FROM incoming)',
       'removed_days',
     );
     const [stored] = await this.stored.select(
-      'SELECT count(*) AS events FROM events_rows WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
-      { org_id: orgId },
+      'SELECT count(*) AS events FROM events_rows WHERE (org_id, day) IN (SELECT org_id, day FROM incoming)',
     );
-    if (Number(stored?.events) > 0) await this.recallEvents(orgId, format);
+    if (Number(stored?.events) > 0) await this.recallEvents(format);
     await this.fetch(
-      'SELECT * FROM day_inputs WHERE org_id = $org_id AND day IN (SELECT day FROM incoming)',
-      orgId,
+      'SELECT * FROM day_inputs WHERE (org_id, day) IN (SELECT org_id, day FROM incoming)',
       'day_inputs',
     );
   }
 
-  private async recallEvents(orgId: string, format: Format): Promise<void> {
-    const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id = $org_id`;
-    const mayBeRepeated = `(day IN (SELECT day FROM incoming) AND (${[
-      '(day, event_id) IN (SELECT day, event_id FROM incoming)',
+  private async recallEvents(format: Format): Promise<void> {
+    const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id IN (SELECT org_id FROM incoming)`;
+    const mayBeRepeated = `((org_id, day) IN (SELECT org_id, day FROM incoming) AND (${[
+      '(org_id, day, event_id) IN (SELECT org_id, day, event_id FROM incoming)',
       ...(format === 'claude-code' ? [IS_SAME_MESSAGE] : []),
     ].join(' OR ')}))`;
-    await this.fetch(`${select} AND ${mayBeRepeated}`, orgId, 'recalled');
+    await this.fetch(`${select} AND ${mayBeRepeated}`, 'recalled');
     await this.session.run('INSERT INTO events FROM recalled');
     // Where an event that gave an e-mail is replaced, the newest other event with each e-mail of its user decides.
     await this.fetch(
       `${select} AND user_email IS NOT NULL AND NOT ${mayBeRepeated}
-        AND user_id IN (SELECT user_id FROM events WHERE org_id = $org_id AND user_email IS NOT NULL AND ${mayBeRepeated})
+        AND (org_id, user_id) IN (
+          SELECT org_id, user_id FROM events
+          WHERE org_id IN (SELECT org_id FROM incoming) AND user_email IS NOT NULL AND ${mayBeRepeated}
+        )
       ORDER BY occurred_at DESC
-      LIMIT 1 BY user_id, user_email`,
-      orgId,
+      LIMIT 1 BY org_id, user_id, user_email`,
       'events',
     );
   }
@@ -184,7 +184,7 @@ export class ClickHouseSettler {
     );
     const removals = await reader.send(
       `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM recalled
-      WHERE (day, event_id, batch) NOT IN (SELECT day, event_id, batch FROM events)`,
+      WHERE (org_id, day, event_id, batch) NOT IN (SELECT org_id, day, event_id, batch FROM events)`,
       'removals',
       ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
     );

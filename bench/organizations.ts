@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { readConfig } from '../src/config.js';
+import { Inbox } from '../src/ingest/inbox.js';
+import { ClickHouseStore } from '../src/store/clickhouse.js';
+import { DuckDbStore } from '../src/store/duckdb.js';
+import { ulid } from '../src/ulid.js';
+import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
+
+const ORGANIZATIONS = 2000;
+const EVENTS = 3;
+const ROUNDS = 3;
+
+/** The events that an organization sends in a round. Half of the first round's come again in the second. */
+function bodyOf(round: number): string {
+  const lines = Array.from({ length: EVENTS }, (_, index) =>
+    JSON.stringify({
+      event_id: `event-${Math.max(0, round - 1)}-${index + (round === 1 ? 2 : 0)}`,
+      type: 'user_message',
+      timestamp: `2026-06-10T10:00:0${index}Z`,
+      user_id: 'ada',
+      session_id: 'first',
+      user_email: 'ada@acme.example',
+    }),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** Small bodies of many organizations: how long it takes to acknowledge one of each, and to settle them. */
+export async function organizations(_: string, args: readonly string[]): Promise<void> {
+  const count = Number(args.find((arg) => /^\d+$/.test(arg)) ?? ORGANIZATIONS);
+  for (const engine of isInstalled() ? ['DuckDB', 'ClickHouse'] : ['DuckDB']) {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+    const undo: (() => void | Promise<void>)[] = [];
+    try {
+      const config = readConfig({ DAYBOOK_DATA: join(folder, 'data') });
+      const settings = { ...config, now: Date.now() };
+      const store =
+        engine === 'DuckDB'
+          ? await DuckDbStore.open(config.data, settings)
+          : await ClickHouseStore.with(
+              config.data,
+              settings,
+              databaseOf(config.data, (work) => void undo.unshift(work)),
+            );
+      undo.unshift(() => store.close());
+      const inbox = Inbox.open(config.data, config.inboxMb, Date.now);
+      undo.unshift(() => inbox.close());
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const started = performance.now();
+        for (let first = 0; first < count; first += 50)
+          await Promise.all(
+            Array.from({ length: Math.min(50, count - first) }, (_, index) =>
+              inbox.receive(Readable.from([bodyOf(round)]), {
+                requestId: `req_${ulid(Date.now())}`,
+                orgId: `org-${first + index}`,
+                onlyUser: null,
+                encoding: 'identity',
+                isArray: false,
+              }),
+            ),
+          );
+        const acknowledged = performance.now();
+        const before = process.cpuUsage();
+        await inbox.drain(store);
+        const { user, system } = process.cpuUsage(before);
+        const [all] = await store.select(
+          'SELECT count(*) AS events, count(DISTINCT org_id) AS organizations FROM events',
+        );
+        console.log(
+          `${engine}, round ${round + 1}: ${count} organizations with ${EVENTS} events each acknowledged in ${((acknowledged - started) / 1000).toFixed(1)} s, settled in ${((performance.now() - acknowledged) / 1000).toFixed(1)} s (bar: less than 20; ${((user + system) / 1e6).toFixed(1)} s of processor time): ${all?.events} events of ${all?.organizations} organizations`,
+        );
+      }
+    } finally {
+      for (const work of undo) await work();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { instantOf } from '../ulid.js';
+import { ORG_ID } from './organization.js';
+
+/** A body that was acknowledged. */
+export interface Body {
+  readonly requestId: string;
+  readonly orgId: string;
+  /** Its events were judged by this instant when it was acknowledged, and are when it is settled. Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** The name of a body's file: what is known of it is on disk at the same moment as the acknowledgement. */
+export function nameOf({ requestId, receivedAt, orgId }: Body): string {
+  return `${requestId}.${receivedAt}.${orgId}.ndjson`;
+}
+
+/** What the name of a file says of the body in it; undefined for a file that Daybook has not written. */
+export function bodyOf(name: string): Body | undefined {
+  const [, requestId = '', receivedAt, orgId = ''] = /^(\w+)\.(\d{1,15})\.(.+)\.ndjson$/.exec(name) ?? [];
+  return ORG_ID.test(orgId) ? { requestId, orgId, receivedAt: Number(receivedAt) } : undefined;
+}
+
+/**
+ * The same for the names that Daybook gave when a folder for each organization held its bodies. Bodies of that time can still
+ * wait after an upgrade or a restore; their request ids are ULIDs, which tell when they came.
+ */
+export function oldBodyOf(name: string, orgId: string): Body | undefined {
+  const [, requestId = '', ulid = ''] = /^(req_([0-9A-HJKMNP-TV-Z]{26}))\.ndjson$/.exec(name) ?? [];
+  return ulid !== '' && ORG_ID.test(orgId) ? { requestId, orgId, receivedAt: instantOf(ulid) } : undefined;
+}
