@@ -20,6 +20,19 @@ const FORMATS: Record<string, string> = {
   datetime: 'a date and time in RFC 3339',
 };
 
+const UNCLEAR = 'is not as the reference says';
+
+/** The same for a value that none of several schemas takes: what each of them wants, as far as that is said of the value as a whole. */
+function ofUnion(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union' }>): string {
+  if (Array.isArray(issue.options)) return `must be ${issue.options.map(String).join(' or ')}`;
+  const wanted = issue.errors.map(([first]) =>
+    first?.path.length === 0 ? /^must be (.*)$/.exec(first.message)?.[1] : undefined,
+  );
+  return wanted.length === 0 || wanted.includes(undefined)
+    ? UNCLEAR
+    : `must be ${[...new Set(wanted)].join(' or ')}`;
+}
+
 /** What a value that a schema refuses must be, as the rest of a sentence that begins with its name. */
 function sentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -45,10 +58,12 @@ function sentence(issue: z.core.$ZodRawIssue): string {
         : `must be at most ${issue.maximum}`;
     case 'unrecognized_keys':
       return `must not have ${issue.keys.join(', ').slice(0, 100)}`;
+    case 'invalid_union':
+      return ofUnion(issue);
     case 'invalid_key':
       return issue.issues[0]?.message ?? 'must have other names';
     default:
-      return 'is not as the reference says';
+      return UNCLEAR;
   }
 }
 

@@ -249,6 +249,7 @@ describe('JWTs', () => {
     ['for another service', { audience: 'payroll' }, /aud/],
     ['without an organization', { claims: { org_id: undefined } }, /org_id/],
     ['without a user', { claims: { sub: undefined } }, /sub/],
+    ['of a user whose id no database takes', { claims: { sub: 'a\0b' } }, /sub/],
     ['with a role that there is not', { claims: { role: 'root' } }, /role/],
   ];
   for (const [what, wanted, sentence] of refused) {

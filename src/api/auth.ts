@@ -7,7 +7,7 @@ import { certificateFaultOf } from '../certificate.js';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ORG_ID } from '../ingest/organization.js';
-import { nameText } from '../name.js';
+import { lineText, nameText } from '../name.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 import { findKey } from './keys.js';
@@ -24,7 +24,7 @@ export interface Caller {
 }
 
 const Claims = z.object({
-  sub: nameText(128),
+  sub: lineText(128),
   org_id: z.string().regex(ORG_ID),
   role: Role,
   email: nameText(320).optional(),

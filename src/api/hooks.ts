@@ -6,7 +6,7 @@ import { isToolCall } from '../hooks/payload.js';
 import { eventsOf } from '../hooks/translate.js';
 import { PACKED_BYTES } from '../ingest/body.js';
 import { isTimely } from '../ingest/event.js';
-import { nameText } from '../name.js';
+import { lineText, nameText } from '../name.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
 import { FULL, refusalOfBody } from './events.js';
@@ -57,13 +57,18 @@ const Payload = z
       description: 'ours: tells it from others that say the same; without it, these count as one on a day',
       examples: ['0f8b6c1e'],
     }),
-    user_id: text(128).meta({
-      description: "ours: whose session it is; without it, the key's user",
-      examples: ['ada'],
-    }),
+    user_id: lineText(128)
+      .optional()
+      .meta({
+        description: "ours: whose session it is; without it, the key's user",
+        examples: ['ada'],
+      }),
     client: z
       .string()
-      .regex(/^[a-z][a-z0-9-]{0,31}$/)
+      .regex(
+        /^[a-z][a-z0-9-]{0,31}$/,
+        'must begin with a lower-case letter and have at most 32 lower-case letters, digits and hyphens',
+      )
       .optional()
       .meta({ description: 'ours: as events have it', examples: ['terminal-ui'] }),
     agent: text(128).meta({ description: 'ours: as events have it', examples: ['claude-code'] }),

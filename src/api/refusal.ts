@@ -79,6 +79,8 @@ function sentenceOf(
             : '';
     return `There is no ${noun} ${where === '' ? '' : `${where}.`}${unknown?.slice(0, 100)}${known}.`;
   }
+  for (const [name, value] of Object.entries(context === 'querystring' ? Object(request.query) : {}))
+    if (Array.isArray(value)) return `The parameter ${name} must be given once, not ${value.length} times.`;
   const [first] = error.validation;
   const name = (first?.instancePath ?? '').slice(1).replaceAll('/', '.').slice(0, 100);
   if (name === '')
