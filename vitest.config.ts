@@ -34,6 +34,7 @@ const ON_EVERY_STORE = [
   'test/laws/numbers.test.ts',
   'test/laws/views.test.ts',
   'test/readiness.test.ts',
+  'test/store.test.ts',
 ];
 
 /** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */

@@ -69,14 +69,18 @@ function variables(options: {
 }
 
 /** The settings of the environment, with the options that mean the same. */
-function settings(options: { data?: string; host?: string; port?: string }): Config {
-  return readProcessConfig(variables(options));
+function settings(options: { data?: string; host?: string; port?: string; acceptLoss?: boolean }): Config {
+  return { ...readProcessConfig(variables(options)), acceptsLoss: options.acceptLoss === true };
 }
 
 const program = new Command('daybook')
   .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
   .version(VERSION)
   .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
+  .option(
+    '--accept-loss',
+    'open a database that has lost something, and go on without that (docs/operations.md)',
+  )
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
@@ -882,6 +886,11 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */
+function isOfPath(error: unknown): error is Error & { path: string; code: string } {
+  return error instanceof Error && 'path' in error && 'code' in error && error.code !== 'ENOENT';
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -901,6 +910,11 @@ function fail(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else if (error instanceof UsageError) {
     process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  } else if (isOfPath(error)) {
+    process.stderr.write(
+      `Daybook can't use ${error.path} (${error.code}): make it what it was, for the user that runs Daybook to read and write.\n`,
+    );
     process.exitCode = 2;
   } else {
     process.stderr.write(`daybook failed: ${messageOf(error)}\n`);

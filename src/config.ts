@@ -304,6 +304,8 @@ export interface Config {
   readonly retentionDays: number | undefined;
   /** What secrets are encrypted with; undefined for the key in the data folder. */
   readonly secretKey: string | undefined;
+  /** Whether a store is opened that has lost something. No setting says so, as it is decided once. */
+  readonly acceptsLoss: boolean;
   /** What the database may use, in MiB. */
   readonly memoryMb: number;
   readonly threads: number | undefined;
@@ -441,6 +443,7 @@ export function readConfig(variables: Variables): Config {
     buildAt: settings.DAYBOOK_BUILD_AT === 'off' ? undefined : settings.DAYBOOK_BUILD_AT,
     retentionDays: settings.DAYBOOK_SESSION_RETENTION_DAYS,
     secretKey: settings.DAYBOOK_SECRET_KEY,
+    acceptsLoss: false,
     memoryMb: settings.DAYBOOK_MEMORY_MB,
     threads: settings.DAYBOOK_THREADS,
     inboxMb: settings.DAYBOOK_INBOX_MB,

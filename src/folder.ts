@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { open, stat, statfs } from 'node:fs/promises';
+import { open, rename, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from './exit.js';
@@ -50,6 +50,21 @@ export async function sync(path: string): Promise<number> {
   } finally {
     await opened.close();
   }
+}
+
+/** Writes a file whole: who reads it reads the one before or this one. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+  await sync(dirname(path));
 }
 
 function megabytes(bytes: number): string {

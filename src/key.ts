@@ -11,13 +11,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from './exit.js';
-import { makeFolder, unwritable } from './folder.js';
+import { codeOf, makeFolder, unwritable } from './folder.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
+function pathOf(folder: string): string {
+  return join(folder, 'secret.key');
+}
+
 /** Makes the file of the key unless it is there: it gets its name when it is whole, whoever else makes it at the same time. */
 function requireKeyFile(folder: string): string {
-  const path = join(folder, 'secret.key');
+  const path = pathOf(folder);
   if (!existsSync(path)) {
     makeFolder(folder);
     const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
@@ -34,7 +38,7 @@ function requireKeyFile(folder: string): string {
       rmSync(draft, { force: true });
     }
   }
-  const text = readFileSync(path, 'utf8').trim();
+  const text = read(path);
   if (!KEY.test(text))
     throw new UsageError(
       `The file ${path} is not the key that Daybook made: put it back from a backup, or set DAYBOOK_SECRET_KEY.`,
@@ -46,6 +50,22 @@ function requireKeyFile(folder: string): string {
 export interface KeySource {
   readonly data: string;
   readonly secretKey?: string | undefined;
+}
+
+/** What a file of a key says. Throws a UsageError for one that can't be read. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(
+      `The key in ${path} can't be read (${codeOf(error)}): let the user that runs Daybook read it, or put it back from a backup.`,
+    );
+  }
+}
+
+/** Whether the key is there. */
+export function hasKey({ data, secretKey }: KeySource): boolean {
+  return secretKey !== undefined || existsSync(pathOf(data));
 }
 
 /**

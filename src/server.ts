@@ -49,8 +49,10 @@ export async function serve(
   }
   const metrics = new Metrics(clock);
   const store = metrics.counting(opened);
-  const inbox = Inbox.open(config.data, config.inboxMb, clock);
+  let receiving: Inbox | undefined;
   try {
+    const inbox = Inbox.open(config.data, config.inboxMb, clock);
+    receiving = inbox;
     const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
     app = serving;
     // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
@@ -63,7 +65,7 @@ export async function serve(
         `Every user of this machine can read the data folder: "chmod -R go= ${config.data}" keeps it to its owner.`,
       );
     await prepare(store);
-    const lake = new Lake(config.data);
+    const lake = new Lake(config.data, (sentence) => serving.log.warn(sentence));
     const settle = () => inbox.drain(store);
     const control = await serveControl({
       store,
@@ -102,9 +104,10 @@ export async function serve(
     return { app: serving, store, url, lost, stop };
   } catch (error) {
     await app?.close();
-    await inbox.close();
+    await receiving?.close();
     await store.close();
-    const code = codeOf(error);
+    // What has a path is a file of the data folder.
+    const code = error instanceof Error && 'path' in error ? '' : codeOf(error);
     if (code === 'EADDRINUSE') {
       throw new UsageError(
         `Port ${config.port} of ${config.host} is in use: stop what uses it, or choose another with --port or DAYBOOK_PORT.`,

@@ -203,6 +203,7 @@ describe('a backup', () => {
     // Nothing else is left in the data folder.
     expect(readdirSync(world.config.data).sort()).toEqual([
       'daybook.duckdb',
+      'daybook.duckdb.mark',
       'inbox',
       'objects',
       'secret.key',
@@ -386,7 +387,7 @@ describe('a restore', () => {
     writeFileSync(join(data, 'notes.txt'), 'not of Daybook');
     const before = await bytesIn(data);
     await expect(restore(made, into(data))).rejects.toThrow(
-      /has daybook.duckdb, daybook.duckdb.wal, inbox.*--replace/,
+      /has daybook.duckdb, daybook.duckdb.wal, daybook.duckdb.mark, inbox.*--replace/,
     );
     expect(await bytesIn(data)).toEqual(before);
     const { aside } = await restore(made, into(data, { isReplacing: true }));

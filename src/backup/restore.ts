@@ -8,12 +8,15 @@ import { UsageError } from '../exit.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { changesAfter } from '../store/change.js';
 import { isLocked } from '../store/duckdb.js';
+import { CLICKHOUSE_MARK, MARK } from '../store/mark.js';
 import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './manifest.js';
 
 /** What Daybook keeps in a data folder, and what of it must not be there beside the files of a backup. */
 const OWN = [
   DATABASE,
   `${DATABASE}.wal`,
+  MARK,
+  CLICKHOUSE_MARK,
   STAGING,
   `${STAGING}.wal`,
   'inbox',

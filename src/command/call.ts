@@ -6,6 +6,8 @@ import { UsageError } from '../exit.js';
 import { codeOf } from '../folder.js';
 import type { Inbox } from '../ingest/inbox.js';
 import { unreadable } from '../ingest/set-aside.js';
+import { hasKey } from '../key.js';
+import { MARK } from '../store/mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
 import type { CommandArguments, CommandName, CommandResult, Progress } from './commands.js';
@@ -30,9 +32,11 @@ export async function openStore(
   for (let waited = 0; ; waited += RETRY_MS) {
     const settings = { ...config, now: clock(), ...(mishaps === undefined ? {} : { mishaps }) };
     try {
-      if (config.clickhouse === undefined) return await DuckDbStore.open(config.data, settings);
-      const { ClickHouseStore } = await import('../store/clickhouse.js');
-      return await ClickHouseStore.open(config.data, config.clickhouse, settings);
+      return await withKey(config, async () => {
+        if (config.clickhouse === undefined) return DuckDbStore.open(config.data, settings);
+        const { ClickHouseStore } = await import('../store/clickhouse.js');
+        return ClickHouseStore.open(config.data, config.clickhouse, settings);
+      });
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
     }
@@ -43,9 +47,29 @@ export async function openStore(
   }
 }
 
-/** Throws a UsageError where there is no database, for commands that make none. */
+/** Opens a store. Throws a UsageError when it has secrets and the key to them is gone, unless that loss is accepted. */
+async function withKey(config: Config, open: () => Promise<Store>): Promise<Store> {
+  const store = await open();
+  try {
+    // The file is asked for first, as it is nearly always there.
+    if (!hasKey(config) && !config.acceptsLoss) {
+      const { hasSecrets } = await import('../controls/controls.js');
+      if (await hasSecrets(store))
+        throw new UsageError(
+          `The file secret.key is missing in ${config.data}, and the secrets in enterprise controls can't be read without it: put it back from a backup, set DAYBOOK_SECRET_KEY if that was the key, or go on without the secrets with --accept-loss and set them again.`,
+        );
+    }
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Throws a UsageError where there is no database, for commands that make none. One that was there and is gone is another matter. */
 export function requireDatabase(config: Config): void {
-  if (config.clickhouse === undefined && !existsSync(join(config.data, DATABASE)))
+  const isThere = [DATABASE, MARK].some((name) => existsSync(join(config.data, name)));
+  if (config.clickhouse === undefined && !isThere)
     throw new UsageError(
       `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
     );
@@ -91,7 +115,7 @@ export async function call<Name extends CommandName>(
   const store = await openStore(config, clock, isAnswered);
   if (store === undefined) return answer as CommandResult<Name>;
   try {
-    const lake = new Lake(config.data);
+    const lake = new Lake(config.data, (sentence) => process.stderr.write(`${sentence}\n`));
     const settle = () =>
       withInbox(config, clock, async (inbox) => {
         await inbox.drain(store);

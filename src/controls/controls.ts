@@ -213,12 +213,27 @@ function addressesOf({ networkPolicy }: Settings): AllowedAddresses {
   return new AllowedAddresses(networkPolicy?.allowedIps ?? []);
 }
 
-/** How many days old the raw events of an organization may get, where its settings say. */
-export async function retentionDaysOf(store: Store): Promise<Map<string, number>> {
-  const rows = await store.select(
+/** The newest settings of every organization that has some. */
+function newestOf(store: Store): Promise<Row[]> {
+  return store.select(
     `SELECT org_id, settings FROM control_revisions
     WHERE (org_id, revision) IN (SELECT org_id, max(revision) FROM control_revisions GROUP BY org_id)`,
   );
+}
+
+/** Whether the settings of any organization have a secret, which can be read with the installation's key only. */
+export async function hasSecrets(store: Store): Promise<boolean> {
+  let secrets = 0;
+  for (const row of await newestOf(store))
+    mapSecrets(storedOf(row), () => {
+      secrets += 1;
+    });
+  return secrets > 0;
+}
+
+/** How many days old the raw events of an organization may get, where its settings say. */
+export async function retentionDaysOf(store: Store): Promise<Map<string, number>> {
+  const rows = await newestOf(store);
   const days = new Map<string, number>();
   for (const row of rows) {
     const { sessionRetentionDays } = storedOf(row);

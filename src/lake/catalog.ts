@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
-import { sync } from '../folder.js';
+import { writeWhole } from '../folder.js';
 import { readTables } from '../store/tables.js';
 import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable, QUIET_FILE } from './place.js';
 
@@ -47,21 +46,6 @@ const Days = z.object({
 
 /** The days that the lake has of one organization. */
 export type Days = z.infer<typeof Days>;
-
-/** Writes a file whole: who reads it reads the one before or this one. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.new`;
-  const file = await open(draft, 'w');
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
-  await sync(dirname(path));
-}
 
 /** Tells which columns the tables have now. */
 export const COLUMNS = hash('sha256', JSON.stringify(LAKE_TABLES.map(columnsOf))).slice(0, 16);

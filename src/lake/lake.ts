@@ -37,8 +37,11 @@ export class Lake {
   /** Whether all days are published that the store has, but for those that are told of. */
   private isWhole = false;
 
-  /** `data` is the data folder. */
-  constructor(data: string) {
+  /** `data` is the data folder. `note` hears of what was wrong and is put right. */
+  constructor(
+    data: string,
+    private readonly note: (sentence: string) => void = () => {},
+  ) {
     this.folder = join(data, LAKE);
     this.publisher = new Publisher(this.folder);
   }
@@ -52,7 +55,7 @@ export class Lake {
       if (this.publisher.isClosing) return;
       const isFull = !this.isWhole;
       this.isWhole = false;
-      if (isFull) await this.publisher.begin();
+      if (isFull) await this.publisher.begin((intent) => this.differing(store, intent));
       const orgIds = isFull ? await organizationsOf(store) : [...new Set(days.map(({ orgId }) => orgId))];
       for (const orgId of orgIds) {
         const own = days.filter((day) => day.orgId === orgId).map(({ day }) => day);
@@ -114,6 +117,15 @@ export class Lake {
       sum.waiting += part.waiting;
     }
     return { ...total, ...sum };
+  }
+
+  /** The days whose files differ, where nothing tells which were being replaced when a process ended: that only takes longer. */
+  private async differing(store: Store, intent: string): Promise<readonly OrgDay[]> {
+    const { differences } = await this.compare(store);
+    this.note(
+      `The file ${intent} is damaged: all files of the lake were compared with the store instead, and those that differ (${differences.length}) are written again.`,
+    );
+    return differences;
   }
 
   /** Ends at the next step what is under way. The next start goes on with it. */

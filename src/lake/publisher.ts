@@ -4,18 +4,9 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
-import { sync } from '../folder.js';
+import { sync, writeWhole } from '../folder.js';
 import { keyOf, type OrgDay, type Store } from '../store/store.js';
-import {
-  type Days,
-  filesThere,
-  isShared,
-  readDays,
-  sharedDays,
-  writeCatalog,
-  writeDays,
-  writeWhole,
-} from './catalog.js';
+import { type Days, filesThere, isShared, readDays, sharedDays, writeCatalog, writeDays } from './catalog.js';
 import { type Due, mostRows, note, ownTables, type Staged, sharedTables } from './due.js';
 import { keepRows, rowsIn } from './file.js';
 import { fileOf, LAKE_TABLES, type LakeTable, quietFileOf } from './place.js';
@@ -64,15 +55,27 @@ export class Publisher {
     this.intent = join(folder, '_intent');
   }
 
-  /** Takes over from the process before, whatever it was at when it ended. */
-  async begin(): Promise<void> {
+  /**
+   * Takes over from the process before, whatever it was at when it ended. `differing` finds out what a damaged list of the days
+   * that it was replacing no longer says.
+   */
+  async begin(differing: (intent: string) => Promise<readonly OrgDay[]>): Promise<void> {
     mkdirSync(this.folder, { recursive: true });
     await this.staging.clear();
-    if (existsSync(this.intent))
-      for (const day of Intent.parse(JSON.parse(readFileSync(this.intent, 'utf8')))) {
-        this.suspect(day);
-      }
+    const intended = this.intended();
+    for (const day of intended ?? (await differing(this.intent))) this.suspect(day);
+    if (intended === undefined) await rm(this.intent, { recursive: true, force: true });
     await writeCatalog(this.folder);
+  }
+
+  /** The days whose files were being replaced; undefined when the list of them is damaged. */
+  private intended(): readonly OrgDay[] | undefined {
+    if (!existsSync(this.intent)) return [];
+    try {
+      return Intent.parse(JSON.parse(readFileSync(this.intent, 'utf8')));
+    } catch {
+      return undefined;
+    }
   }
 
   /** Removes what was written aside and not put in place. */

@@ -25,6 +25,7 @@ import {
   UNHEARD,
   withSources,
 } from './duckdb.js';
+import { clickHousePlace, Mark } from './mark.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { Renewable } from './renewable.js';
@@ -96,6 +97,7 @@ export class ClickHouseStore implements Store {
   private constructor(
     private readonly session: ClickHouseSession,
     private readonly staging: Renewable<Staging>,
+    private readonly mark: Mark,
     private readonly builder: ClickHouseBuilder,
     private readonly settings: Resources & ReferencePaths,
     private readonly folder: string,
@@ -151,8 +153,13 @@ export class ClickHouseStore implements Store {
         },
         settings.mishaps ?? UNHEARD,
       );
+      const mark = await Mark.open(
+        clickHousePlace(folder),
+        (sql) => session.select(sql),
+        settings.acceptsLoss === true,
+      );
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, staging, builder, settings, folder);
+      return new ClickHouseStore(session, staging, mark, builder, settings, folder);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -293,8 +300,15 @@ export class ClickHouseStore implements Store {
     await during();
   }
 
+  async probe(now: number): Promise<void> {
+    await this.session.run('INSERT INTO probes SELECT instant($now)', { now });
+    const [probe] = await this.session.select('SELECT 1 AS found FROM probes LIMIT 1');
+    if (probe === undefined) throw new Error('what was written can not be read');
+  }
+
   async close(): Promise<void> {
     await this.queue.run(async () => {
+      await this.mark.close();
       await this.session.client.close();
       await this.staging.close();
     });
@@ -312,6 +326,7 @@ export class ClickHouseStore implements Store {
   private writing<T>(work: () => Promise<T>): Promise<T> {
     return this.queue.run(work).finally(() => {
       this.writes += 1;
+      this.mark.touch();
     });
   }
 }

@@ -1,9 +1,9 @@
-import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DuckDBResult } from '@duckdb/node-api';
 import { DATABASE, RESTORED } from '../config.js';
-import { MS_PER_DAY } from '../day.js';
+import { MS_PER_DAY, stampOf } from '../day.js';
 import {
   BIGINT,
   DATE,
@@ -19,6 +19,7 @@ import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
 import { applyChanges } from './change.js';
 import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './fault.js';
+import { duckDbPlace, Mark, requireFile } from './mark.js';
 import { copyBeforeUpgrade } from './precaution.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
@@ -53,17 +54,28 @@ export function isLocked(error: unknown): error is Error {
   );
 }
 
+/** The log of a database can't be read. */
+class DamagedLog extends UsageError {
+  override name = 'DamagedLog';
+}
+
 /** What a database that can't be opened means for the one who runs it. */
 function sentenceOf(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof UsageError) return error;
   if (error instanceof StoreFull)
     return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
   const [cause = ''] = error.message.split('\n');
-  if (/permission denied|read-only file system|is a directory|not a directory/i.test(cause))
+  if (/replaying WAL/i.test(cause))
+    return new DamagedLog(
+      `The log ${DATABASE}.wal in ${folder} is damaged, or of another database file: put back the two that go together, restore a backup with "daybook restore", or go on without what is in the log with --accept-loss. (${cause})`,
+    );
+  if (/permission denied|read-only file system|not a directory/i.test(cause))
     return unwritable(folder, error);
-  if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ/i.test(cause)) {
+  if (
+    /checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause)
+  ) {
     return new UsageError(
-      `The database in ${folder} is damaged: put a backup in its place, or move it away and ingest again. (${cause})`,
+      `The database in ${folder} is damaged: restore a backup with "daybook restore --replace", or move daybook.duckdb* away and ingest again. (${cause})`,
     );
   }
   return error;
@@ -211,6 +223,12 @@ function isLeftover(file: string): boolean {
   return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$|^held-[\w-]+$/.test(file);
 }
 
+/** Throws a UsageError for a data folder in which only some of a backup's files are in place. */
+function refuseHalfRestored(folder: string): void {
+  if (existsSync(join(folder, RESTORED)))
+    throw new UsageError(`A restore into ${folder} was cut off: run the same "daybook restore" again.`);
+}
+
 /**
  * Opens a database file in the data folder, and clears what a killed process left beside it.
  * Throws StoreBusy when another process has it open.
@@ -221,8 +239,7 @@ export async function openInstance(
   resources: Resources,
 ): Promise<DuckDBInstance> {
   makeFolder(folder);
-  if (existsSync(join(folder, RESTORED)))
-    throw new UsageError(`A restore into ${folder} was cut off: run the same "daybook restore" again.`);
+  refuseHalfRestored(folder);
   let instance: DuckDBInstance;
   try {
     await makeDatabase(folder, file);
@@ -234,6 +251,21 @@ export async function openInstance(
   for (const file of readdirSync(folder))
     if (isLeftover(file)) rmSync(join(folder, file), { force: true, recursive: true });
   return instance;
+}
+
+/**
+ * Opens the database of a folder. Throws a UsageError where its log can't be read, unless that loss is accepted: then the
+ * log is put aside.
+ */
+async function openDatabase(folder: string, settings: StoreOptions): Promise<DuckDBInstance> {
+  try {
+    return await openInstance(folder, DATABASE, settings);
+  } catch (error) {
+    if (!(error instanceof DamagedLog) || settings.acceptsLoss !== true) throw error;
+    const log = join(folder, `${DATABASE}.wal`);
+    renameSync(log, `${log}.damaged-${stampOf(settings.now)}`);
+    return openInstance(folder, DATABASE, settings);
+  }
 }
 
 /** Opens a database file that is there, and touches nothing else. */
@@ -281,7 +313,8 @@ interface Opened {
 }
 
 /** How a store is opened. Tests give queries of their own as `daily`. */
-export type StoreOptions = Resources & ReferencePaths & { now: number; daily?: DailySql; mishaps?: Mishaps };
+export type StoreOptions = Resources &
+  ReferencePaths & { now: number; daily?: DailySql; mishaps?: Mishaps; acceptsLoss?: boolean };
 
 /** For commands, which hear of it from what they ran. */
 export const UNHEARD: Mishaps = { broken: () => {}, lost: () => {} };
@@ -300,6 +333,7 @@ export class DuckDbStore implements Store {
 
   private constructor(
     private readonly database: Renewable<Opened>,
+    private readonly mark: Mark,
     private readonly daily: DailySql,
     private readonly folder: string,
     private readonly settings: Resources & ReferencePaths,
@@ -312,7 +346,10 @@ export class DuckDbStore implements Store {
    */
   static async open(folder: string, settings: StoreOptions): Promise<DuckDbStore> {
     const daily = settings.daily ?? dailySql;
-    let first: DuckDBInstance | undefined = await openInstance(folder, DATABASE, settings);
+    const acceptsLoss = settings.acceptsLoss === true;
+    refuseHalfRestored(folder);
+    requireFile(folder, acceptsLoss);
+    let first: DuckDBInstance | undefined = await openDatabase(folder, settings);
     const database = await Renewable.start<Opened>(
       {
         open: async (broke) => {
@@ -336,15 +373,25 @@ export class DuckDbStore implements Store {
       settings.mishaps ?? UNHEARD,
     );
     try {
+      // Not on the connection that writes: what isn't committed must not be marked.
+      const select: Store['select'] = (sql) => withReader(database, (session) => session.select(sql));
+      const tables = await select('SELECT table_name FROM duckdb_tables()');
+      const names = new Set(tables.map(({ table_name }) => String(table_name)));
+      // Before anything is written, so that what was lost can still be put back.
+      const mark = await Mark.open(duckDbPlace(folder), select, acceptsLoss, names);
       await database.use(async ({ writer }) => {
         await copyBeforeUpgrade(writer, folder, settings.now);
         await applyChanges(writer, settings);
       });
+      return new DuckDbStore(database, mark, daily, folder, settings);
     } catch (error) {
+      // What is refused stays as it is: by itself the engine would take the rest of a log that was cut off into the file.
+      await database
+        .use(({ writer }) => writer.run('PRAGMA disable_checkpoint_on_shutdown'))
+        .catch(() => undefined);
       await database.close();
       throw sentenceOf(error, folder);
     }
-    return new DuckDbStore(database, daily, folder, settings);
   }
 
   select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -375,14 +422,7 @@ export class DuckDbStore implements Store {
     while (this.resting !== undefined) await this.resting;
     this.readers += 1;
     try {
-      return await this.database.use(async ({ idle, session: make }) => {
-        const session = idle.pop() ?? (await make());
-        try {
-          return await read(session);
-        } finally {
-          idle.push(session);
-        }
-      });
+      return await withReader(this.database, read);
     } finally {
       this.readers -= 1;
     }
@@ -469,17 +509,46 @@ export class DuckDbStore implements Store {
     );
   }
 
+  async probe(now: number): Promise<void> {
+    await this.reading((session) =>
+      session.transaction(async () => {
+        const value = String(now);
+        const isThere =
+          (await session.run("UPDATE facts SET value = $value WHERE name = 'probe'", { value })) > 0;
+        if (!isThere) await session.run("INSERT INTO facts VALUES ('probe', $value)", { value });
+      }),
+    );
+    const [probe] = await this.select("SELECT value FROM facts WHERE name = 'probe'");
+    if (probe === undefined) throw new Error('what was written can not be read');
+  }
+
   async close(): Promise<void> {
-    await this.queue.run(() => this.database.close());
+    await this.queue.run(async () => {
+      await this.mark.close();
+      await this.database.close();
+    });
   }
 
   private exclusive<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
     return this.queue.run(() =>
       this.database.use(work).finally(() => {
         this.writes += 1;
+        this.mark.touch();
       }),
     );
   }
+}
+
+/** Reads on a connection that nobody else uses meanwhile. */
+function withReader<T>(database: Renewable<Opened>, read: (session: Session) => Promise<T>): Promise<T> {
+  return database.use(async ({ idle, session: make }) => {
+    const session = idle.pop() ?? (await make());
+    try {
+      return await read(session);
+    } finally {
+      idle.push(session);
+    }
+  });
 }
 
 /** Moves all that is committed from the log into the file. A preview that is under way may be in the way: it ends soon. */

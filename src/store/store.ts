@@ -116,6 +116,8 @@ export interface Store {
   copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<void>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
+  /** Writes something durably and reads it again, and waits for nobody. Throws when that can't be. */
+  probe(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
   rest(): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */

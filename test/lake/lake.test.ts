@@ -266,6 +266,29 @@ describe('the lake', () => {
     expect(bytes(one).equals(bytes(lake))).toBe(true);
   });
 
+  test('compares all files when the list of those that were being replaced is damaged, and says so', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-06-01', 'ada'), event('2026-06-02', 'ada')]);
+    await build(world, lake);
+    const before = writtenFiles(lake);
+    // The files of a day that was being replaced are not what the catalog says.
+    const target = { orgId: 'acme', day: day('2026-06-02') };
+    rmSync(fileOf(lake.folder, 'users', target));
+    writeFileSync(join(lake.folder, '_intent'), '[{"orgId": "ac');
+    const notes: string[] = [];
+    const next = new Lake(world.config.data, (sentence) => notes.push(sentence));
+    await next.publish(world.store, []);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^The file .*_intent is damaged: .* and those that differ \(1\) are written again\.$/,
+      ),
+    ]);
+    expect(existsSync(join(lake.folder, '_intent'))).toBe(false);
+    expect((await next.verify(world.store)).differences).toEqual([]);
+    const kept = (files: Map<string, number>) => [...files].filter(([path]) => path.includes('2026-06-01'));
+    expect(kept(writtenFiles(lake))).toEqual(kept(before));
+  });
+
   test('says in one sentence what keeps it from being written, and goes on with it the next time', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-09', 'ada')]);

@@ -1,0 +1,6 @@
+-- One row is an instant at which the service wrote to see whether it can. Older ones go when parts are merged.
+-- Grain: ().
+CREATE TABLE IF NOT EXISTS probes (
+  probed_at  TIMESTAMP(3) NOT NULL
+)
+ENGINE = ReplacingMergeTree ORDER BY tuple()

@@ -1,0 +1,157 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { DATABASE } from '../config.js';
+import { UsageError } from '../exit.js';
+import { writeWhole } from '../folder.js';
+import { Queue } from '../queue.js';
+import type { Store } from './store.js';
+
+/** The files of marks: who deletes `daybook.duckdb*` begins anew. */
+export const MARK = `${DATABASE}.mark`;
+export const CLICKHOUSE_MARK = 'clickhouse.mark';
+
+/** How long after something was written the mark may say so: a settle must not wait for another file. */
+const LAG_MS = 1000;
+
+const COUNT = z.int().min(0);
+
+/** What only ever grows, unless a database has lost something. */
+const Counts = z.object({ batches: COUNT, keys: COUNT, revocations: COUNT, controls: COUNT });
+type Counts = z.infer<typeof Counts>;
+
+const NOUNS: Record<keyof Counts, string> = {
+  batches: 'batches of events',
+  keys: 'keys',
+  revocations: 'revoked keys',
+  controls: 'revisions of enterprise controls',
+};
+
+/** How each is counted, and in which table. */
+const QUERIES: Record<keyof Counts, { readonly sql: string; readonly table: string }> = {
+  batches: { sql: 'SELECT coalesce(max(batch), 0) FROM batches', table: 'batches' },
+  keys: { sql: 'SELECT count(*) FROM keys', table: 'keys' },
+  revocations: { sql: 'SELECT count(revoked_at) FROM keys', table: 'keys' },
+  controls: { sql: 'SELECT count(*) FROM control_revisions', table: 'control_revisions' },
+};
+
+/** What a database has. One that is new, or of an older Daybook, lacks tables, of which `tables` names those that are there. */
+async function countsIn(select: Store['select'], tables?: ReadonlySet<string>): Promise<Counts> {
+  const columns = Object.entries(QUERIES).map(
+    ([name, { sql, table }]) => `(${tables?.has(table) === false ? 'SELECT 0' : sql}) AS ${name}`,
+  );
+  const [row] = await select(`SELECT ${columns.join(', ')}`);
+  return Counts.parse(row);
+}
+
+/** What the mark says; undefined without one. One that is damaged says nothing. */
+function readMark(path: string): Counts | undefined {
+  try {
+    return Counts.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A database's mark, and what its sentence says. */
+interface Place {
+  /** Of the file. */
+  readonly path: string;
+  /** What has lost something, and what to put back. */
+  readonly what: string;
+  readonly remedy: string;
+}
+
+export function duckDbPlace(folder: string): Place {
+  return {
+    path: join(folder, MARK),
+    what: `The database in ${folder}`,
+    remedy: `put ${DATABASE} and ${DATABASE}.wal back as they were, restore a backup with "daybook restore"`,
+  };
+}
+
+export function clickHousePlace(folder: string): Place {
+  return {
+    path: join(folder, CLICKHOUSE_MARK),
+    what: 'The ClickHouse database',
+    remedy: 'restore a backup of it, and that of the data folder with "daybook restore"',
+  };
+}
+
+/** Throws a UsageError for a database that has less than it is marked to have, unless that is accepted. */
+function refuseLoss({ path, what, remedy }: Place, counts: Counts, acceptsLoss: boolean): void {
+  const marked = readMark(path);
+  if (marked === undefined || acceptsLoss) return;
+  const names = Counts.keyof().options.filter((name) => counts[name] < marked[name]);
+  if (names.length === 0) return;
+  const parts = names.map((name) => `${counts[name]} of ${marked[name]} ${NOUNS[name]}`);
+  throw new UsageError(
+    `${what} has lost what it had acknowledged (it has ${parts.join(', ')}): ${remedy}, or go on without what is lost with --accept-loss.`,
+  );
+}
+
+/** Throws a UsageError where a mark says that there was a database, and there is none, unless that is accepted. */
+export function requireFile(folder: string, acceptsLoss: boolean): void {
+  if (existsSync(join(folder, DATABASE))) return;
+  refuseLoss(duckDbPlace(folder), { batches: 0, keys: 0, revocations: 0, controls: 0 }, acceptsLoss);
+}
+
+/**
+ * What a database had at least, in a file outside of it, so that one that has lost something is recognized. TRICKY: it is
+ * written after what it counts is on disk, and never before: a database may have more, as after a kill.
+ */
+export class Mark {
+  private timer: NodeJS.Timeout | undefined;
+  private isDue = false;
+  private isClosed = false;
+  private readonly writing = new Queue();
+
+  private constructor(
+    private readonly path: string,
+    private readonly select: Store['select'],
+  ) {}
+
+  /**
+   * Compares a database with its mark, and marks it from then on. Throws a UsageError for one that has lost something,
+   * unless that is accepted. `tables` are those that it has; all of them by default.
+   */
+  static async open(
+    place: Place,
+    select: Store['select'],
+    acceptsLoss: boolean,
+    tables?: ReadonlySet<string>,
+  ): Promise<Mark> {
+    const counts = await countsIn(select, tables);
+    refuseLoss(place, counts, acceptsLoss);
+    const mark = new Mark(place.path, select);
+    if (JSON.stringify(counts) !== JSON.stringify(readMark(place.path))) mark.touch();
+    return mark;
+  }
+
+  /** Something was written, and is on disk. */
+  touch(): void {
+    this.isDue = true;
+    if (this.isClosed) return;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      // What can't be read or written now is tried again.
+      this.write().catch(() => this.touch());
+    }, LAG_MS).unref();
+  }
+
+  /** Says what the database has now, if something was written. */
+  private write(): Promise<void> {
+    return this.writing.run(async () => {
+      if (!this.isDue) return;
+      this.isDue = false;
+      await writeWhole(this.path, `${JSON.stringify(await countsIn(this.select))}\n`);
+    });
+  }
+
+  /** Says for the last time what the database has, which is still open. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    await this.write().catch(() => undefined);
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { buildApp } from '../src/api/app.js';
+import { ClickHouseStore } from '../src/store/clickhouse.js';
+import { DuckDbStore } from '../src/store/duckdb.js';
+import { CLICKHOUSE_MARK, MARK } from '../src/store/mark.js';
+import type { Store } from '../src/store/store.js';
+import { databaseOf } from './clickhouse/engine.js';
+import { NOW, storeName, World } from './world.js';
+
+const event = (event_id: string) => ({
+  event_id,
+  type: 'user_message',
+  timestamp: '2026-07-09T10:00:00Z',
+  user_id: 'ada',
+  session_id: 's',
+});
+
+test('is marked outside with what it has, and refused once it has less, unless that is accepted', async () => {
+  const world = await World.create();
+  const { config } = world;
+  const { data } = config;
+  const path = join(data, storeName() === 'DuckDB' ? MARK : CLICKHOUSE_MARK);
+  const open = (acceptsLoss: boolean): Promise<Store> => {
+    const settings = { ...config, now: NOW, acceptsLoss };
+    return storeName() === 'DuckDB'
+      ? DuckDbStore.open(data, settings)
+      : ClickHouseStore.with(
+          data,
+          settings,
+          databaseOf(data, () => {}),
+        );
+  };
+  const mark = () => JSON.parse(readFileSync(path, 'utf8'));
+  await world.send([event('1')]);
+  await world.send([event('2')]);
+  await world.store.close();
+  expect(mark()).toEqual({ batches: 2, keys: 0, revocations: 0, controls: 0 });
+  // It may lag behind, as after a kill, and be damaged or missing.
+  for (const text of ['{"batches":1,"keys":0,"revocations":0,"controls":0}', '{', undefined]) {
+    rmSync(path);
+    if (text !== undefined) writeFileSync(path, text);
+    await (await open(false)).close();
+    expect(mark()).toMatchObject({ batches: 2 });
+  }
+  const ahead = '{"batches":3,"keys":1,"revocations":0,"controls":0}';
+  writeFileSync(path, ahead);
+  for (let start = 1; start <= 2; start += 1)
+    await expect(open(false)).rejects.toThrow(
+      /has lost what it had acknowledged \(it has 2 of 3 batches of events, 0 of 1 keys\): .* --accept-loss\.$/,
+    );
+  expect(readFileSync(path, 'utf8')).toBe(ahead);
+  await (await open(true)).close();
+  expect(mark()).toMatchObject({ batches: 2, keys: 0 });
+  await (await open(false)).close();
+});
+
+test('/readyz writes and reads the store, once a second however many ask', async () => {
+  const world = await World.create();
+  let probes = 0;
+  let failure: Error | undefined;
+  const store = new Proxy(world.store, {
+    get(target, name) {
+      if (name === 'probe')
+        return async (now: number) => {
+          probes += 1;
+          if (failure !== undefined) throw failure;
+          await target.probe(now);
+        };
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  const app = buildApp({ store, config: world.config, clock: world.clock, inbox: world.inbox });
+  const asked = async () => (await app.inject({ url: '/readyz' })).statusCode;
+  const before = await store.revision();
+  expect(await Promise.all(Array.from({ length: 20 }, asked))).toEqual(Array(20).fill(200));
+  world.now += 999;
+  expect(await asked()).toBe(200);
+  expect(probes).toBe(1);
+  world.now += 1;
+  expect(await asked()).toBe(200);
+  expect(probes).toBe(2);
+  // What it writes is no reason to make any answer again.
+  expect(await store.revision()).toBe(before);
+  failure = new Error('No space left on device');
+  expect(await asked()).toBe(200);
+  world.now += 1000;
+  expect(await asked()).toBe(503);
+  expect(await asked()).toBe(503);
+  expect(probes).toBe(3);
+  failure = undefined;
+  world.now += 1000;
+  expect(await asked()).toBe(200);
+  await app.close();
+  expect(existsSync(join(world.config.data, 'inbox'))).toBe(true);
+});
