@@ -124,6 +124,14 @@ describe('settings', () => {
         'managedComputersAllowedEmails.0 must be an e-mail address',
       ],
       [
+        { extraKnownMarketplaces: { acme: { source: { repo: 'https://ci:s3cr3t@git.acme.example/x' } } } },
+        'settings.extraKnownMarketplaces.acme.source.repo must not have an address with a password',
+      ],
+      [
+        { customModels: [{ model: 'm', baseUrl: 'https://models.acme.example/v1?api_key=s3cr3t' }] },
+        'settings.customModels.0.baseUrl must not have an address with a password',
+      ],
+      [
         { hooks: { Stop: [{ matcher: '(', hooks: [] }] } },
         'hooks.Stop.0.matcher must be a regular expression',
       ],

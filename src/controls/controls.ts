@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import type { Row, Store } from '../store/store.js';
+import { withoutCredentials } from '../url-credentials.js';
 import { AllowedAddresses } from './address.js';
 import { type Difference, differencesOf } from './difference.js';
 import type { SecretKey } from './secret.js';
@@ -59,7 +60,10 @@ function changeOf(row: Row | undefined): Change {
   if (row === undefined) return { revision: 0, settings: {}, user: null, updatedAt: null };
   return {
     revision: Number(row.revision),
-    settings: mapSecrets(storedOf(row), () => MASK),
+    // Earlier versions took addresses with passwords.
+    settings: Stored.parse(
+      JSON.parse(withoutCredentials(JSON.stringify(mapSecrets(storedOf(row), () => MASK)))),
+    ),
     user: { id: String(row.user_id), email: String(row.user_email), name: String(row.user_name) },
     updatedAt: new Date(Number(row.updated_at)).toISOString(),
   };

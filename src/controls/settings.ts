@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/config.js';
 import { NOT_BLANK } from '../name.js';
+import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './address.js';
 
 const flag = z.boolean().optional();
@@ -20,6 +21,22 @@ const emails = z
       .max(320),
   )
   .optional();
+
+const NO_CREDENTIALS =
+  'must not have an address with a password or token in it: put that into env, which is stored encrypted';
+
+/** The ways to texts with such an address, but for what is a secret anyway: see mapSecrets. */
+function* addressesWithCredentials(
+  value: unknown,
+  path: readonly string[] = [],
+): Generator<readonly string[]> {
+  const [first, , third = ''] = path;
+  if (first === 'env' || (first === 'customModels' && ['apiKey', 'extraHeaders'].includes(third))) return;
+  if (typeof value === 'string' && hasCredentials(value)) yield path;
+  if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value))
+      yield* addressesWithCredentials(member, [...path, name.slice(0, 100)]);
+}
 
 /** The events that hooks can be configured for (public-api.md 6.1), and two switches. */
 const { hooksDisabled, showHookOutput, ...events } = HooksConfig.shape;
@@ -252,6 +269,10 @@ export const Settings = z
     platformRouterGuidance: words,
     platformRouterRules: z.array(z.looseObject({ guidance: words, when: words })).optional(),
     env: open,
+  })
+  .superRefine((settings, context) => {
+    for (const path of addressesWithCredentials(settings))
+      context.addIssue({ code: 'custom', path: [...path], message: NO_CREDENTIALS });
   })
   .meta({
     id: 'EnterpriseControls',
