@@ -273,17 +273,19 @@ program
     };
     if (range.all === true && (range.from !== undefined || range.to !== undefined))
       throw new UsageError('--all goes without --from and --to: it builds every closed day.');
-    const { days, breaches } = await withProgress('Building', (progress) =>
+    const { days, breaches, setAside } = await withProgress('Building', (progress) =>
       call(settings(program.opts()), clock, 'build', range, progress),
     );
     const seconds = (performance.now() - started) / 1000;
     for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
+    for (const { path, reason } of setAside) process.stderr.write(`Set aside: ${path}: ${reason}.\n`);
     if (breaches.length > 0) process.exitCode = 1;
     if (options.json === true) {
       print(
         JSON.stringify({
           days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
           failed: breaches.map(({ orgId, ...breach }) => ({ org_id: orgId, ...breach })),
+          set_aside: setAside,
           seconds: Number(seconds.toFixed(3)),
         }),
       );
@@ -292,9 +294,9 @@ program
     const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
     print(
       days.length === 0
-        ? breaches.length === 0
-          ? 'Every closed day is up to date.'
-          : 'No day was built.'
+        ? breaches.length > 0
+          ? 'No day was built.'
+          : `Every closed day is up to date${setAside.length === 0 ? '' : ', without what is set aside in the inbox'}.`
         : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
     );
   });

@@ -66,7 +66,7 @@ export async function serve(
       );
     await prepare(store);
     const lake = new Lake(config.data, (sentence) => serving.log.warn(sentence));
-    const settle = () => inbox.drain(store);
+    const settle = () => inbox.drain(store).then(() => inbox.setAside);
     const control = await serveControl({
       store,
       config,
@@ -82,7 +82,7 @@ export async function serve(
     });
     // What was built before the lake was, or is not in it for another reason.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'days could not be published'));
-    const schedule = new Schedule(store, clock, serving.log, settle, {
+    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
       retentionDays: config.retentionDays,
       publish: (days) => lake.publish(store, days),
     });

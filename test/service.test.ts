@@ -439,6 +439,11 @@ test('a build counts all that was acknowledged before it, with and without a ser
   expect(await send(service.url, key, lines(ids(1, 3)))).toBe(200);
   await service.run('build');
   expect(await messages()).toBe(3);
+  // What Daybook didn't put there is in nobody's way, and isn't passed over in silence.
+  writeFileSync(join(service.data, 'inbox', 'ready', '.DS_Store'), '');
+  expect(await service.run('build')).toBe(
+    'Every closed day is up to date, without what is set aside in the inbox.\n',
+  );
   expect(await send(service.url, key, lines(ids(2, 4)))).toBe(200);
   await ended(child, 'SIGKILL');
   const ready = join(service.data, 'inbox', 'ready');

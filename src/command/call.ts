@@ -119,8 +119,7 @@ export async function call<Name extends CommandName>(
     const settle = () =>
       withInbox(config, clock, async (inbox) => {
         await inbox.drain(store);
-        for (const { path, reason } of inbox.setAside)
-          process.stderr.write(`Set aside: ${path}: ${reason}.\n`);
+        return inbox.setAside;
       });
     const setAside = () =>
       withInbox(config, clock, (inbox) => inbox.look()).catch((error) => {

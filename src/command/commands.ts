@@ -26,8 +26,8 @@ export interface Context {
   readonly store: Store;
   readonly config: Config;
   readonly lake: Lake;
-  /** Settles all events that were acknowledged before it is called. Throws when some can't be settled. */
-  readonly settle: () => Promise<void>;
+  /** Settles all events that were acknowledged before it is called, and answers what is set aside. Throws when the store fails. */
+  readonly settle: () => Promise<readonly SetAside[]>;
   /** What can't be settled at present. */
   readonly setAside: () => Promise<readonly SetAside[]>;
   /** Unix milliseconds. */
@@ -177,14 +177,15 @@ export const commands = {
     return ingest(store, request, clock, (done) => progress(done, total));
   },
   build: async ({ store, config, lake, clock, settle }: Context, range: Of<'build'>, progress: Progress) => {
-    await settle().catch((error: unknown) => {
+    const setAside = await settle().catch((error: unknown) => {
       throw new NotSettled(config.data, error);
     });
-    return runBuild(store, 'command', range, clock, {
+    const built = await runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
       progress,
       publish: (days) => lake.publish(store, days),
     });
+    return { ...built, setAside };
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
