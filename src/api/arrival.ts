@@ -50,6 +50,8 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
  */
 function closeAfterBody(request: IncomingMessage): void {
   const { socket } = request;
+  // One that was cut off doesn't close again, and the timer would keep the process alive.
+  if (socket.destroyed) return;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
   socket.once('close', () => clearTimeout(timer));
   // Node calls this when it has written the last answer of a connection.
