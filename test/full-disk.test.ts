@@ -61,6 +61,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
     const { stdout } = await daybook(['--data', data, 'status', '--json']);
     return JSON.parse(stdout).organizations[0].events;
   };
+  const ready = async () => (await fetch(`${url}/readyz`)).status;
   const backup = () => daybook(['--data', data, 'backup', join(disk, 'backup')]);
   expect((await send(5000)).status).toBe(200);
   await until(isSettled);
@@ -74,6 +75,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const refused = await send(10);
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('5');
+  expect(await ready()).toBe(503);
   const file = join(disk, '..', 'more.ndjson');
   writeFileSync(file, linesOf(5000));
   const taken = await daybook(['--data', data, 'ingest', '--org', 'acme', file]);
@@ -83,6 +85,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   rmSync(ballast);
   expect((await send(10)).status).toBe(200);
   await until(isSettled);
+  await until(async () => (await ready()) === 200);
   expect(await events()).toBe(5010);
   expect(await backup()).toMatchObject({ code: 0 });
   expect(child.exitCode).toBe(null);

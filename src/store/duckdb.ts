@@ -36,6 +36,9 @@ const STORAGE = { storage_compatibility_version: 'v1.5.0' };
 const CHECKPOINTS_AT_MOST = 100;
 const CHECKPOINT_RETRY_MS = 50;
 
+/** More than a page of a disk: on one that is full, less may still find room at the end of the log. */
+const PROBE_CHARACTERS = 4096;
+
 /** What a database may use of its machine: MiB of memory, and processors; all of them unless it says how many. */
 export interface Resources {
   readonly memoryMb: number;
@@ -512,7 +515,7 @@ export class DuckDbStore implements Store {
   async probe(now: number): Promise<void> {
     await this.reading((session) =>
       session.transaction(async () => {
-        const value = String(now);
+        const value = String(now).padEnd(PROBE_CHARACTERS);
         const isThere =
           (await session.run("UPDATE facts SET value = $value WHERE name = 'probe'", { value })) > 0;
         if (!isThere) await session.run("INSERT INTO facts VALUES ('probe', $value)", { value });
