@@ -46,6 +46,8 @@ await backUp(world.config, backup, (copy) =>
     copy(join(data, 'held-id'), heldAt),
   ),
 );
+// Whole in a log that is cut off after it.
+await world.store.run([{ sql: "INSERT INTO facts VALUES ('between', 'two batches')" }]);
 await world.send([event('second')]);
 for (const name of [DATABASE, LOG, 'secret.key']) copyFileSync(join(data, name), join(killed, name));
 await world.store.close();
