@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { refuseClient } from './connection-errors.js';
@@ -50,8 +51,8 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
  */
 function closeAfterBody(request: IncomingMessage): void {
   const { socket } = request;
-  // One that was cut off doesn't close again, and the timer would keep the process alive.
-  if (socket.destroyed) return;
+  // One that was cut off doesn't close again, and the timer would keep the process alive; nor does that of an injected request.
+  if (socket.destroyed || !(socket instanceof Socket)) return;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
   socket.once('close', () => clearTimeout(timer));
   // Node calls this when it has written the last answer of a connection.
