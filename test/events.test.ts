@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
+import { BODY_LINES } from '../src/ingest/body-lines.js';
 import { nameOf } from '../src/ingest/body-name.js';
+import { Checker } from '../src/ingest/check.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
 import { ulid } from '../src/ulid.js';
@@ -123,7 +126,11 @@ describe('POST /api/v1/events', () => {
   test('a line that is too long is rejected, and those around it are taken', async () => {
     const { send, stored } = await newOrganization();
     const { body } = await send(lines([event('1'), event('long', { cwd: 'x'.repeat(1 << 20) }), event('2')]));
-    expect(body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ line: 2, code: 'line_too_long' }] });
+    expect(body).toMatchObject({
+      accepted: 2,
+      rejected: 1,
+      errors: [{ line: 2, code: 'line_too_long', detail: 'The line must be at most 1 MiB long.' }],
+    });
     expect(await stored()).toEqual(['1', '2']);
   });
 
@@ -151,6 +158,69 @@ describe('POST /api/v1/events', () => {
       200,
     );
     expect(await stored()).toEqual([]);
+    expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
+  });
+
+  test('refuses bodies of more than 100,000 lines or elements before it looks at them', async () => {
+    const { send, stored } = await newOrganization();
+    const checks = vi.spyOn(Checker.prototype, 'check');
+    const arrays = vi.spyOn(Checker.prototype, 'toLines');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const packed = { 'content-encoding': 'gzip' };
+    for (const line of ['{\n', '\n', '1\r\n']) {
+      const { status, body } = await send(gzipSync(line.repeat(BODY_LINES + 1)), packed);
+      expect({ status, detail: body.detail }).toEqual({
+        status: 413,
+        detail: 'A body must have at most 100000 lines, or elements of an array: send it in parts.',
+      });
+    }
+    const json = { ...packed, 'content-type': 'application/json' };
+    expect((await send(gzipSync(`[${'0,'.repeat(BODY_LINES)}0]`), json)).status).toBe(413);
+    expect(checks).not.toHaveBeenCalled();
+    expect(arrays).not.toHaveBeenCalled();
+    expect((await send(gzipSync(`${'\n'.repeat(BODY_LINES - 1)}{`), packed)).body).toMatchObject({
+      rejected: 1,
+      errors: [{ line: BODY_LINES }],
+    });
+    // Commas of texts and of what is nested count for nothing.
+    const nested = `[${`[${'0,'.repeat(BODY_LINES)}0],"${'\\",'.repeat(BODY_LINES)}"`}]`;
+    expect((await send(gzipSync(nested), json)).body).toMatchObject({ accepted: 0, rejected: 2 });
+    expect(await stored()).toEqual([]);
+  });
+
+  test('looks at a body with faults piece by piece, with the numbers of its lines', async () => {
+    const { send, stored } = await newOrganization();
+    const wide = (id: string) => event(id, { cwd: 'x'.repeat(1900), other: 'y'.repeat(900_000) });
+    const sent = Array.from({ length: 12 }, (_, index) => wide(`wide-${index}`));
+    const { body } = await send(gzipSync(lines([...sent, '{', ...sent, event('late', { user_id: 7 })])), {
+      'content-encoding': 'gzip',
+    });
+    expect(body).toMatchObject({
+      accepted: 24,
+      rejected: 2,
+      errors: [
+        { line: 13, code: 'not_json' },
+        { line: 26, code: 'wrong_type' },
+      ],
+    });
+    expect(await stored()).toHaveLength(12);
+  });
+
+  test('stops looking at a body when its sender has gone, and goes on with the others', async () => {
+    const { orgId, send } = await newOrganization();
+    const gone = new AbortController();
+    const receiving = world.inbox.receive(Readable.from([Buffer.from(lines(['{', event('1')]))]), {
+      requestId: 'gone',
+      orgId,
+      onlyUser: null,
+      encoding: 'identity',
+      isArray: false,
+      gone: gone.signal,
+    });
+    gone.abort();
+    const [left, stayed] = await Promise.allSettled([receiving, send(lines(['{', event('2')]))]);
+    expect(left).toMatchObject({ status: 'rejected', reason: { name: 'Gone' } });
+    expect(stayed).toMatchObject({ value: { body: { accepted: 1, rejected: 1 } } });
     expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
   });
 

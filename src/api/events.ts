@@ -1,8 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
+import { BODY_LINES, TooManyLines } from '../ingest/body-lines.js';
+import { Gone } from '../ingest/check.js';
 import { EVENT_BODIES } from '../ingest/event.js';
 import { InboxFull, NotAnArray } from '../ingest/inbox.js';
 import { ApiError } from './errors.js';
@@ -40,6 +42,7 @@ const Taken = z.object({
 
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
+const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
 const NO_ARRAY = 'The body must be a JSON array of events: for a line an event send application/x-ndjson.';
 export const FULL =
   'The service has as many events waiting as it can keep: nothing was taken, send them again later.';
@@ -79,7 +82,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         response: { 200: Taken },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { caller } = request;
       // Without a Content-Type an empty body reaches no parser.
       if (request.body === undefined) throw wrongMediaType(request);
@@ -98,6 +101,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
           onlyUser,
           encoding: encodingOf(request.headers['content-encoding']),
           isArray: request.mediaType === 'application/json',
+          gone: goneOf(reply),
         });
         if (verdict.ofOthers > 0) {
           throw new ApiError(
@@ -110,7 +114,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
       } catch (error) {
         const refusal = refusalOfBody(error);
         // Nobody hears this; but it is no failure of the service.
-        if (refusal === error && request.raw.readableAborted)
+        if (error instanceof Gone || (refusal === error && request.raw.readableAborted))
           throw new ApiError(400, 'The body ended in the middle.');
         throw refusal;
       }
@@ -118,9 +122,17 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
   );
 };
 
+/** Aborted when a client goes away before its answer. */
+export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
 /** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. */
 export function refusalOfBody(error: unknown): unknown {
   if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
+  if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not packed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);

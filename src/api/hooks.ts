@@ -9,7 +9,7 @@ import { isTimely } from '../ingest/event.js';
 import { lineText, nameText } from '../name.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
-import { FULL, refusalOfBody } from './events.js';
+import { FULL, goneOf, refusalOfBody } from './events.js';
 import type { ApiDeps } from './family.js';
 import { may } from './roles.js';
 
@@ -161,6 +161,7 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
             onlyUser: userId,
             encoding: 'identity',
             isArray: false,
+            gone: goneOf(reply),
           })
           .catch((error) => {
             throw refusalOfBody(error);

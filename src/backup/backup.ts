@@ -162,7 +162,7 @@ async function describe(
 
 /** The newest numbered change of a database: who can read it has a file that is a whole one. */
 async function changeOf(path: string): Promise<number> {
-  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', temp_directory: '' });
   const connection = await instance.connect();
   try {
     const rows = await connection.runAndReadAll('SELECT max(number) FROM changes');

@@ -100,7 +100,10 @@ export async function restore(
 /** Throws a UsageError for a database that another process has open. One that is damaged can be replaced. */
 async function refuseOpen(data: string, file: string): Promise<void> {
   try {
-    const instance = await DuckDBInstance.create(join(data, file), { access_mode: 'READ_ONLY' });
+    const instance = await DuckDBInstance.create(join(data, file), {
+      access_mode: 'READ_ONLY',
+      temp_directory: '',
+    });
     instance.closeSync();
   } catch (error) {
     if (isLocked(error))

@@ -32,7 +32,11 @@ function atMost(limit: number, show: (piece: Buffer) => void = () => undefined):
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
       if (bytes > limit) return done(new TooLarge());
-      show(chunk);
+      try {
+        show(chunk);
+      } catch (error) {
+        return done(error as Error);
+      }
       done(null, chunk);
     },
   });
@@ -40,7 +44,7 @@ function atMost(limit: number, show: (piece: Buffer) => void = () => undefined):
 
 /**
  * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. What is
- * written is shown on the way. Throws TooLarge and NotUnpacked.
+ * written is shown on the way. Throws TooLarge, NotUnpacked, and what `show` throws.
  */
 export async function writeBody(
   body: Readable,

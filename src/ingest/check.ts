@@ -14,7 +14,7 @@ import {
   overLines,
 } from '../store/settle.js';
 import { quote, readSql } from '../store/sql.js';
-import { numberLines } from './number.js';
+import { type NumberedLine, numberedLines, writeLines } from './number.js';
 
 /** A file of canonical lines that somebody sent. */
 export interface Sent {
@@ -24,6 +24,13 @@ export interface Sent {
   readonly onlyUser: string | null;
   /** When the sender's request came: the instant that its events are judged by. Unix milliseconds. */
   readonly receivedAt: number;
+  /** Aborted when nobody waits for the verdict any more. */
+  readonly gone: AbortSignal;
+}
+
+/** Nobody waits for the verdict any more. */
+export class Gone extends Error {
+  override name = 'Gone';
 }
 
 /** A line that broke a rule: its number from 1, the reason, and a sentence. */
@@ -42,7 +49,11 @@ export interface Verdict {
 }
 
 const ERRORS_SHOWN = 100;
-const MEMORY_MB = 256;
+const MEMORY_MB = 160;
+/** How much of temporary files there may be on the disk. */
+const TEMPORARY_MB = 64;
+/** How much of a file with faults is looked at before others have their turn: bytes. */
+const SLICE_BYTES = 4 << 20;
 
 /** Fills the table that tells the rules whose each file is, with a row for each by its index. */
 function describe(files: readonly Sent[]): string {
@@ -67,12 +78,18 @@ const COUNTS = `WITH
   JOIN batch_files USING (source)
   GROUP BY source`;
 
+/** What is asked of each line of a slice, which is looked at once. */
+const JUDGED = 'SELECT source, line_no, fault, day, user_id FROM checked';
+const REJECTS = readSql('ingest/rejects.sql').replace('FROM checked', 'FROM judged');
+
 /**
  * Looks at lines by the rules of ingest, and keeps nothing: in a database of its own, so that it waits for nobody. It looks
  * at one group of files at a time.
  */
 export class Checker {
   private readonly queue = new Queue();
+  /** Whether the queries over numbered lines are there. */
+  private isDefined = false;
 
   private constructor(
     private readonly instance: DuckDBInstance,
@@ -87,6 +104,7 @@ export class Checker {
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${MEMORY_MB}MiB`,
       temp_directory: folder,
+      max_temp_directory_size: `${TEMPORARY_MB}MiB`,
       threads: '1',
       autoinstall_known_extensions: 'false',
     });
@@ -104,20 +122,18 @@ export class Checker {
     return new Checker(instance, session, counts, folder);
   }
 
-  /** The verdicts on files, in their order. */
-  check(files: readonly Sent[]): Promise<Verdict[]> {
+  /**
+   * The verdicts on files, in their order; undefined for a file whose lines must be looked at one by one.
+   */
+  check(files: readonly Sent[]): Promise<(Verdict | undefined)[]> {
     return this.queue.run(async () => {
       const counts = await this.count(files);
-      const verdicts: Verdict[] = [];
-      for (const [index, file] of files.entries()) {
+      return files.map((_, index) => {
         const { lines = 0, faults = 0, ofOthers = 0 } = counts?.get(index) ?? {};
-        verdicts.push(
-          counts !== undefined && faults === 0
-            ? { accepted: lines, rejected: 0, errors: [], ofOthers }
-            : await this.checkNumbered(file),
-        );
-      }
-      return verdicts;
+        return counts !== undefined && faults === 0
+          ? { accepted: lines, rejected: 0, errors: [], ofOthers }
+          : undefined;
+      });
     });
   }
 
@@ -143,31 +159,71 @@ export class Checker {
           ]),
       );
     } catch (error) {
-      if (!isReadError(error)) throw error;
+      if (!isReadError(error) && !isOutOfMemory(error)) throw error;
       return undefined;
     }
   }
 
-  /** The verdict on a file that has faults, or may have: its lines are numbered first. */
-  private async checkNumbered(file: Sent): Promise<Verdict> {
+  /**
+   * The verdict on a file that has faults, or may have. Its lines are looked at some at a time, and others have their turn in
+   * between. Throws Gone when the sender has gone.
+   */
+  async checkNumbered(file: Sent): Promise<Verdict> {
+    const lines = numberedLines({ path: file.path, source: '0' }, LINE_LIMIT.canonical);
+    let bytes = SLICE_BYTES;
+    const total = { accepted: 0, rejected: 0, errors: [] as LineError[], ofOthers: 0 };
+    try {
+      for (let rest: readonly NumberedLine[] | undefined = []; rest !== undefined; ) {
+        const before: readonly NumberedLine[] = rest;
+        rest = await this.queue.run(async () => {
+          if (file.gone.aborted) throw new Gone();
+          const slice = await sliceOf(before, lines, bytes);
+          if (slice.length === 0) return undefined;
+          try {
+            const { accepted, rejected, errors, ofOthers } = await this.checkSlice(slice, file);
+            total.accepted += accepted;
+            total.rejected += rejected;
+            total.ofOthers += ofOthers;
+            total.errors.push(...errors.slice(0, ERRORS_SHOWN - total.errors.length));
+            return before.slice(slice.length);
+          } catch (error) {
+            // A line of many small values takes a hundred times its length.
+            if (!isOutOfMemory(error) || slice.length === 1) throw error;
+            bytes = Math.floor(bytes / 8);
+            return [...slice, ...before.slice(slice.length)];
+          }
+        });
+      }
+      return total;
+    } finally {
+      await lines.return(undefined);
+    }
+  }
+
+  private async checkSlice(slice: readonly NumberedLine[], file: Sent): Promise<Verdict> {
+    const { session } = this;
     const spool = join(this.folder, 'numbered');
     try {
-      await this.session.run(`${describe([file])}; SET VARIABLE batch = 0; SET VARIABLE keeps_text = false`);
-      await numberLines([{ path: file.path, source: '0' }], spool, LINE_LIMIT.canonical);
-      await defineLines(this.session, 'canonical', numberedLinesOf('canonical', spool));
-      await this.session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
-      const [counts] = await overLines(this.session, [file], async () => {
-        await this.session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${readSql('ingest/rejects.sql')}`);
-        return this.session.select(
-          `SELECT
-            count(*) FILTER (WHERE fault IS NULL) AS accepted,
-            count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others,
-            (SELECT count(*) FROM rejected) AS rejected
-          FROM checked
-          JOIN batch_files USING (source)`,
-        );
-      });
-      const errors = await this.session.select(
+      await session.run(`${describe([file])}; SET VARIABLE batch = 0; SET VARIABLE keeps_text = true`);
+      await writeLines(slice, spool);
+      if (!this.isDefined) {
+        await defineLines(session, 'canonical', numberedLinesOf('canonical', spool));
+        await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
+        this.isDefined = true;
+      }
+      await overLines(session, [{ path: spool }], () =>
+        session.run(`CREATE OR REPLACE TEMP TABLE judged AS ${JUDGED}`),
+      );
+      await session.run(`CREATE OR REPLACE TEMP TABLE rejected AS ${REJECTS}`);
+      const [counts] = await session.select(
+        `SELECT
+          count(*) FILTER (WHERE fault IS NULL) AS accepted,
+          count(*) FILTER (WHERE fault IS NULL AND user_id <> only_user) AS of_others,
+          (SELECT count(*) FROM rejected) AS rejected
+        FROM judged
+        JOIN batch_files USING (source)`,
+      );
+      const errors = await session.select(
         `SELECT line_no, reason, detail FROM rejected ORDER BY line_no LIMIT ${ERRORS_SHOWN}`,
       );
       return {
@@ -211,6 +267,27 @@ export class Checker {
       this.instance.closeSync();
     });
   }
+}
+
+/** The next lines, of those that were read before and then of others: one at least, and up to so many bytes. */
+async function sliceOf(
+  before: readonly NumberedLine[],
+  others: AsyncGenerator<NumberedLine>,
+  bytes: number,
+): Promise<NumberedLine[]> {
+  const slice: NumberedLine[] = [];
+  for (let taken = 0; slice.length === 0 || taken < bytes; ) {
+    const next = before[slice.length] ?? (await others.next()).value;
+    if (next === undefined) break;
+    slice.push(next);
+    taken += next.text.length;
+  }
+  return slice;
+}
+
+/** Whether some lines took more memory than the checker has. */
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /^Out of Memory Error/i.test(error.message);
 }
 
 /** Whether a file begins with [ and ends with ], white space aside: a reader of arrays takes one that was cut off for whole. */

@@ -8,14 +8,15 @@ import { StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Watcher } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
+import { ElementCount, LineCount } from './body-lines.js';
 import { type Body, nameOf } from './body-name.js';
-import { Checker, type Sent, type Verdict } from './check.js';
+import { Checker, Gone, type Sent, type Verdict } from './check.js';
 import { PlainLines } from './plain.js';
 import type { SetAside } from './set-aside.js';
 
 /** How much is checked together by the rules of sql/ingest. */
 const GROUP_FILES = 64;
-const GROUP_BYTES = 64 << 20;
+const GROUP_BYTES = 16 << 20;
 
 /** Who sends a body, and how it is written. */
 export interface Sender {
@@ -27,6 +28,8 @@ export interface Sender {
   readonly encoding: Encoding;
   /** Whether the body is a JSON array of events; else it is a line an event. */
   readonly isArray: boolean;
+  /** Aborted when nobody waits for an answer any more. */
+  readonly gone: AbortSignal;
 }
 
 /** What is waiting is as much as may wait: nothing was taken. */
@@ -74,6 +77,8 @@ export class Inbox {
   private waiting: Waiting[] = [];
   private opened: Promise<Checker> | undefined;
   private isChecking = false;
+  /** The bodies whose lines are looked at one by one. */
+  private readonly numbered = new Set<Promise<void>>();
   private readonly disk = new Queue();
   private checked: Checked[] = [];
   private keeping: Promise<void> | undefined;
@@ -111,25 +116,30 @@ export class Inbox {
   }
 
   /**
-   * Takes a body in, and answers once what is valid in it is on disk. Throws InboxFull, TooLarge and NotAnArray, and then
-   * has taken nothing. A verdict with events of others has taken nothing either.
+   * Takes a body in, and answers once what is valid in it is on disk. Throws InboxFull, TooLarge, TooManyLines,
+   * NotAnArray and Gone, and then has taken nothing. A verdict with events of others has taken nothing either.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
     if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
-    const { requestId, orgId, onlyUser } = sender;
+    const { requestId, orgId, onlyUser, gone } = sender;
     const receivedAt = this.clock();
     const path = join(this.folder, 'incoming', requestId);
     try {
       const plain = new PlainLines(sender, receivedAt);
       const look = (piece: Buffer) => plain.add(piece);
-      let bytes = await writeBody(body, path, sender.encoding, sender.isArray ? undefined : look);
+      const count = sender.isArray ? new ElementCount() : new LineCount();
+      let bytes = await writeBody(body, path, sender.encoding, (piece) => {
+        count.add(piece);
+        if (!sender.isArray) look(piece);
+      });
+      if (sender.gone.aborted) throw new Gone();
       if (sender.isArray) {
         if (!(await (await this.checker()).toLines(path, `${path}.lines`))) throw new NotAnArray();
         bytes = await sync(`${path}.lines`);
         await rename(`${path}.lines`, path);
         for await (const piece of createReadStream(path)) look(piece);
       }
-      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser, receivedAt }, bytes));
+      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser, receivedAt, gone }, bytes));
       if (verdict.ofOthers > 0) await rm(path);
       else await this.keep({ path, body: { requestId, orgId, receivedAt }, bytes });
       return verdict;
@@ -167,21 +177,46 @@ export class Inbox {
     this.isChecking = true;
     while (this.waiting.length > 0) {
       const group = this.nextGroup();
+      if (group.length === 0) break;
       try {
         const checker = await this.checker();
-        const verdicts = await checker.check(group.map(({ file }) => file));
-        for (const [index, one] of group.entries()) one.resolve(verdicts[index] as Verdict);
+        const isLarge = group.some(({ bytes }) => bytes > GROUP_BYTES);
+        const files = group.map(({ file }) => file);
+        const verdicts = isLarge ? [] : await checker.check(files);
+        for (const [index, one] of group.entries()) {
+          const verdict = verdicts[index];
+          // Not waited for: those that come meanwhile go in between.
+          if (verdict === undefined) this.checkNumbered(checker, one);
+          else one.resolve(verdict);
+        }
       } catch (error) {
-        for (const one of group) one.reject(error);
-        // Its database is of no use any more: the next group gets another.
-        if (error instanceof StoreUnavailable) await this.closeChecker().catch(() => undefined);
+        for (const one of group) this.failed(one)(error);
       }
     }
     this.isChecking = false;
   }
 
-  /** Takes the bodies that are checked next from those that wait: one at least. */
+  private checkNumbered(checker: Checker, one: Waiting): void {
+    const checking = checker
+      .checkNumbered(one.file)
+      .then(one.resolve, this.failed(one))
+      .finally(() => this.numbered.delete(checking));
+    this.numbered.add(checking);
+  }
+
+  /** Tells a sender that its body could not be checked. */
+  private failed({ reject }: Waiting): (error: unknown) => void {
+    return (error) => {
+      reject(error);
+      // Its database is of no use any more: the next group gets another.
+      if (error instanceof StoreUnavailable) void this.closeChecker().catch(() => undefined);
+    };
+  }
+
+  /** Takes the bodies that are checked next from those that wait: one at least, unless all senders have gone. */
   private nextGroup(): Waiting[] {
+    for (const one of this.waiting) if (one.file.gone.aborted) one.reject(new Gone());
+    this.waiting = this.waiting.filter(({ file }) => !file.gone.aborted);
     let bytes = 0;
     const over = this.waiting.findIndex((one) => {
       bytes += one.bytes;
@@ -212,7 +247,10 @@ export class Inbox {
 
   /** Settles from now on what comes. */
   start(store: Store, watcher: Omit<Watcher, 'rest'>): void {
-    this.acknowledged.start(store, { ...watcher, rest: () => this.closeChecker() });
+    const rest = async () => {
+      if (!this.isChecking && this.numbered.size === 0) await this.closeChecker();
+    };
+    this.acknowledged.start(store, { ...watcher, rest });
   }
 
   /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
@@ -230,6 +268,7 @@ export class Inbox {
   /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
   async close(): Promise<void> {
     await this.acknowledged.close();
+    await Promise.all(this.numbered);
     await this.closeChecker();
   }
 }

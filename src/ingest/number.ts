@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
 
-const NEWLINE = 0x0a;
+const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
 const KEPT_OF_TOO_LONG = 8192;
+/** How much of numbered lines is written at once. */
+const PIECE_CHARACTERS = 1 << 18;
 
 /** The bytes of a plain, `.gz` or `.zst` file, as far as they can be unpacked. */
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
@@ -114,49 +116,88 @@ async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Bu
 
 /** The first characters (code points) of a text. */
 function beginning(text: string, characters: number): string {
+  if (text.length <= characters) return text;
   return Array.from(text.slice(0, 2 * characters))
     .slice(0, characters)
     .join('');
 }
 
+interface NumberedFile {
+  readonly path: string;
+  /** What the rules call it. */
+  readonly source: string;
+}
+
+/** A line of a file, as the rules read it. */
+export interface NumberedLine {
+  /** What the rules call its file. */
+  readonly source: string;
+  readonly line_no: number;
+  readonly read_fault: string | null;
+  readonly text: string;
+}
+
 /**
- * Writes the lines of files with their numbers into one NDJSON file, where any engine can read them whatever they hold:
- * `{source, line_no, read_fault, text}`. Empty lines are numbered and left out, a byte order
- * mark is taken off. What is no UTF-8 is not_json, what is over the limit (bytes) line_too_long, and where a compressed file is
- * damaged there is one more line that is not_json.
+ * The lines of a file with their numbers. Empty lines are numbered and left out, a byte order mark is taken off. What is no
+ * UTF-8 is not_json, what is over the limit (bytes) line_too_long, and where a compressed file is damaged there is one more
+ * line that is not_json.
  *
  * This goes through the event loop and is for files with faults only.
  */
-export async function numberLines(
-  files: readonly { readonly path: string; readonly source: string }[],
-  spool: string,
+export async function* numberedLines(
+  { path, source }: NumberedFile,
   limit: number,
-): Promise<void> {
-  const out = createWriteStream(spool);
-  const write = async (row: { source: string; line_no: number; read_fault: string | null; text: string }) => {
-    if (!out.write(`${JSON.stringify(row)}\n`)) await once(out, 'drain');
-  };
-  for (const { path, source } of files) {
-    let line_no = 0;
-    try {
-      for await (const { bytes, isTooLong } of linesOf(path, limit)) {
-        line_no += 1;
-        const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
-        if (text === '') continue;
-        const read_fault = isTooLong ? 'line_too_long' : isUtf8(bytes) ? null : 'not_json';
-        await write({
-          source,
-          line_no,
-          read_fault,
-          text: read_fault === null ? text : beginning(text, 2000),
-        });
-      }
-    } catch (error) {
-      if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
+): AsyncGenerator<NumberedLine> {
+  let line_no = 0;
+  try {
+    for await (const { bytes, isTooLong } of linesOf(path, limit)) {
+      line_no += 1;
+      const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
+      if (text === '') continue;
+      const read_fault = isTooLong ? 'line_too_long' : isReadable(bytes) ? null : 'not_json';
+      yield { source, line_no, read_fault, text: read_fault === null ? text : beginning(text, 2000) };
     }
-    if (isCompressed(path) && !(await isWhole(path)))
-      await write({ source, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' });
+  } catch (error) {
+    if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
   }
-  out.end();
-  await finished(out);
+  if (isCompressed(path) && !(await isWhole(path)))
+    yield { source, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' };
+}
+
+/** Whether a line can be JSON at all: UTF-8, and no control character but white space, which takes six times its room on disk. */
+function isReadable(bytes: Buffer): boolean {
+  if (!isUtf8(bytes)) return false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte < 0x20 && byte !== TAB && byte !== RETURN) return false;
+  }
+  return true;
+}
+
+/** Writes lines into an NDJSON file, where any engine can read them whatever they hold. */
+export async function writeLines(
+  lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
+  spool: string,
+): Promise<void> {
+  const out = await open(spool, 'w');
+  try {
+    let piece = '';
+    for await (const line of lines) {
+      piece += `${JSON.stringify(line)}\n`;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      await out.writeFile(piece);
+      piece = '';
+    }
+    await out.writeFile(piece);
+  } finally {
+    await out.close();
+  }
+}
+
+/** Writes the lines of files into one NDJSON file: see numberedLines. */
+export function numberLines(files: readonly NumberedFile[], spool: string, limit: number): Promise<void> {
+  async function* lines(): AsyncGenerator<NumberedLine> {
+    for (const file of files) yield* numberedLines(file, limit);
+  }
+  return writeLines(lines(), spool);
 }

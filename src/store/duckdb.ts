@@ -32,6 +32,8 @@ import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Sto
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
+/** How much of temporary files a database may have: by itself the engine takes nearly all of the disk. */
+const TEMPORARY_GB = 16;
 /** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
 const CHECKPOINTS_AT_MOST = 100;
 const CHECKPOINT_RETRY_MS = 50;
@@ -280,6 +282,7 @@ export function openFile(
   return DuckDBInstance.create(join(folder, file), {
     ...STORAGE,
     memory_limit: `${memoryMb}MiB`,
+    max_temp_directory_size: `${TEMPORARY_GB}GiB`,
     ...(threads === undefined ? {} : { threads: String(threads) }),
     autoinstall_known_extensions: 'false',
   });

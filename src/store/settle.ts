@@ -127,7 +127,8 @@ export async function overLines<T>(
   try {
     return await work();
   } finally {
-    await session.run("SET disabled_optimizers = ''");
+    // A transaction that has failed takes no statement; what made it fail must not be hidden.
+    await session.run("SET disabled_optimizers = ''").catch(() => undefined);
   }
 }
 

@@ -119,7 +119,8 @@ describe('a body of plain lines', () => {
     const path = join(folder, 'taken.ndjson');
     writeFileSync(path, lines.map((text) => `${text}\n`).join(''));
     const checker = await Checker.open(join(folder, 'checking'));
-    const [verdict] = await checker.check([{ path, ...ACME, receivedAt: NOW }]);
+    const file = { path, ...ACME, receivedAt: NOW, gone: new AbortController().signal };
+    const [verdict = await checker.checkNumbered(file)] = await checker.check([file]);
     await checker.close();
     const wrong = verdict?.errors.map((error) => ({ ...error, text: lines[error.line - 1] }));
     expect(wrong).toEqual([]);
