@@ -59,7 +59,7 @@ const SLICE_BYTES = 4 << 20;
 function describe(files: readonly Sent[]): string {
   const rows = files.map(
     ({ orgId, onlyUser, receivedAt }, index) =>
-      `('${index}', '', ${quote(orgId)}, make_timestamp_ms(${receivedAt}), ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
+      `(${index}, '', ${quote(orgId)}, make_timestamp_ms(${receivedAt}), ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
   );
   return `DELETE FROM batch_files; INSERT INTO batch_files VALUES ${rows.join(', ')}`;
 }
@@ -113,8 +113,8 @@ export class Checker {
     await session.run(readSql('engine/duckdb.sql'));
     await session.run(readSql('ingest/functions.sql'));
     await session.run(`
-      CREATE TEMP TABLE batch_files (source VARCHAR, name VARCHAR, org_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);
-      CREATE TEMP TABLE sent_lines (source VARCHAR, line JSON)`);
+      CREATE TEMP TABLE batch_files (source INTEGER, name VARCHAR, org_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);
+      CREATE TEMP TABLE sent_lines (source INTEGER, line JSON)`);
     // TRICKY: a plan is made once for all groups, so it must not be made for the values that happen to be in the tables.
     await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
     const counts = await session.connection.prepare(COUNTS);
@@ -169,7 +169,7 @@ export class Checker {
    * between. Throws Gone when the sender has gone.
    */
   async checkNumbered(file: Sent): Promise<Verdict> {
-    const lines = numberedLines({ path: file.path, source: '0' }, LINE_LIMIT.canonical);
+    const lines = numberedLines({ path: file.path, source: 0 }, LINE_LIMIT.canonical);
     let bytes = SLICE_BYTES;
     const total = { accepted: 0, rejected: 0, errors: [] as LineError[], ofOthers: 0 };
     try {

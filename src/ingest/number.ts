@@ -125,13 +125,13 @@ function beginning(text: string, characters: number): string {
 interface NumberedFile {
   readonly path: string;
   /** What the rules call it. */
-  readonly source: string;
+  readonly source: number;
 }
 
 /** A line of a file, as the rules read it. */
 export interface NumberedLine {
   /** What the rules call its file. */
-  readonly source: string;
+  readonly source: number;
   readonly line_no: number;
   readonly read_fault: string | null;
   readonly text: string;

@@ -57,16 +57,16 @@ const TRANSCRIPT_COLUMNS = Object.entries(JSON.parse(TRANSCRIPT_STRUCTURE) as Re
   .map(([name, structure]) => `${quote(name)}: ${quote(typeOf(structure))}`)
   .join(', ');
 
-/** A file under the name that its lines carry: its index in the batch, since a longer text on each line takes time. */
+/** A file under the name that its lines carry: its index in the batch, since a text on each line takes time. */
 export interface Source extends BatchFile {
-  readonly source: string;
+  readonly source: number;
 }
 
 /** The SELECT that answers the rows of `batch_files`. */
 export function sourcesOf(files: readonly Source[]): string {
   const rows = files.map(
     ({ source, name, orgId, receivedAt }) =>
-      `(${quote(source)}, ${quote(name)}, ${quote(orgId)}, make_timestamp_ms(${receivedAt}))`,
+      `(${source}, ${quote(name)}, ${quote(orgId)}, make_timestamp_ms(${receivedAt}))`,
   );
   return `SELECT * FROM (VALUES ${rows.join(', ')}) AS file (source, name, org_id, received_at)`;
 }
@@ -79,15 +79,15 @@ export function linesOf(format: Format, files: readonly Pick<BatchFile, 'path'>[
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${LINE_LIMIT[format]}`;
   const paths = `[${files.map(({ path }) => quote(patternOf(path))).join(', ')}]`;
   return format === 'canonical'
-    ? `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${paths}, ${options})`
-    : `SELECT CAST(file_index AS VARCHAR) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${paths}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
+    ? `SELECT CAST(file_index AS INTEGER) AS source, CAST(NULL AS BIGINT) AS line_no, json AS line FROM read_ndjson_objects(${paths}, ${options})`
+    : `SELECT CAST(file_index AS INTEGER) AS source, CAST(NULL AS BIGINT) AS line_no, * FROM read_json(${paths}, columns = {${TRANSCRIPT_COLUMNS}}, ${options})`;
 }
 
 /** What reads the lines that numberLines has written. */
 export function numberedOf(format: Format, spool: string): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL AND json_valid(text) THEN CAST(text AS JSON) END AS line
     FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * LINE_LIMIT[format] + 65536},
-      columns = {source: 'VARCHAR', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
+      columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
 }
 
 /** The same, in the shape of linesOf. */
@@ -201,7 +201,7 @@ export class Settler {
       SET VARIABLE batch = ${number}`);
     const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
-      const files = batch.files.map((file, index) => ({ ...file, source: String(index) }));
+      const files = batch.files.map((file, index) => ({ ...file, source: index }));
       await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${sourcesOf(files)}`);
       if (isNumbered) await numberLines(files, spool, LINE_LIMIT[batch.format]);
       const inserted = await this.insert(
