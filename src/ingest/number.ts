@@ -3,8 +3,10 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
+import { zstdParts } from './zstd-frames.js';
 
 const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
 const KEPT_OF_TOO_LONG = 8192;
@@ -13,7 +15,7 @@ const PIECE_CHARACTERS = 1 << 18;
 
 /** The bytes of a plain, `.gz` or `.zst` file, as far as they can be unpacked. */
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
-  const file = createReadStream(path, { highWaterMark: 1 << 20 });
+  const read = () => createReadStream(path, { highWaterMark: 1 << 20 });
   if (path.endsWith('.gz')) {
     // A stream that was cut off gives what is there; one with a fault what had been unpacked before the fault was met.
     const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
@@ -23,21 +25,23 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
       failure = error;
       out.end();
     };
-    file.on('error', end).pipe(gunzip).on('error', end).pipe(out);
+    read().on('error', end).pipe(gunzip).on('error', end).pipe(out);
     yield* out as AsyncIterable<Buffer>;
     if (failure !== undefined) throw failure;
   } else if (path.endsWith('.zst')) {
     let ready: Buffer[] = [];
-    const decompress = new Decompress((chunk) => ready.push(Buffer.from(chunk)));
-    for await (const chunk of file as AsyncIterable<Buffer>) {
-      decompress.push(chunk);
+    let decompress = new Decompress();
+    for await (const { bytes, isFirst, isLast } of zstdParts(path)) {
+      // By itself it takes longer for each frame than for the one before.
+      if (isFirst) decompress = new Decompress((chunk) => ready.push(Buffer.from(chunk)));
+      decompress.push(bytes, isLast);
       yield* ready;
       ready = [];
+      // A block of a few bytes can take a millisecond: others have their turn in between.
+      await setImmediate();
     }
-    // Complains when it ends in the middle.
-    decompress.push(new Uint8Array(0), true);
   } else {
-    yield* file as AsyncIterable<Buffer>;
+    yield* read() as AsyncIterable<Buffer>;
   }
 }
 
@@ -46,7 +50,7 @@ export function isCompressed(path: string): boolean {
   return /\.(gz|zst)$/.test(path);
 }
 
-/** Whether a compressed file can be unpacked to its end, and is what its checksum says. */
+/** Whether a compressed file ends where it should; a .gz file is unpacked for that, and compared with its checksum. */
 export async function isWhole(path: string): Promise<boolean> {
   try {
     if (path.endsWith('.gz'))
@@ -55,7 +59,7 @@ export async function isWhole(path: string): Promise<boolean> {
         createGunzip(),
         new Writable({ write: (_, __, done) => done() }),
       );
-    else for await (const _ of unpacked(path));
+    else for await (const _ of zstdParts(path));
     return true;
   } catch (error) {
     if (error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
@@ -102,6 +106,8 @@ async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Bu
   };
   let isOpen = false;
   for await (const chunk of unpacked(path)) {
+    // An empty block at the end doesn't end a line.
+    if (chunk.length === 0) continue;
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       take(chunk.subarray(start, end));
@@ -149,6 +155,7 @@ export async function* numberedLines(
   limit: number,
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
+  let isDamaged = false;
   try {
     for await (const { bytes, isTooLong } of linesOf(path, limit)) {
       line_no += 1;
@@ -159,8 +166,9 @@ export async function* numberedLines(
     }
   } catch (error) {
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
+    isDamaged = true;
   }
-  if (isCompressed(path) && !(await isWhole(path)))
+  if (isCompressed(path) && (isDamaged || !(await isWhole(path))))
     yield { source, line_no: line_no + 1, read_fault: 'not_json compressed', text: '' };
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { isWhole, numberedLines } from '../../src/ingest/number.js';
 import { idsOf, line, rejectsOf, sharedWorld } from './event.js';
 
 const given = sharedWorld();
@@ -80,6 +81,52 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
       byReason: { not_json: 1 },
     });
     expect(await idsOf(given.world, org('plain'))).toEqual(['plain']);
+  });
+});
+
+describe('a hostile .zst file', () => {
+  const MAGIC = '28b52ffd';
+  const frames: Record<string, Buffer> = {
+    'a window of 1 GiB': Buffer.from(`${MAGIC}00a00900000a`, 'hex'),
+    'a content of 4 GiB in one segment': Buffer.from(`${MAGIC}a0ffffffff0900000a`, 'hex'),
+    'a block of 256 KiB': Buffer.from(`${MAGIC}003803002078`, 'hex'),
+    'no end of its last block': Buffer.from(`${MAGIC}003802001078`, 'hex'),
+  };
+
+  it.each(Object.entries(frames))('with %s is rejected before it is unpacked', async (what, bytes) => {
+    const name = what.replaceAll(' ', '-');
+    const path = given.world.file(`${name}.ndjson.zst`, bytes);
+    expect(await isWhole(path)).toBe(false);
+    const settled = await given.world.ingest([path], { orgId: name });
+    expect(settled).toMatchObject({ accepted: 0, byReason: { not_json: settled.rejected } });
+  });
+
+  it('is read to its end when its frames are smaller than the header of most', async () => {
+    const tiny = Buffer.from(`${MAGIC}0038110000780a`, 'hex');
+    const path = given.world.file('tiny.ndjson.zst', Buffer.concat([tiny, tiny, tiny]));
+    const lines = [];
+    for await (const { text } of numberedLines({ path, source: '0' }, 1 << 20)) lines.push(text);
+    expect(lines).toEqual(['x', 'x', 'x']);
+  });
+
+  it('with many blocks of a few bytes lets others have their turn after each', async () => {
+    const blocks = Buffer.alloc(4 * 300, Buffer.from('02001078', 'hex'));
+    const end = Buffer.from('0100000a', 'hex').subarray(0, 3);
+    const path = given.world.file(
+      'blocks.ndjson.zst',
+      Buffer.concat([Buffer.from(`${MAGIC}0038`, 'hex'), blocks, end]),
+    );
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      turn = setImmediate(count);
+    };
+    let turn = setImmediate(count);
+    const lines = [];
+    for await (const { read_fault } of numberedLines({ path, source: '0' }, 1 << 20)) lines.push(read_fault);
+    clearImmediate(turn);
+    expect(lines).toEqual(['line_too_long']);
+    expect(turns).toBeGreaterThanOrEqual(300);
   });
 });
 
