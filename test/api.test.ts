@@ -196,7 +196,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&limit=101`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&limit=2.5`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&cursor=`, 'cursor must be a user id'],
-    [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be a day'],
+    [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be given once, not 2 times'],
     [
       `users?${DAYS}&timezone=utc`,
       'There is no parameter timezone: there are startDate, endDate, limit, cursor.',
