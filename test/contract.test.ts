@@ -392,7 +392,10 @@ describe('every route', () => {
       addresses += 1;
       const headers = { 'x-forwarded-for': `10.0.0.${addresses}`, authorization: 'Bearer dbk_guess' };
       expect((await limited.send(operation, { headers })).status).toBe(okOf(operation));
-      expectError(limited, operation, await limited.send(operation, { headers }), 429);
+      const again = await limited.send(operation, { headers });
+      // A flood from the address of a health check must not make the service look broken.
+      if (['/healthz', '/readyz'].includes(operation.path)) expect(again.status).toBe(200);
+      else expectError(limited, operation, again, 429);
     }
     for (let guess = 0; guess < 2; guess += 1) await ask(limited.url, '/api/v1/analytics/tokens');
     expectProblem(await ask(limited.url, '/api/v1/analytics/tokens'), 429);

@@ -35,6 +35,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     errors = {},
     bodies,
     isTagged,
+    isHealthCheck,
     csvExample,
     forms = csvExample === undefined ? {} : formsOf(csvExample),
     allow = 'GET, HEAD',
@@ -42,6 +43,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const shape = familyOf(url);
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
   const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
+  if (isHealthCheck === true) statuses.delete(429);
   const answers = schema.response as Record<string, z.ZodType>;
   const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
   const response = {
