@@ -105,7 +105,7 @@ describe('a hostile .zst file', () => {
     const tiny = Buffer.from(`${MAGIC}0038110000780a`, 'hex');
     const path = given.world.file('tiny.ndjson.zst', Buffer.concat([tiny, tiny, tiny]));
     const lines = [];
-    for await (const { text } of numberedLines({ path, source: '0' }, 1 << 20)) lines.push(text);
+    for await (const { text } of numberedLines({ path, source: 0 }, 1 << 20)) lines.push(text);
     expect(lines).toEqual(['x', 'x', 'x']);
   });
 
@@ -123,7 +123,7 @@ describe('a hostile .zst file', () => {
     };
     let turn = setImmediate(count);
     const lines = [];
-    for await (const { read_fault } of numberedLines({ path, source: '0' }, 1 << 20)) lines.push(read_fault);
+    for await (const { read_fault } of numberedLines({ path, source: 0 }, 1 << 20)) lines.push(read_fault);
     clearImmediate(turn);
     expect(lines).toEqual(['line_too_long']);
     expect(turns).toBeGreaterThanOrEqual(300);
