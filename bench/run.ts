@@ -3,6 +3,7 @@ import { ccusage } from './ccusage.js';
 import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
+import { hostile } from './hostile.js';
 import { ingest } from './ingest.js';
 import { organizations } from './organizations.js';
 import { serve } from './serve.js';
@@ -21,6 +22,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   'empty-days': emptyDays,
   events,
   organizations,
+  hostile,
   sql,
 };
 

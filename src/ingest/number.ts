@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
+import { notePassed } from '../memory.js';
 import { zstdParts } from './zstd-frames.js';
 
 const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
@@ -194,6 +195,7 @@ export async function writeLines(
       piece += `${JSON.stringify(line)}\n`;
       if (piece.length < PIECE_CHARACTERS) continue;
       await out.writeFile(piece);
+      notePassed(piece.length);
       piece = '';
     }
     await out.writeFile(piece);
