@@ -4,7 +4,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isToolCall } from '../hooks/payload.js';
 import { eventsOf } from '../hooks/translate.js';
-import { PACKED_BYTES } from '../ingest/body.js';
 import { isTimely } from '../ingest/event.js';
 import { lineText, nameText } from '../name.js';
 import type { Caller } from './auth.js';
@@ -93,6 +92,9 @@ const Payload = z
   })
   .meta({ id: 'HookPayload', description: 'what an agent gives a hook on standard input' });
 
+/** Unlike events, a payload is parsed at once, and nobody else is answered meanwhile. */
+const PAYLOAD_BYTES = 1 << 20;
+
 /** Whose session a payload is of. Throws 403 where the caller may not say so, or nobody says. */
 function userOf({ role, userId }: Caller, wanted: string | undefined): string {
   const isAnyones = may(role, 'send events of other users');
@@ -122,12 +124,12 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
   app.post(
     '',
     {
-      bodyLimit: PACKED_BYTES,
+      bodyLimit: PAYLOAD_BYTES,
       config: {
         action: 'send events',
         errors: {
           400: 'The member hook_event_name is required: it must be a string.',
-          413: `The body must have at most ${PACKED_BYTES} bytes.`,
+          413: `The body must have at most ${PAYLOAD_BYTES} bytes.`,
           415: 'The Content-Type is not one that this route takes: send application/json.',
           503: FULL,
         },
