@@ -25,5 +25,12 @@ export function withoutCredentials(text: string): string {
 
 /** Whether an address has a password or token in it. */
 export function hasCredentials(address: string): boolean {
-  return withoutCredentials(address) !== address;
+  return withoutCredentials(address) !== address || hasPassword(address);
+}
+
+/** Whether a whole address has a password, also one with characters at which an address in a text ends, such as quotes. */
+function hasPassword(address: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(address) || !URL.canParse(address)) return false;
+  const { protocol, username, password } = new URL(address);
+  return password !== '' || (/^https?:$/.test(protocol) && username !== '');
 }

@@ -17,3 +17,14 @@ test('a text without credentials is the same in TypeScript as in SQL', () => {
     expect(hasCredentials(withoutCredentials(text))).toBe(false);
   }
 });
+
+test('an address with a quote or bracket in its password has credentials', () => {
+  for (const address of [
+    'https://ci:SE"CRET@host/x.git',
+    'https://SE<CRET@host/x.git',
+    'ssh://git:SE>CRET@host/x.git',
+  ])
+    expect(hasCredentials(address), address).toBe(true);
+  for (const address of ['ssh://git@host/x.git', 'https://host/a"@b.git', 'git@host:x.git'])
+    expect(hasCredentials(address), address).toBe(false);
+});
