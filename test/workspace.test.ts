@@ -15,6 +15,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DestPath, FileName } from '../src/agent/path.js';
+import { install } from '../src/agent/repository.js';
 import { Refused, writeFile } from '../src/agent/workspace.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { NOW, temporaryFolder } from './world.js';
@@ -230,4 +231,23 @@ test('of 10,000 names and paths those are taken that the rules take, and none le
   const there = readdirSync(inside, { recursive: true, withFileTypes: true });
   expect(there.filter((found) => found.isFile())).toHaveLength(seen.written);
   expect(there.filter((found) => !found.isFile() && !found.isDirectory())).toEqual([]);
+});
+
+test('of what a package manager said, no address is kept that has lost its beginning', async () => {
+  const [folder, programs] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(folder, 'package-lock.json'), '');
+  // Of the address and the space after it twelve characters are among the last 2,000.
+  const rest = 'x'.repeat(1988);
+  writeFileSync(join(programs, 'npm'), `#!/bin/sh\nprintf 'https://ci:SECRET@host.org ${rest}'\nexit 1\n`, {
+    mode: 0o755,
+  });
+  const { PATH } = process.env;
+  process.env.PATH = `${programs}:${PATH}`;
+  try {
+    await expect(install(folder, undefined, new AbortController().signal)).rejects.toThrow(
+      `"npm ci" ended with 1: ${rest}`,
+    );
+  } finally {
+    process.env.PATH = PATH;
+  }
 });

@@ -102,8 +102,11 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
       },
     });
     let said = '';
+    let isCut = false;
     const hear = (chunk: Buffer) => {
-      said = (said + chunk).slice(-SAID_CHARACTERS);
+      said += chunk;
+      isCut ||= said.length > SAID_CHARACTERS;
+      said = said.slice(-SAID_CHARACTERS);
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
@@ -129,6 +132,8 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     });
     child.on('close', (code) => {
       over();
+      // The rest of an address that was cut can have a password that nothing tells any more.
+      if (isCut) said = said.replace(/^\S*/, '');
       if (code === 0 && why === undefined) resolve(said);
       else reject(new Refused('failed', `"${shown}" ${why ?? `ended with ${code}`}: ${said.trim()}`));
     });
