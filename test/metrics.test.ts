@@ -90,6 +90,8 @@ test('is shown to this machine only, unless the setting says otherwise', async (
   for (const name of [
     ...['via', 'Via', 'forwarded', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'],
     ...['x-forwarded-for', 'X-Forwarded-Proto', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded'],
+    ...['x-cluster-client-ip', 'fastly-client-ip', 'x-azure-clientip', 'x-envoy-external-address'],
+    ...['x-original-forwarded-for', 'forwarded-for', 'cdn-loop', 'cf-ray'],
   ])
     expect((await scrape({ [name]: '127.0.0.1' })).status, name).toBe(403);
   expect((await (await service({ DAYBOOK_METRICS: 'on' })).scrape({}, '10.0.0.7')).status).toBe(200);

@@ -198,9 +198,8 @@ async function readStore(store: Store, now: number): Promise<Reading> {
   };
 }
 
-/** The headers by which proxies tell for whom they ask. */
-const OF_PROXIES =
-  /^(via|forwarded|x-forwarded(-.*)?|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
+/** The headers that proxies and content delivery networks add. */
+const OF_PROXIES = /^via$|^cdn-loop$|^cf-|forwarded|(client|real|remote)-?ip|external-address/;
 
 /** Whether a request comes from this machine itself, and not through a proxy on it. */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
