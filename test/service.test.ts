@@ -450,7 +450,7 @@ test('a build counts all that was acknowledged before it, with and without a ser
   renameSync(ready, `${ready}-aside`);
   writeFileSync(ready, 'not a folder');
   await expect(service.run('build')).rejects.toThrow(
-    /^build: daybook failed: No day was built, because .* could not be settled \(.*\)\. Remove the cause and run "daybook build" again\.$/m,
+    /^build: No day was built, because .* could not be settled \(.*\)\. Remove the cause and run "daybook build" again\.$/m,
   );
   rmSync(ready);
   renameSync(`${ready}-aside`, ready);

@@ -157,17 +157,13 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, SecretKey.open(config), clock);
 }
 
-/** Events that were acknowledged can't be settled: days that were built now would leave them out. */
-class NotSettled extends Error {
-  override name = 'NotSettled';
-
-  constructor(data: string, cause: unknown) {
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    super(
-      `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reason}). Remove the cause and run "daybook build" again.`,
-      { cause },
-    );
-  }
+/** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
+function notSettled(data: string, cause: unknown): Error {
+  const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const sentence = `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reason}). Remove the cause and run "daybook build" again.`;
+  // What has a path is a file of the inbox, and not the store.
+  const isOfInbox = cause instanceof Error && 'path' in cause;
+  return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });
 }
 
 /** What each command does. Results are JSON. */
@@ -178,7 +174,7 @@ export const commands = {
   },
   build: async ({ store, config, lake, clock, settle }: Context, range: Of<'build'>, progress: Progress) => {
     const setAside = await settle().catch((error: unknown) => {
-      throw new NotSettled(config.data, error);
+      throw notSettled(config.data, error);
     });
     const built = await runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
