@@ -38,12 +38,7 @@ function requireKeyFile(folder: string): string {
       rmSync(draft, { force: true });
     }
   }
-  const text = read(path);
-  if (!KEY.test(text))
-    throw new UsageError(
-      `The file ${path} is not the key that Daybook made: put it back from a backup, or set DAYBOOK_SECRET_KEY.`,
-    );
-  return text;
+  return read(path);
 }
 
 /** Where the key of an installation is: in the settings, or in the data folder. */
@@ -52,20 +47,28 @@ export interface KeySource {
   readonly secretKey?: string | undefined;
 }
 
-/** What a file of a key says. Throws a UsageError for one that can't be read. */
+/** What a file of a key says. Throws a UsageError for one that can't be read, or is no key. */
 function read(path: string): string {
+  let text: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new UsageError(
       `The key in ${path} can't be read (${codeOf(error)}): let the user that runs Daybook read it, or put it back from a backup.`,
     );
   }
+  if (!KEY.test(text))
+    throw new UsageError(
+      `The file ${path} is not the key that Daybook made: put it back from a backup, or set DAYBOOK_SECRET_KEY.`,
+    );
+  return text;
 }
 
-/** Whether the key is there. */
+/** Whether the key is there. Throws a UsageError for one that can't be read, or is damaged. */
 export function hasKey({ data, secretKey }: KeySource): boolean {
-  return secretKey !== undefined || existsSync(pathOf(data));
+  if (secretKey !== undefined) return true;
+  const path = pathOf(data);
+  return existsSync(path) && read(path) !== '';
 }
 
 /**

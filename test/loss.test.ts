@@ -170,6 +170,17 @@ test('secrets whose key is gone are told, and given up with --accept-loss', asyn
   expect(await eventsIn(folder, true)).toBe(2);
 });
 
+test('a damaged key is told to commands too', async () => {
+  const NO_KEY = /^The file .*secret.key is not the key that Daybook made: /;
+  for (const text of ['', 'garbage']) {
+    const folder = copyOfData();
+    writeFileSync(join(folder, 'secret.key'), text);
+    await expect(eventsIn(folder)).rejects.toThrow(NO_KEY);
+    expect(await eventsIn(folder, false, { DAYBOOK_SECRET_KEY: 'x'.repeat(40) })).toBe(2);
+    expect(await eventsIn(folder, true)).toBe(2);
+  }
+});
+
 describe('what is damaged is told in one sentence', () => {
   const DAMAGED = /^The database in .* is damaged: restore a backup with .*\)$/;
   const damages: [string, (folder: string) => void][] = [

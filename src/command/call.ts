@@ -47,12 +47,12 @@ export async function openStore(
   }
 }
 
-/** Opens a store. Throws a UsageError when it has secrets and the key to them is gone, unless that loss is accepted. */
+/** Opens a store. Throws a UsageError when its key is damaged, or gone while it has secrets, unless that loss is accepted. */
 async function withKey(config: Config, open: () => Promise<Store>): Promise<Store> {
   const store = await open();
   try {
     // The file is asked for first, as it is nearly always there.
-    if (!hasKey(config) && !config.acceptsLoss) {
+    if (!config.acceptsLoss && !hasKey(config)) {
       const { hasSecrets } = await import('../controls/controls.js');
       if (await hasSecrets(store))
         throw new UsageError(
