@@ -17,6 +17,7 @@ import { openStore } from '../src/command/call.js';
 import { DATABASE, readConfig } from '../src/config.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
+import { sentenceOfQuery } from '../src/store/duckdb.js';
 import { MARK } from '../src/store/mark.js';
 import { runHere } from './program.js';
 import { NOW, temporaryFolder, World } from './world.js';
@@ -202,6 +203,16 @@ describe('what is damaged is told in one sentence', () => {
       await expect(eventsIn(folder)).rejects.toThrow(DAMAGED);
     });
   }
+
+  test('a database of which a query finds it', () => {
+    const read = (file: string) =>
+      new Error(`IO Error: Could not read enough bytes from file "${file}": ...`);
+    const checksum = new Error('IO Error: Corrupt database file: computed checksum 1 does not match ...');
+    for (const error of [read('/data/daybook.duckdb'), checksum])
+      expect(sentenceOfQuery(error, '/data')).toMatchObject({ message: expect.stringMatching(DAMAGED) });
+    const other = read('/data/lake/day.parquet');
+    expect(sentenceOfQuery(other, '/data')).toBe(other);
+  });
 
   test('what else a service can not use', async () => {
     const uses: [RegExp, (folder: string) => void][] = [

@@ -128,6 +128,9 @@ export async function call<Name extends CommandName>(
       });
     const context = { store, config, lake, settle, setAside, clock };
     return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
+  } catch (error) {
+    const { sentenceOfQuery } = await import('../store/duckdb.js');
+    throw sentenceOfQuery(error, config.data);
   } finally {
     await store.close();
   }

@@ -76,14 +76,23 @@ function sentenceOf(error: unknown, folder: string): unknown {
     );
   if (/permission denied|read-only file system|not a directory/i.test(cause))
     return unwritable(folder, error);
-  if (
-    /checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause)
-  ) {
-    return new UsageError(
-      `The database in ${folder} is damaged: restore a backup with "daybook restore --replace", or move daybook.duckdb* away and ingest again. (${cause})`,
-    );
-  }
+  if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause))
+    return damaged(folder, cause);
   return error;
+}
+
+function damaged(folder: string, cause: string): UsageError {
+  return new UsageError(
+    `The database in ${folder} is damaged: restore a backup with "daybook restore --replace", or move daybook.duckdb* away and ingest again. (${cause})`,
+  );
+}
+
+/** What a failed command means for the one who runs it. Queries find damage that opening does not, such as a file that was cut off. */
+export function sentenceOfQuery(error: unknown, folder: string): unknown {
+  const [cause = ''] = error instanceof Error ? error.message.split('\n') : [];
+  // Commands also read other files, in which the same can be wrong.
+  const isDamage = /Corrupt database file|Could not read enough bytes from file ".*daybook\.duckdb"/;
+  return isDamage.test(cause) ? damaged(folder, cause) : error;
 }
 
 /** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
