@@ -87,7 +87,7 @@ test('a database that is damaged is named as such', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'daybook.duckdb'), 'no database at all, whatever its name says'.repeat(500));
   const { code, stderr } = await runHere(['--data', folder, 'status']);
-  expect(stderr).toMatch(/^The database in .* is damaged: put a backup in its place/);
+  expect(stderr).toMatch(/^The database in .* is damaged: restore a backup with/);
   expect(stderr.split('\n')).toHaveLength(2);
   expect(code).toBe(2);
 });

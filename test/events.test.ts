@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
-import { BODY_LINES } from '../src/ingest/body-lines.js';
 import { nameOf } from '../src/ingest/body-name.js';
+import { BODY_LINES, BODY_VALUES } from '../src/ingest/body-size.js';
 import { Checker } from '../src/ingest/check.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
@@ -183,6 +183,17 @@ describe('POST /api/v1/events', () => {
       errors: [{ line: BODY_LINES }],
     });
     // Commas of texts and of what is nested count for nothing.
+    const many = `[${'1,'.repeat(BODY_VALUES / 8)}1]`;
+    for (const [body, headers] of [
+      [`${many}\n`.repeat(8), packed],
+      [`[${`${many},`.repeat(8)}1]`, json],
+    ] as const) {
+      const refused = await send(gzipSync(body), headers);
+      expect({ status: refused.status, detail: refused.body.detail }).toEqual({
+        status: 413,
+        detail: 'The JSON of a body must have at most 4000000 values: send it in parts.',
+      });
+    }
     const nested = `[${`[${'0,'.repeat(BODY_LINES)}0],"${'\\",'.repeat(BODY_LINES)}"`}]`;
     expect((await send(gzipSync(nested), json)).body).toMatchObject({ accepted: 0, rejected: 2 });
     expect(await stored()).toEqual([]);

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
-import { BODY_LINES, TooManyLines } from '../ingest/body-lines.js';
+import { BODY_LINES, BODY_VALUES, TooManyLines, TooManyValues } from '../ingest/body-size.js';
 import { Gone } from '../ingest/check.js';
 import { EVENT_BODIES } from '../ingest/event.js';
 import { InboxFull, NotAnArray } from '../ingest/inbox.js';
@@ -43,6 +43,7 @@ const Taken = z.object({
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
 const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
+const TOO_MANY_VALUES = `The JSON of a body must have at most ${BODY_VALUES} values: send it in parts.`;
 const NO_ARRAY = 'The body must be a JSON array of events: for a line an event send application/x-ndjson.';
 export const FULL =
   'The service has as many events waiting as it can keep: nothing was taken, send them again later.';
@@ -133,6 +134,7 @@ export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
 export function refusalOfBody(error: unknown): unknown {
   if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
   if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
+  if (error instanceof TooManyValues) return new ApiError(413, TOO_MANY_VALUES);
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not packed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);

@@ -14,6 +14,7 @@ import {
   overLines,
 } from '../store/settle.js';
 import { quote, readSql } from '../store/sql.js';
+import { TooManyValues } from './body-size.js';
 import { type NumberedLine, numberedLines, writeLines } from './number.js';
 
 /** A file of canonical lines that somebody sent. */
@@ -256,6 +257,7 @@ export class Checker {
       );
       return true;
     } catch (error) {
+      if (isOutOfMemory(error)) throw new TooManyValues();
       if (!isReadError(error)) throw error;
       return false;
     }
@@ -269,6 +271,13 @@ export class Checker {
   }
 }
 
+/** What looking at a line takes, in bytes of ordinary text: values take more than their bytes, and are told by their commas. */
+function costOf(text: string): number {
+  let commas = 0;
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) commas += 1;
+  return Math.max(text.length, 16 * commas);
+}
+
 /** The next lines, of those that were read before and then of others: one at least, and up to so many bytes. */
 async function sliceOf(
   before: readonly NumberedLine[],
@@ -280,7 +289,7 @@ async function sliceOf(
     const next = before[slice.length] ?? (await others.next()).value;
     if (next === undefined) break;
     slice.push(next);
-    taken += next.text.length;
+    taken += costOf(next.text);
   }
   return slice;
 }

@@ -8,8 +8,8 @@ import { StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Watcher } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
-import { ElementCount, LineCount } from './body-lines.js';
 import { type Body, nameOf } from './body-name.js';
+import { LineCount, ValueCount } from './body-size.js';
 import { Checker, Gone, type Sent, type Verdict } from './check.js';
 import { PlainLines } from './plain.js';
 import type { SetAside } from './set-aside.js';
@@ -117,7 +117,7 @@ export class Inbox {
 
   /**
    * Takes a body in, and answers once what is valid in it is on disk. Throws InboxFull, TooLarge, TooManyLines,
-   * NotAnArray and Gone, and then has taken nothing. A verdict with events of others has taken nothing either.
+   * TooManyValues, NotAnArray and Gone, and then has taken nothing. A verdict with events of others has taken nothing either.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
     if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
@@ -127,7 +127,7 @@ export class Inbox {
     try {
       const plain = new PlainLines(sender, receivedAt);
       const look = (piece: Buffer) => plain.add(piece);
-      const count = sender.isArray ? new ElementCount() : new LineCount();
+      const count = sender.isArray ? new ValueCount(true) : new LineCount();
       let bytes = await writeBody(body, path, sender.encoding, (piece) => {
         count.add(piece);
         if (!sender.isArray) look(piece);
@@ -139,7 +139,11 @@ export class Inbox {
         await rename(`${path}.lines`, path);
         for await (const piece of createReadStream(path)) look(piece);
       }
-      const verdict = plain.end() ?? (await this.check({ path, orgId, onlyUser, receivedAt, gone }, bytes));
+      let verdict = plain.end();
+      if (verdict === undefined) {
+        if (!sender.isArray) await countValues(path);
+        verdict = await this.check({ path, orgId, onlyUser, receivedAt, gone }, bytes);
+      }
       if (verdict.ofOthers > 0) await rm(path);
       else await this.keep({ path, body: { requestId, orgId, receivedAt }, bytes });
       return verdict;
@@ -271,4 +275,10 @@ export class Inbox {
     await Promise.all(this.numbered);
     await this.closeChecker();
   }
+}
+
+/** Throws TooManyValues for a file of lines that would take too much memory to parse. */
+async function countValues(path: string): Promise<void> {
+  const count = new ValueCount(false);
+  for await (const piece of createReadStream(path)) count.add(piece);
 }

@@ -4,8 +4,8 @@ import { isTimely } from './event.js';
 import { isAt } from './member.js';
 import { Scanner } from './scanner.js';
 
-/** Longer lines are not plain. Bytes. */
-const PLAIN_BYTES = 64 << 10;
+/** Longer lines are not plain: they can have so many members that nobody knows that their values have to be counted. Bytes. */
+const PLAIN_BYTES = 8 << 10;
 
 const NEWLINE = 0x0a;
 
