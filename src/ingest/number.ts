@@ -133,6 +133,8 @@ interface NumberedFile {
   readonly path: string;
   /** What the rules call it. */
   readonly source: number;
+  /** Whether it is known to be damaged. Otherwise that is found out, as far as unpacking shows it. */
+  readonly isDamaged?: boolean;
 }
 
 /** A line of a file, as the rules read it. */
@@ -152,11 +154,11 @@ export interface NumberedLine {
  * This goes through the event loop and is for files with faults only.
  */
 export async function* numberedLines(
-  { path, source }: NumberedFile,
+  { path, source, ...file }: NumberedFile,
   limit: number,
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
-  let isDamaged = false;
+  let isDamaged = file.isDamaged ?? false;
   try {
     for await (const { bytes, isTooLong } of linesOf(path, limit)) {
       line_no += 1;

@@ -10,7 +10,7 @@ const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const [RLE_BLOCK, RESERVED_BLOCK] = [1, 3];
 
-/** A file is no whole sequence of frames, or one of them needs more memory than it may. */
+/** A file is no whole sequence of frames, or one of them needs a dictionary, or more memory than it may. */
 export class DamagedFrame extends Error {
   override name = 'DamagedFrame';
 }
@@ -62,7 +62,7 @@ class Portions {
   }
 }
 
-/** The header of a frame, after its magic number. Throws DamagedFrame when the frame needs too much memory. */
+/** The header of a frame, after its magic number. Throws DamagedFrame when the frame needs too much memory or a dictionary. */
 async function headerOf(portions: Portions): Promise<{ bytes: Buffer; hasChecksum: boolean }> {
   const [descriptor = 0] = await portions.take(1);
   const isSingle = (descriptor & 0x20) !== 0;
@@ -70,6 +70,8 @@ async function headerOf(portions: Portions): Promise<{ bytes: Buffer; hasChecksu
   const sizeBytes = sizeFlag === 0 ? (isSingle ? 1 : 0) : 1 << sizeFlag;
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] as number;
   const rest = await portions.take((isSingle ? 0 : 1) + dictionaryBytes + sizeBytes);
+  const dictionary = rest.subarray(isSingle ? 0 : 1).subarray(0, dictionaryBytes);
+  if (dictionary.some((byte) => byte !== 0)) throw new DamagedFrame();
   let window = 0;
   if (isSingle) {
     // The whole content is the window.
@@ -86,7 +88,7 @@ async function headerOf(portions: Portions): Promise<{ bytes: Buffer; hasChecksu
 
 /**
  * The parts of the frames of a zstd file, in their order, without unpacking anything (RFC 8878). Throws DamagedFrame where the
- * file ends in the middle of a frame, is no frame, or has one that needs too much memory.
+ * file ends in the middle of a frame, is no frame, or has one that needs too much memory or a dictionary.
  */
 export async function* zstdParts(path: string): AsyncGenerator<FramePart> {
   const portions = new Portions(path);

@@ -136,11 +136,20 @@ async function replaceLines(session: Session, lines: string): Promise<void> {
   await session.run(`CREATE OR REPLACE TEMP VIEW lines AS ${lines}`);
 }
 
+/** Errors of the zstd library (ZSTD_getErrorString), which DuckDB passes on without naming the file. */
+const ZSTD_ERRORS =
+  /frame descriptor|data corruption detected|doesn't match checksum|doesn't respect format|dictionary (mismatch|is corrupted)|src size is incorrect|destination buffer is too small|unsupported (frame )?parameter|version not supported|too much memory for decoding/i;
+
+function isZstdError(error: unknown): boolean {
+  return error instanceof Error && ZSTD_ERRORS.test(error.message);
+}
+
 /** The reader gives up on a whole file when a line is too long, or when a compressed file isn't what its name says. */
 export function isReadError(error: unknown): boolean {
   return (
-    error instanceof Error &&
-    /maximum_object_size|gzip|zstd|frame descriptor|malformed|invalid input error/i.test(error.message)
+    isZstdError(error) ||
+    (error instanceof Error &&
+      /maximum_object_size|gzip|zstd|malformed|invalid input error/i.test(error.message))
   );
 }
 
@@ -181,15 +190,38 @@ export class Settler {
     );
     try {
       // A reader of compressed files takes one that was cut off for whole.
-      const isDamaged = await isAnyDamaged(batch.files);
-      return await this.session.transaction(() => this.attempt(batch, isDamaged));
+      if (await isAnyDamaged(batch.files)) return await this.settleNumbered(batch);
+      return await this.session.transaction(() => this.attempt(batch, false));
     } catch (error) {
       // With the transaction they are gone.
       this.defined = undefined;
       if (!(error instanceof Misread) && !isReadError(error)) throw error;
-      return await this.session.transaction(() => this.attempt(batch, true));
+      return await this.settleNumbered(batch);
     } finally {
       clearInterval(watch);
+    }
+  }
+
+  /** Settles a batch of which a file can't be read as it is. */
+  private async settleNumbered(batch: Batch): Promise<Settled> {
+    const files: (BatchFile & { isDamaged: boolean })[] = [];
+    for (const file of batch.files)
+      files.push({ ...file, isDamaged: await this.isCorrupt(file, batch.format) });
+    return this.session.transaction(() => this.attempt({ ...batch, files }, true));
+  }
+
+  /**
+   * Whether a zstd file whose frames are complete has other content than was packed. The library that lines are numbered with
+   * checks no checksum, and takes some damaged blocks.
+   */
+  private async isCorrupt({ path }: BatchFile, format: Format): Promise<boolean> {
+    if (!path.endsWith('.zst') || !(await isWhole(path))) return false;
+    try {
+      await this.session.select(`SELECT count(*) FROM (${linesOf(format, [{ path }])})`);
+      return false;
+    } catch (error) {
+      if (!isReadError(error)) throw error;
+      return isZstdError(error);
     }
   }
 

@@ -85,6 +85,47 @@ describe.each(FORMATS)('a .%s file', (extension, pack) => {
   });
 });
 
+describe.runIf(hasZstd)('a .zst file with a fault inside', () => {
+  const packed = zstd(MANY.join(''));
+  const changed = (at: number): Buffer => {
+    const bytes = Buffer.from(packed);
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 0xff, at);
+    return bytes;
+  };
+  const wrongChecksum = changed(packed.length - 1);
+  const files: [what: string, bytes: Buffer, lines: number | undefined][] = [
+    ['a changed byte', changed(packed.length >> 1), undefined],
+    ['a wrong checksum', wrongChecksum, MANY.length],
+    ['a wrong checksum of its second frame', Buffer.concat([zstd(TWO), wrongChecksum]), MANY.length + 2],
+    ['a dictionary', Buffer.from('28b52ffd217700010000', 'hex'), 0],
+  ];
+
+  it.each(files)(
+    '(%s) gives the lines that are there, and is rejected at its end',
+    async (what, bytes, lines) => {
+      const name = what.replaceAll(' ', '-');
+      const settled = await ingest(`${name}.ndjson.zst`, bytes, name);
+      expect(await idsOf(given.world, name)).toContain('plain');
+      expect(settled.accepted).toBeGreaterThan(lines === 0 ? 0 : 1);
+      if (lines !== undefined) expect(settled).toMatchObject({ accepted: lines + 1, rejected: 1 });
+      expect((await rejectsOf(given.world, name)).at(-1)).toMatchObject({
+        reason: 'not_json',
+        detail: expect.stringContaining('damaged, or ends in the middle'),
+      });
+    },
+  );
+
+  it('is rejected beside a file that was cut off as well', async () => {
+    const paths = [
+      given.world.file('beside.ndjson.zst', wrongChecksum),
+      given.world.file('cut-beside.ndjson.zst', zstd(TWO).subarray(0, 20)),
+    ];
+    await given.world.ingest(paths, { orgId: 'beside' });
+    const rejects = await rejectsOf(given.world, 'beside');
+    expect(rejects.map(({ source }) => source).sort()).toEqual(paths);
+  });
+});
+
 describe('a hostile .zst file', () => {
   const MAGIC = '28b52ffd';
   const frames: Record<string, Buffer> = {
