@@ -8,13 +8,14 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
+import { writeBody } from '../src/ingest/body.js';
 import { nameOf } from '../src/ingest/body-name.js';
 import { BODY_LINES, BODY_VALUES } from '../src/ingest/body-size.js';
 import { Checker } from '../src/ingest/check.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
 import { ulid } from '../src/ulid.js';
-import { ending, World } from './world.js';
+import { ending, temporaryFolder, World } from './world.js';
 
 const event = (id: string, more: object = {}) => ({
   event_id: id,
@@ -154,11 +155,10 @@ describe('POST /api/v1/events', () => {
     expect((await send(one.repeat(Math.ceil((16 << 20) / one.length) + 1))).status).toBe(413);
     const bomb = gzipSync(Buffer.alloc((64 << 20) + 1, ' '));
     expect((await send(bomb, { 'content-encoding': 'gzip' })).status).toBe(413);
-    expect((await send(gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' })).status).toBe(
-      200,
-    );
     expect(await stored()).toEqual([]);
     expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
+    const most = Readable.from([gzipSync(Buffer.alloc(64 << 20, ' '))]);
+    expect(await writeBody(most, join(temporaryFolder(), 'body'), 'gzip')).toBe(64 << 20);
   });
 
   test('refuses bodies of more than 100,000 lines or elements before it looks at them', async () => {
@@ -202,19 +202,19 @@ describe('POST /api/v1/events', () => {
   test('looks at a body with faults piece by piece, with the numbers of its lines', async () => {
     const { send, stored } = await newOrganization();
     const wide = (id: string) => event(id, { cwd: 'x'.repeat(1900), other: 'y'.repeat(900_000) });
-    const sent = Array.from({ length: 12 }, (_, index) => wide(`wide-${index}`));
+    const sent = Array.from({ length: 4 }, (_, index) => wide(`wide-${index}`));
     const { body } = await send(gzipSync(lines([...sent, '{', ...sent, event('late', { user_id: 7 })])), {
       'content-encoding': 'gzip',
     });
     expect(body).toMatchObject({
-      accepted: 24,
+      accepted: 8,
       rejected: 2,
       errors: [
-        { line: 13, code: 'not_json' },
-        { line: 26, code: 'wrong_type' },
+        { line: 5, code: 'not_json' },
+        { line: 10, code: 'wrong_type' },
       ],
     });
-    expect(await stored()).toHaveLength(12);
+    expect(await stored()).toHaveLength(4);
   });
 
   test('stops looking at a body when its sender has gone, and goes on with the others', async () => {
