@@ -54,7 +54,7 @@ const MEMORY_MB = 160;
 /** How much of temporary files there may be on the disk. */
 const TEMPORARY_MB = 64;
 /** How much of a file with faults is looked at before others have their turn: bytes. */
-const SLICE_BYTES = 2 << 20;
+const SLICE_BYTES = 1 << 20;
 
 /** Fills the table that tells the rules whose each file is, with a row for each by its index. */
 function describe(files: readonly Sent[]): string {
