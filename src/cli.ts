@@ -11,7 +11,7 @@ import type { CheckOptions } from './command/readiness.js';
 import type { RemoteService } from './command/service.js';
 import type { Config } from './config.js';
 import type { Demo } from './demo.js';
-import { UsageError } from './exit.js';
+import { messageOf, UsageError } from './exit.js';
 import type { AgentName, Change } from './hooks/install.js';
 import type { Verified } from './lake/verify.js';
 
@@ -891,10 +891,6 @@ function count(number: number, noun: string): string {
 /** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */
 function isOfPath(error: unknown): error is Error & { path: string; code: string } {
   return error instanceof Error && 'path' in error && 'code' in error && error.code !== 'ENOENT';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */

@@ -2,3 +2,13 @@
 export class UsageError extends Error {
   override name = 'UsageError';
 }
+
+/** What an error says. Anything can be thrown, and what isn't an Error is shown as it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The first line of what an error says, to stand in a sentence: engines add the query and the place on further lines. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).split('\n')[0] ?? '';
+}

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { certificateFaultOf } from '../certificate.js';
-import { UsageError } from '../exit.js';
+import { messageOf, UsageError } from '../exit.js';
 import { withoutCredentials } from '../url-credentials.js';
 import {
   CLOSE,
@@ -175,7 +175,7 @@ class Agent {
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'failed';
       // Git and package managers print the addresses that they ask.
-      const said = withoutCredentials(error instanceof Error ? error.message : String(error));
+      const said = withoutCredentials(messageOf(error));
       const detail = said.slice(0, DETAIL_CHARACTERS);
       this.options.say(`${namesOf(job).failed}: ${detail}`);
       send(socket, { type: 'failed', id, reason, detail });

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { messageOf } from '../exit.js';
 import { codeOf } from '../folder.js';
 import type { Failure, FileJob } from './message.js';
 
@@ -220,10 +221,6 @@ async function removeLeftovers(folder: Folder, transferId: string, now: number):
     if (found?.isFile() === true && (isOwn || found.mtimeMs < now - STALE_MS))
       await unlink(path).catch(() => undefined);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What the service is told of an error. */

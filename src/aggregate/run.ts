@@ -1,3 +1,4 @@
+import { messageOf } from '../exit.js';
 import { sentenceOf } from '../store/check.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -88,7 +89,7 @@ async function record(
     await note(built, breach === undefined ? null : sentenceOf(breach));
     return built;
   } catch (error) {
-    await note(built, error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    await note(built, messageOf(error)).catch(() => undefined);
     throw error;
   }
 }

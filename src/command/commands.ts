@@ -11,7 +11,7 @@ import { Controls } from '../controls/controls.js';
 import { SecretKey } from '../controls/secret.js';
 import { Settings } from '../controls/settings.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
-import { UsageError } from '../exit.js';
+import { reasonOf, UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import type { Lake } from '../lake/lake.js';
@@ -159,8 +159,7 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
 function notSettled(data: string, cause: unknown): Error {
-  const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-  const sentence = `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reason}). Remove the cause and run "daybook build" again.`;
+  const sentence = `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reasonOf(cause)}). Remove the cause and run "daybook build" again.`;
   // What has a path is a file of the inbox, and not the store.
   const isOfInbox = cause instanceof Error && 'path' in cause;
   return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { UsageError } from '../exit.js';
+import { messageOf, UsageError } from '../exit.js';
 import type { CommandName, Context, Progress } from './commands.js';
 
 /** A line of an answer: any number of `progress`, then one of the others. */
@@ -50,7 +50,7 @@ export async function serveControl(context: Context): Promise<Server> {
       send({ result: (await runCommand(context, name, args, progress, isLeft)) ?? null });
     } catch (error) {
       const isUsage = error instanceof UsageError;
-      send({ error: { message: error instanceof Error ? error.message : String(error), isUsage } });
+      send({ error: { message: messageOf(error), isUsage } });
     }
     outgoing.end();
   });

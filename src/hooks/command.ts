@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../exit.js';
 import { type HookContext, payloadOf, send } from './send.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
@@ -61,7 +62,7 @@ export async function hookCommand(
     if (answer.exitCode === 0) say(waits);
     return answer.exitCode;
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    say(messageOf(error));
     return name === 'run' ? 1 : 0;
   }
 }

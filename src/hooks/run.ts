@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { messageOf } from '../exit.js';
 import type { HookCommand } from './match.js';
 
 /** How much of what a command says is kept, in bytes; the rest is read and dropped. */
@@ -99,6 +100,6 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     child.unref();
     return run(code, isTimedOut, stdout(), stderr());
   } catch (error) {
-    return run(127, false, '', error instanceof Error ? error.message : String(error));
+    return run(127, false, '', messageOf(error));
   }
 }

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import type { Agent, request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../exit.js';
 
 /**
  * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
@@ -103,7 +104,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   } catch (error) {
     if (signal.aborted) return 'late';
     const { certificateFaultOf } = await import('../certificate.js');
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const fault = certificateFaultOf(error);
     return {
       refused: fault === undefined ? reason : `${connection.server} can't be reached, since ${fault}`,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { UsageError } from '../exit.js';
+import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import { keyOf, type OrgDay, type Store } from '../store/store.js';
 import { organizationsIn } from './catalog.js';
@@ -12,9 +12,8 @@ export class LakeFailed extends Error {
   override name = 'LakeFailed';
 
   constructor(folder: string, cause: unknown) {
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     super(
-      `The days are built, but not all of them are in the lake ${folder} (${reason}): make that possible, and run "daybook lake publish".`,
+      `The days are built, but not all of them are in the lake ${folder} (${reasonOf(cause)}): make that possible, and run "daybook lake publish".`,
       { cause },
     );
   }

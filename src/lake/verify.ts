@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Day } from '../day.js';
+import { reasonOf } from '../exit.js';
 import { rowText } from '../store/digest.js';
 import { patternOf, quote, readSql } from '../store/sql.js';
 import { keyOf, type OrgDay, type Sources, type Store } from '../store/store.js';
@@ -59,11 +60,6 @@ async function contents(
 }
 
 const NOTHING: Content = { rows: 0, digest: '' };
-
-function reasonOf(error: unknown): string {
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return reason;
-}
 
 function dayCount(days: readonly Day[]): string {
   return days.length === 1 ? `${days[0]}` : `${days.length} days, the first is ${days[0]}`;

@@ -1,3 +1,5 @@
+import { messageOf } from '../exit.js';
+
 /** What is wrong with a query: itself, that it needs more than it may, DuckDB, that the lake is changing, or that the machine is busy. */
 export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy';
 
@@ -31,7 +33,7 @@ function sentenceOf(text: string): string {
 /** What DuckDB says when a query fails, for the one who asks: nothing of files, and nothing of how it is made. */
 export function toSqlError(error: unknown, memoryMb: number): SqlError {
   if (error instanceof SqlError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [, kind = ''] = /^([A-Za-z ]+?) Error: /.exec(message) ?? [];
   switch (kind) {
     case 'Out of Memory':

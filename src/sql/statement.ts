@@ -1,3 +1,5 @@
+import { messageOf } from '../exit.js';
+
 /** A statement of a text. */
 export interface Statement {
   readonly sql: string;
@@ -37,7 +39,7 @@ export function allStatementsIn(text: string): Statement[] {
 
 /** What DuckDB says of a statement that it can't run, on one line, with the place in the text where it shows one. */
 export function faultOf(error: unknown, { sql, line }: Statement): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [said = '', excerpt = ''] = message.split(/\n+(?=LINE \d+: )/);
   const sentence = said.replace(/\s*\n\s*/g, ' ').trim();
   const shown = /^LINE (\d+): (.*)\n( *)\^/.exec(excerpt);

@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { certificateFaultOf } from '../certificate.js';
 import { type ClickHouseAddress, STAGING } from '../config.js';
-import { UsageError } from '../exit.js';
+import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import { dailySql } from './build.js';
 import { applyChanges as applyDuckDbChanges } from './change.js';
@@ -66,9 +66,8 @@ async function requireDatabase(address: ClickHouseAddress): Promise<void> {
     const fault = certificateFaultOf(error);
     if (fault !== undefined)
       throw new UsageError(`The ClickHouse server ${address.url} can't be reached, since ${fault}.`);
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new UsageError(
-      `The ClickHouse server ${address.url} can't be used (${reason}): start it, or correct DAYBOOK_STORE.`,
+      `The ClickHouse server ${address.url} can't be used (${reasonOf(error)}): start it, or correct DAYBOOK_STORE.`,
     );
   } finally {
     await client.close();
