@@ -17,12 +17,11 @@ import {
   connect,
   copyOf,
   limitMemory,
-  openFile,
   openInstance,
+  openingAgain,
   type Resources,
   type Session,
   type StoreOptions,
-  UNHEARD,
   withSources,
 } from './duckdb.js';
 import { clickHousePlace, Mark } from './mark.js';
@@ -125,7 +124,7 @@ export class ClickHouseStore implements Store {
     connected: () => Promise<ClickHouseClient>,
   ): Promise<ClickHouseStore> {
     const instance = await openInstance(folder, STAGING, settings);
-    let isFirst = true;
+    const openFile = openingAgain(instance, folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       client = await connected();
@@ -134,8 +133,7 @@ export class ClickHouseStore implements Store {
       const staging = await Renewable.start<Staging>(
         {
           open: async (broke) => {
-            const opened = isFirst ? instance : await openFile(folder, STAGING, settings);
-            isFirst = false;
+            const opened = await openFile();
             const writer = await connect(opened, broke);
             await applyDuckDbChanges(writer, settings);
             return {
@@ -150,7 +148,7 @@ export class ClickHouseStore implements Store {
             instance.closeSync();
           },
         },
-        settings.mishaps ?? UNHEARD,
+        settings.mishaps,
       );
       const mark = await Mark.open(
         clickHousePlace(folder),

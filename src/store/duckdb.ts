@@ -283,11 +283,7 @@ async function openDatabase(folder: string, settings: StoreOptions): Promise<Duc
 }
 
 /** Opens a database file that is there, and touches nothing else. */
-export function openFile(
-  folder: string,
-  file: string,
-  { memoryMb, threads }: Resources,
-): Promise<DuckDBInstance> {
+function openFile(folder: string, file: string, { memoryMb, threads }: Resources): Promise<DuckDBInstance> {
   return DuckDBInstance.create(join(folder, file), {
     ...STORAGE,
     memory_limit: `${memoryMb}MiB`,
@@ -295,6 +291,21 @@ export function openFile(
     ...(threads === undefined ? {} : { threads: String(threads) }),
     autoinstall_known_extensions: 'false',
   });
+}
+
+/** What opens a database file whenever it is asked to, but for the first time: then it gives the one that is open. */
+export function openingAgain(
+  first: DuckDBInstance,
+  folder: string,
+  file: string,
+  resources: Resources,
+): () => Promise<DuckDBInstance> {
+  let given: DuckDBInstance | undefined = first;
+  return async () => {
+    const instance = given ?? (await openFile(folder, file, resources));
+    given = undefined;
+    return instance;
+  };
 }
 
 /** Makes a connection, set as all of Daybook's are. */
@@ -331,9 +342,6 @@ interface Opened {
 export type StoreOptions = Resources &
   ReferencePaths & { now: number; daily?: DailySql; mishaps?: Mishaps; acceptsLoss?: boolean };
 
-/** For commands, which hear of it from what they ran. */
-export const UNHEARD: Mishaps = { broken: () => {}, lost: () => {} };
-
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
@@ -364,12 +372,11 @@ export class DuckDbStore implements Store {
     const acceptsLoss = settings.acceptsLoss === true;
     refuseHalfRestored(folder);
     requireFile(folder, acceptsLoss);
-    let first: DuckDBInstance | undefined = await openDatabase(folder, settings);
+    const openFile = openingAgain(await openDatabase(folder, settings), folder, DATABASE, settings);
     const database = await Renewable.start<Opened>(
       {
         open: async (broke) => {
-          const instance = first ?? (await openFile(folder, DATABASE, settings));
-          first = undefined;
+          const instance = await openFile();
           const writer = await connect(instance, broke);
           return {
             instance,
@@ -385,7 +392,7 @@ export class DuckDbStore implements Store {
           instance.closeSync();
         },
       },
-      settings.mishaps ?? UNHEARD,
+      settings.mishaps,
     );
     try {
       // Not on the connection that writes: what isn't committed must not be marked.

@@ -6,6 +6,9 @@ export interface Mishaps {
   readonly lost: (error: unknown) => void;
 }
 
+/** For commands, which hear of it from what they ran. */
+const UNHEARD: Mishaps = { broken: () => {}, lost: () => {} };
+
 /** How to open something and to close it. What `open` makes calls `broke` when it can't be used any more. */
 export interface Ways<T> {
   readonly open: (broke: (error: unknown) => void) => Promise<T>;
@@ -30,7 +33,7 @@ export class Renewable<T> {
     private readonly mishaps: Mishaps,
   ) {}
 
-  static async start<T>(ways: Ways<T>, mishaps: Mishaps): Promise<Renewable<T>> {
+  static async start<T>(ways: Ways<T>, mishaps = UNHEARD): Promise<Renewable<T>> {
     const renewable = new Renewable(ways, mishaps);
     await renewable.open();
     return renewable;
