@@ -127,12 +127,13 @@ export async function play(world: World, together: readonly Case[]): Promise<Map
     ['events', 'before'],
     ['late', 'expect'],
   ]) {
-    for (const { name, files } of together) {
-      for (const file of files) {
+    const sent = together.flatMap(({ name, files }) =>
+      files.flatMap((file) => {
         const [, of, org] = EVENTS.exec(file) ?? [];
-        if (of === kind) await world.ingest([join(GOLDEN, name, file)], { orgId: orgOf(name, org) });
-      }
-    }
+        return of === kind ? [{ path: join(GOLDEN, name, file), orgId: orgOf(name, org) }] : [];
+      }),
+    );
+    await world.settle(sent);
     await world.build();
     for (const one of together) {
       for (const question of questionsOf(one))

@@ -7,6 +7,7 @@ import { type Config, DATABASE, readConfig, STAGING } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
+import { requireOrganizations } from '../src/ingest/organization.js';
 import { type DailySql, dailySql } from '../src/store/build.js';
 import { ChecksFailed } from '../src/store/check.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
@@ -161,6 +162,17 @@ export class World {
   ): Promise<Ingested> {
     const { orgId = 'acme', format = 'canonical', userId } = options;
     return ingest(this.store, { orgId, format, userId, files: inputFiles(paths, format) }, this.clock);
+  }
+
+  /** Settles files of several organizations in one batch, as the inbox does. */
+  async settle(files: readonly { path: string; orgId: string }[]): Promise<void> {
+    if (files.length === 0) return;
+    await requireOrganizations(this.store, new Set(files.map(({ orgId }) => orgId)), this.now);
+    await this.store.settle({
+      format: 'canonical',
+      files: files.map((file) => ({ ...file, name: file.path, receivedAt: this.now })),
+      settledAt: this.now,
+    });
   }
 
   /** Ingests canonical events, given as objects or as raw lines. */
