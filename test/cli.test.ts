@@ -18,6 +18,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DATABASE, PACKAGE_ROOT } from '../src/config.js';
 import { addDays } from '../src/day.js';
+import { expectPage } from './page.js';
 import { daybook, runHere, served, start, TODAY } from './program.js';
 import { temporaryFolder } from './world.js';
 
@@ -589,9 +590,5 @@ test('docs/commands.md has the help of every command', async () => {
     expect(code).toBe(0);
     parts.push(`## ${['daybook', ...command].join(' ')}\n\n\`\`\`\n${stdout.trimEnd()}\n\`\`\`\n`);
   }
-  const path = join(PACKAGE_ROOT, 'docs', 'commands.md');
-  const text = parts.join('\n');
-  // Written anew here, compared in CI.
-  if (process.env.CI === undefined) writeFileSync(path, text);
-  expect(readFileSync(path, 'utf8')).toBe(text);
+  await expectPage('commands.md', parts.join('\n'));
 });

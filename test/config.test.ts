@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeSettings, PACKAGE_ROOT, readConfig } from '../src/config.js';
 import { UsageError } from '../src/exit.js';
+import { expectPage } from './page.js';
 import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
 
@@ -106,7 +107,7 @@ test('a bucket that is none is named', () => {
   });
 });
 
-test('docs/settings.md lists every setting', () => {
+test('docs/settings.md lists every setting', async () => {
   const rows = describeSettings().map(({ name, description, byDefault }) => {
     const shown =
       byDefault?.startsWith(PACKAGE_ROOT) === true
@@ -129,7 +130,5 @@ ${rows.join('\n')}
 \`--data\`, \`serve --host\` and \`serve --port\` are the options that mean the same as a variable. While a
 server runs, its settings hold for the commands that it answers too.
 `;
-  const path = join(PACKAGE_ROOT, 'docs', 'settings.md');
-  if (process.env.CI === undefined) writeFileSync(path, text);
-  expect(readFileSync(path, 'utf8')).toBe(text);
+  await expectPage('settings.md', text);
 });

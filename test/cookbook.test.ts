@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { loadDemo } from '../src/demo.js';
 import { tablesOf } from '../src/store/clickhouse/schema.js';
 import { readSqlFolder } from '../src/store/sql.js';
 import type { Row, Store, Value } from '../src/store/store.js';
 import { readTables } from '../src/store/tables.js';
+import { expectPage } from './page.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();
@@ -145,7 +145,7 @@ test('an MCP server grows by users before it grows by calls', async () => {
   ]);
 });
 
-test('docs/cookbook.md has every question with its SQL and its answer', () => {
+test('docs/cookbook.md has every question with its SQL and its answer', async () => {
   const text = `# Cookbook
 
 Questions that engineering leads and platform teams ask, with the SQL that answers each and what it gives for the sample. The queries
@@ -160,7 +160,5 @@ ${questions
       `## <a id="${name}"></a>${title}\n\n${about}\n\n\`\`\`sql\n${sql.trim()}\n\`\`\`\n\n${table(answers.get(name) ?? [])}\n`,
   )
   .join('\n')}`;
-  const path = join(PACKAGE_ROOT, 'docs', 'cookbook.md');
-  if (process.env.CI === undefined) writeFileSync(path, text);
-  expect(readFileSync(path, 'utf8')).toBe(text);
+  await expectPage('cookbook.md', text);
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
@@ -7,6 +7,7 @@ import { LAKE_TABLES } from '../src/lake/place.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { readSqlFolder } from '../src/store/sql.js';
 import { readTables, type TableText } from '../src/store/tables.js';
+import { expectPage } from './page.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();
@@ -78,7 +79,7 @@ test('every table says what a row is, and its grain and comments are of columns 
   }
 });
 
-test('docs/tables.md has every table with its columns', () => {
+test('docs/tables.md has every table with its columns', async () => {
   const { events, days, references, views } = readTables();
   const shown = ({ name, about, grain, comments }: TableText, hasNulls: boolean) =>
     [
@@ -116,7 +117,5 @@ Each shows those rows of the others that a word of the metrics means, or what th
 
 ${views.map((table) => shown(table, false)).join('\n\n')}
 `;
-  const path = join(PACKAGE_ROOT, 'docs', 'tables.md');
-  if (process.env.CI === undefined) writeFileSync(path, text);
-  expect(readFileSync(path, 'utf8')).toBe(text);
+  await expectPage('tables.md', text);
 });
