@@ -68,6 +68,11 @@ export function bytes(count: number): string {
   return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
 }
 
+/** A number of things, as `1 file` or `2 files`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** A progress bar on standard error while the work goes on; none where that is no terminal. */
 export async function withProgress<T>(label: string, work: (progress: Progress) => Promise<T>): Promise<T> {
   if (process.stderr.isTTY !== true) return work(() => {});

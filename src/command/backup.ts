@@ -6,19 +6,13 @@ import { heldFolder, hold } from '../backup/hold.js';
 import type { Manifest } from '../backup/manifest.js';
 import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
-import { bytes, withProgress } from '../terminal.js';
+import { bytes, count, withProgress } from '../terminal.js';
 import { openStore, requireDatabase } from './call.js';
 import { ask, isServed, Nobody } from './control.js';
-
-/** What the commands work with. */
-export interface Terminal {
-  readonly settings: () => Config;
-  readonly clock: () => number;
-  readonly print: (text: string) => void;
-}
+import { type Invocation, print } from './program.js';
 
 /** Adds `backup` and `restore` to the program. */
-export function addBackup(program: Command, { settings, clock, print }: Terminal): void {
+export function add(program: Command, { settings, clock }: Invocation): void {
   program
     .command('backup')
     .description('copy all that the data folder holds into a new folder, also while the service runs')
@@ -74,7 +68,7 @@ export function addBackup(program: Command, { settings, clock, print }: Terminal
 
 function contents({ files }: Manifest): string {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
-  return `${files.length} file${files.length === 1 ? '' : 's'}, ${bytes(total)}`;
+  return `${count(files.length, 'file')}, ${bytes(total)}`;
 }
 
 /** Has the process that has the database open hold its files while they are copied here, or opens it when none has. */

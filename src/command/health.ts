@@ -1,11 +1,23 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import type { Command } from 'commander';
 import type { Config } from '../config.js';
+import { type Invocation, print } from './program.js';
 
 const ANSWERS_WITHIN_MS = 5000;
 
 /** An address of this machine for one that means all addresses, which can be listened on but not connected to. */
 const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Adds `health` to the program. */
+export function add(program: Command, { settings }: Invocation): void {
+  program
+    .command('health')
+    .description(
+      'ask the service of these settings on this machine whether it is alive; ends with 1 when it is not',
+    )
+    .action(async () => print(`The service at ${await checkHealth(settings())} is alive.`));
+}
 
 /**
  * Asks the service that has these settings on this machine whether it is alive, and answers its address. Throws when it

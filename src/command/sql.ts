@@ -7,6 +7,7 @@ import { type Command, Option } from 'commander';
 import { type Config, stateFolder } from '../config.js';
 import { UsageError } from '../exit.js';
 import type { Format } from '../sql/shell.js';
+import type { Invocation } from './program.js';
 
 interface SqlOptions {
   readonly file?: string;
@@ -17,7 +18,7 @@ interface SqlOptions {
 }
 
 /** Adds `sql` to the program. */
-export function addSql(program: Command, settings: () => Config): void {
+export function add(program: Command, { settings }: Invocation): void {
   program
     .command('sql')
     .description('read the lake with SQL: a query, a file, standard input, or what is typed at a prompt')
@@ -34,7 +35,7 @@ export function addSql(program: Command, settings: () => Config): void {
       '--write',
       'allow tables in memory, files to read and COPY ... TO files; nothing of Daybook is written',
     )
-    .action(async (query: string | undefined, options: SqlOptions) => run(settings(), query, options));
+    .action((query: string | undefined, options: SqlOptions) => run(settings(), query, options));
 }
 
 async function run(config: Config, query: string | undefined, options: SqlOptions): Promise<void> {

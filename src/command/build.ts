@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { parseDay } from '../day.js';
+import { UsageError } from '../exit.js';
+import { sentenceOf } from '../store/check.js';
+import { count, withProgress } from '../terminal.js';
+import { call } from './call.js';
+import { type Invocation, print } from './program.js';
+
+interface BuildOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds `build` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  program
+    .command('build')
+    .description('build the closed days that are stale or were never built')
+    .option('--from <day>', 'build the days from this one on, stale or not')
+    .option('--to <day>', 'build the days up to this one, stale or not')
+    .option('--all', 'build every closed day (goes without --from and --to)')
+    .option('--json', 'print one JSON object')
+    .action((options: BuildOptions) => run(options, invocation));
+}
+
+async function run(options: BuildOptions, { settings, clock }: Invocation): Promise<void> {
+  const started = performance.now();
+  const { from, to, all } = options;
+  const range = {
+    from: from === undefined ? undefined : parseDay(from, '--from'),
+    to: to === undefined ? undefined : parseDay(to, '--to'),
+    all,
+  };
+  if (all === true && (from !== undefined || to !== undefined))
+    throw new UsageError('--all goes without --from and --to: it builds every closed day.');
+  const { days, breaches, setAside } = await withProgress('Building', (progress) =>
+    call(settings(), clock, 'build', range, progress),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
+  for (const { path, reason } of setAside) process.stderr.write(`Set aside: ${path}: ${reason}.\n`);
+  if (breaches.length > 0) process.exitCode = 1;
+  if (options.json === true) {
+    print(
+      JSON.stringify({
+        days: days.map(({ orgId, day }) => ({ org_id: orgId, day })),
+        failed: breaches.map(({ orgId, ...breach }) => ({ org_id: orgId, ...breach })),
+        set_aside: setAside,
+        seconds: Number(seconds.toFixed(3)),
+      }),
+    );
+    return;
+  }
+  const span = days.length === 0 ? '' : `, ${days[0]?.day} to ${days.at(-1)?.day},`;
+  print(
+    days.length === 0
+      ? breaches.length > 0
+        ? 'No day was built.'
+        : `Every closed day is up to date${setAside.length === 0 ? '' : ', without what is set aside in the inbox'}.`
+      : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
+  );
+}

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { UsageError } from '../exit.js';
+import { isNestedDeeper, LEVELS_AT_MOST } from '../json-depth.js';
+import { count, table } from '../terminal.js';
+import { call } from './call.js';
+import { type Invocation, print } from './program.js';
+
+interface SetOptions {
+  readonly org: string;
+  readonly revision?: string;
+  readonly json?: boolean;
+}
+
+interface HistoryOptions {
+  readonly org: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+interface DiffOptions {
+  readonly org: string;
+  readonly json?: boolean;
+}
+
+/** Adds `controls` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  const controls = program.command('controls').description('see and change what an organization controls');
+
+  controls
+    .command('get')
+    .description('print the settings as JSON, secrets masked')
+    .requiredOption('--org <org>', 'organization')
+    .action((options: { org: string }) => get(options, invocation));
+
+  controls
+    .command('set')
+    .description('replace the settings whole; a secret that is "***" stays as it is')
+    .argument('<file>', 'JSON of the settings, or - for standard input')
+    .requiredOption('--org <org>', 'organization')
+    .option('--revision <number>', 'only when this is the newest revision')
+    .option('--json', 'print JSON')
+    .action((file: string, options: SetOptions) => set(file, options, invocation));
+
+  controls
+    .command('history')
+    .description('list the changes, newest first')
+    .requiredOption('--org <org>', 'organization')
+    .option('--limit <number>', 'how many of them, at most 100', '20')
+    .option('--json', 'print JSON')
+    .action((options: HistoryOptions) => history(options, invocation));
+
+  controls
+    .command('diff')
+    .description('show what is otherwise in one revision than in another, by default in the newest')
+    .argument('[from]', 'a revision, 0 for none (default: the one before)')
+    .argument('[to]', 'a revision (default: the newest)')
+    .requiredOption('--org <org>', 'organization')
+    .option('--json', 'print JSON')
+    .action((from: string | undefined, to: string | undefined, options: DiffOptions) =>
+      diff(from, to, options, invocation),
+    );
+}
+
+async function get({ org }: { org: string }, { settings, clock }: Invocation): Promise<void> {
+  const change = await call(settings(), clock, 'getControls', { orgId: org });
+  print(JSON.stringify(change.settings, null, 2));
+}
+
+async function set(file: string, options: SetOptions, { settings, clock }: Invocation): Promise<void> {
+  const change = await call(settings(), clock, 'setControls', {
+    orgId: options.org,
+    settings: await jsonOf(file),
+    user: userInfo().username,
+    revision: numberOf(options.revision, '--revision'),
+  });
+  print(options.json === true ? JSON.stringify(change) : `This is revision ${change.revision}.`);
+}
+
+async function history(options: HistoryOptions, { settings, clock }: Invocation): Promise<void> {
+  const limit = Number(numberOf(options.limit, '--limit'));
+  const { changes } = await call(settings(), clock, 'listControls', { orgId: options.org, limit });
+  if (options.json === true) return print(JSON.stringify(changes));
+  print(
+    table(
+      changes.map(({ revision, updatedAt, user, settings }) => ({
+        revision,
+        updated_at: updatedAt,
+        user: user?.id,
+        members: Object.keys(settings).length,
+      })),
+    ),
+  );
+}
+
+async function diff(
+  from: string | undefined,
+  to: string | undefined,
+  options: DiffOptions,
+  { settings, clock }: Invocation,
+): Promise<void> {
+  const found = await call(settings(), clock, 'diffControls', {
+    orgId: options.org,
+    from: numberOf(from, 'from'),
+    to: numberOf(to, 'to'),
+  });
+  if (options.json === true) return print(JSON.stringify(found));
+  const { differences } = found;
+  print(`Revision ${found.from} to ${found.to}: ${count(differences.length, 'difference')}`);
+  for (const { member, ...values } of differences) {
+    if ('before' in values) print(`- ${member}: ${JSON.stringify(values.before)}`);
+    if ('after' in values) print(`+ ${member}: ${JSON.stringify(values.after)}`);
+  }
+}
+
+/** A number that was given, undefined where none was. */
+function numberOf(text: string | undefined, name: string): number | undefined {
+  if (text !== undefined && !/^\d{1,9}$/.test(text))
+    throw new UsageError(`${name} must be a number, not "${text}".`);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** The document in a file, or on standard input. */
+async function jsonOf(file: string): Promise<unknown> {
+  let content: string;
+  try {
+    content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch {
+    throw new UsageError(`There is no file ${file} that can be read.`);
+  }
+  const name = file === '-' ? 'Standard input' : file;
+  if (isNestedDeeper(content, LEVELS_AT_MOST))
+    throw new UsageError(`${name} must be nested at most ${LEVELS_AT_MOST} levels deep.`);
+  try {
+    return JSON.parse(content);
+  } catch {
+    // What is wrong with it could be in a secret.
+    throw new UsageError(`${name} is not JSON.`);
+  }
+}

@@ -1,0 +1,133 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import { UsageError } from '../exit.js';
+import type { AgentName, Change } from '../hooks/install.js';
+import { type Invocation, print } from './program.js';
+
+const FOLDER = '--folder <folder>';
+const FOLDER_MEANS = 'folder of the connection and of what waits (default: ~/.daybook/hooks)';
+
+interface InstallOptions {
+  readonly agent: AgentName;
+  readonly server?: string;
+  readonly key?: string;
+  readonly user?: string;
+  readonly yes?: boolean;
+  readonly folder?: string;
+}
+
+interface UninstallOptions {
+  readonly agent: AgentName;
+  readonly yes?: boolean;
+  readonly folder?: string;
+}
+
+/** Adds `hooks` to the program. */
+export function add(program: Command, { clock, environment }: Invocation): void {
+  const hooks = program.command('hooks').description('commands that agents run on events of their sessions');
+
+  /** The commands that agents run come this way behind options of the program only. */
+  const run = (verb: 'run' | 'send' | 'deliver') => async () => {
+    const { hookCommand } = await import('../hooks/command.js');
+    const args = process.argv.slice(process.argv.indexOf(verb, process.argv.indexOf('hooks')) + 1);
+    process.exitCode = await hookCommand(verb, args, clock, environment);
+  };
+
+  hooks
+    .command('run')
+    .description(
+      'run the commands that a configuration has for the payload on standard input, and record them',
+    )
+    .requiredOption('--config <file>', 'hooks by event, or settings that have them as "hooks"')
+    .option('--agent <name>', 'the agent whose hook this is')
+    .option(FOLDER, FOLDER_MEANS)
+    .action(run('run'));
+
+  hooks
+    .command('send')
+    .description('send the payload on standard input to the server, now or with the next one')
+    .option('--agent <name>', 'the agent whose hook this is')
+    .option(FOLDER, FOLDER_MEANS)
+    .action(run('send'));
+
+  hooks
+    .command('deliver')
+    .description('send what waits to the server')
+    .option(FOLDER, FOLDER_MEANS)
+    .action(run('deliver'));
+
+  const agentOption = () =>
+    new Option('--agent <name>', 'which agent').choices(['claude-code', 'droid']).makeOptionMandatory();
+
+  hooks
+    .command('install')
+    .description('have an agent send what it does to a server')
+    .addOption(agentOption())
+    .option('--server <url>', 'address of the server')
+    .option('--key <key>', 'API key for it, - to read it from standard input')
+    .option('--user <id>', 'whose sessions they are, where the key stands for no user')
+    .option('--yes', 'do it without asking')
+    .option(FOLDER, FOLDER_MEANS)
+    .action((options: InstallOptions) => install(options, environment.NODE_EXTRA_CA_CERTS));
+
+  hooks
+    .command('uninstall')
+    .description('take away what install wrote, and nothing else')
+    .addOption(agentOption())
+    .option('--yes', 'do it without asking')
+    .option(FOLDER, FOLDER_MEANS)
+    .action(uninstall);
+}
+
+async function install(options: InstallOptions, authorities: string | undefined): Promise<void> {
+  const [{ commandOf, installed }, { connectTo }] = await Promise.all([
+    import('../hooks/install.js'),
+    import('../hooks/connect.js'),
+  ]);
+  const folder = options.folder === undefined ? undefined : resolve(options.folder);
+  const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
+  const connection = await connectTo(folder, { server: options.server, key, user: options.user });
+  const command = commandOf(
+    options.agent,
+    [process.execPath, process.argv[1] ?? ''],
+    folder,
+    authorities === undefined || authorities === '' ? undefined : resolve(authorities),
+  );
+  if (!(await apply(installed(options.agent, homedir(), command), options.yes === true))) return;
+  await connection.save();
+  print(connection.sentence);
+}
+
+async function uninstall(options: UninstallOptions): Promise<void> {
+  const [{ AGENTS, uninstalled }, { disconnect }] = await Promise.all([
+    import('../hooks/install.js'),
+    import('../hooks/connect.js'),
+  ]);
+  const change = uninstalled(options.agent, homedir());
+  if (change.lines.length === 0) print(`${change.path} has no hooks of Daybook.`);
+  else if (!(await apply(change, options.yes === true))) return;
+  // The key goes with the last agent that uses it.
+  if (AGENTS.every((agent) => uninstalled(agent, homedir()).lines.length === 0))
+    await disconnect(options.folder === undefined ? undefined : resolve(options.folder));
+}
+
+/** Shows a change of an agent's file, asks unless told not to, and makes it. Answers whether it was made. */
+async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
+  print([`${change.path}:`, ...change.lines].join('\n'));
+  if (!isAgreed) {
+    if (process.stdin.isTTY !== true)
+      throw new UsageError('Nothing was changed: add --yes, since there is no terminal to ask on.');
+    const { createInterface } = await import('node:readline/promises');
+    const terminal = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = await terminal.question('Write this? [y/N] ').finally(() => terminal.close());
+    if (!/^y(es)?$/i.test(answer.trim())) {
+      print('Nothing was changed.');
+      return false;
+    }
+  }
+  const { write } = await import('../hooks/install.js');
+  await write(change);
+  return true;
+}

@@ -1,0 +1,84 @@
+import { type Command, Option } from 'commander';
+import { Role } from '../api/roles.js';
+import { addDays, dayOf, parseDay } from '../day.js';
+import { UsageError } from '../exit.js';
+import { table } from '../terminal.js';
+import { call } from './call.js';
+import { type Invocation, print } from './program.js';
+
+interface CreateOptions {
+  readonly org: string;
+  readonly role: Role;
+  readonly user?: string;
+  readonly email?: string;
+  readonly expires?: string;
+  readonly json?: boolean;
+}
+
+/** Adds `keys` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  const keys = program.command('keys').description('make, list and revoke API keys');
+
+  keys
+    .command('create')
+    .description('make a key and show it, this once')
+    .requiredOption('--org <org>', 'organization')
+    .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).makeOptionMandatory())
+    .option('--user <id>', 'user or service that the key stands for')
+    .option('--email <address>', 'e-mail of the user')
+    .option('--expires <day>', 'last day on which the key is valid')
+    .option('--json', 'print JSON')
+    .action((options: CreateOptions) => create(options, invocation));
+
+  keys
+    .command('list')
+    .description('list the keys by id and fingerprint')
+    .option('--org <org>', 'of this organization only')
+    .option('--json', 'print JSON')
+    .action((options: { org?: string; json?: boolean }) => list(options, invocation));
+
+  keys
+    .command('revoke')
+    .description('revoke a key, from the next request on')
+    .argument('<key>', 'id or fingerprint')
+    .action((name: string) => revoke(name, invocation));
+}
+
+async function create(options: CreateOptions, { settings, clock }: Invocation): Promise<void> {
+  const { org, role, user, email, expires } = options;
+  if (expires !== undefined && parseDay(expires, '--expires') < dayOf(clock()))
+    throw new UsageError('--expires must be today or later, in UTC.');
+  const key = await call(settings(), clock, 'createKey', {
+    orgId: org,
+    role,
+    userId: user,
+    email,
+    expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
+  });
+  if (options.json === true) return print(JSON.stringify(key));
+  print(`${key.key}\nThis is key ${key.key_id}, ${key.role} of ${key.org_id}. It is shown this once.`);
+}
+
+async function list(
+  options: { org?: string; json?: boolean },
+  { settings, clock }: Invocation,
+): Promise<void> {
+  const found = await call(settings(), clock, 'listKeys', { orgId: options.org });
+  if (options.json === true) return print(JSON.stringify(found));
+  const instant = (at: number | null) => (at === null ? '' : new Date(at).toISOString());
+  print(
+    table(
+      found.map(({ created_at, expires_at, revoked_at, ...key }) => ({
+        ...key,
+        created_at: instant(created_at),
+        expires_at: instant(expires_at),
+        revoked_at: instant(revoked_at),
+      })),
+    ),
+  );
+}
+
+async function revoke(name: string, { settings, clock }: Invocation): Promise<void> {
+  const key = await call(settings(), clock, 'revokeKey', { name });
+  print(`Key ${key.key_id} of ${key.org_id} is revoked.`);
+}

@@ -1,0 +1,96 @@
+import { Command, CommanderError } from 'commander';
+import {
+  type Config,
+  isDebugging,
+  readProcessConfig,
+  type ShownSetting,
+  showProcessConfig,
+  VERSION,
+} from '../config.js';
+import { messageOf, UsageError } from '../exit.js';
+
+/** What every command works with. */
+export interface Invocation {
+  /** The settings of the environment; options of the program, and these of the command, win. */
+  readonly settings: (options?: { host?: string; port?: string }) => Config;
+  /** Every setting as `daybook config` shows it. */
+  readonly shownSettings: () => ShownSetting[];
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Commands that write files for their user, or run the user's programs, outside of the data folder. */
+const FOR_THE_USER = ['agent', 'computers', 'hooks', 'readiness', 'sql'];
+
+/** The program without its commands, and what they work with. */
+export function createProgram(
+  clock: Invocation['clock'],
+  environment: Invocation['environment'],
+): { program: Command; invocation: Invocation } {
+  const program = new Command('daybook')
+    .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
+    .version(VERSION)
+    .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
+    .option(
+      '--accept-loss',
+      'open a database that has lost something, and go on without that (docs/operations.md)',
+    )
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+
+  // What the others write holds events and secrets of people: DuckDB's files too get their permissions from the process alone.
+  program.hook('preAction', (_, action) => {
+    let command = action;
+    while (command.parent !== null && command.parent !== program) command = command.parent;
+    if (!FOR_THE_USER.includes(command.name())) process.umask(0o077);
+  });
+
+  const given = () => program.opts<{ data?: string; acceptLoss?: boolean }>();
+  const invocation: Invocation = {
+    settings: ({ host, port } = {}) => ({
+      ...readProcessConfig({ DAYBOOK_DATA: given().data, DAYBOOK_HOST: host, DAYBOOK_PORT: port }),
+      acceptsLoss: given().acceptLoss === true,
+    }),
+    shownSettings: () => showProcessConfig({ DAYBOOK_DATA: given().data }),
+    clock,
+    environment,
+  };
+  return { program, invocation };
+}
+
+/** Prints a text as lines on standard output. */
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */
+export function fail(error: unknown): void {
+  if (error instanceof CommanderError) {
+    // Help and version are errors to commander too.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+    // Help that is printed because a command is missing says it all.
+    if (error.exitCode === 0 || error.code === 'commander.help') return;
+    const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    process.stderr.write(
+      `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
+    );
+  } else if (error instanceof UsageError) {
+    process.exitCode = 2;
+    process.stderr.write(`${error.message}\n`);
+  } else if (isOfPath(error)) {
+    process.exitCode = 2;
+    process.stderr.write(
+      `Daybook can't use ${error.path} (${error.code}): make it what it was, for the user that runs Daybook to read and write.\n`,
+    );
+  } else {
+    process.exitCode = 1;
+    process.stderr.write(`daybook failed: ${messageOf(error)}\n`);
+    if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  }
+}
+
+/** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */
+function isOfPath(error: unknown): error is Error & { path: string; code: string } {
+  return error instanceof Error && 'path' in error && 'code' in error && error.code !== 'ENOENT';
+}

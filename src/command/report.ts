@@ -1,0 +1,63 @@
+import { Argument, type Command, Option } from 'commander';
+import { ANSWERS, type Answer, GROUPS } from '../api/report.js';
+import { lastClosedDay, parseDay } from '../day.js';
+import { UsageError } from '../exit.js';
+import { csv, table } from '../terminal.js';
+import { call } from './call.js';
+import { type Invocation, print } from './program.js';
+
+interface ReportOptions {
+  readonly org: string;
+  readonly from: string;
+  readonly to: string;
+  readonly groupBy?: string;
+  readonly format: 'table' | 'json' | 'csv';
+}
+
+/** Adds `report` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  program
+    .command('report')
+    .description('print the rows of one answer of the analytics API')
+    .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
+    .requiredOption('--org <org>', 'organization')
+    .requiredOption('--from <day>', 'first day')
+    .requiredOption('--to <day>', 'last day')
+    .option('--group-by <what>', 'model (tokens), tool_name (tools) or client (activity)')
+    .addOption(
+      new Option('--format <format>', 'table, json (what the endpoint has in "data") or csv')
+        .choices(['table', 'json', 'csv'])
+        .default('table'),
+    )
+    .action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
+}
+
+async function run(answer: Answer, options: ReportOptions, { settings, clock }: Invocation): Promise<void> {
+  const { org: orgId, groupBy, format } = options;
+  const from = parseDay(options.from, '--from');
+  const to = parseDay(options.to, '--to');
+  if (from > to) throw new UsageError('--from must not be after --to.');
+  const last = lastClosedDay(clock());
+  if (to > last) throw new UsageError(`--to must be ${last} or earlier: later days are not over yet in UTC.`);
+  const groups = GROUPS[answer];
+  if (groupBy !== undefined && groupBy !== groups) {
+    throw new UsageError(
+      groups === undefined ? `${answer} has no --group-by.` : `--group-by of ${answer} must be ${groups}.`,
+    );
+  }
+  const chosen = settings();
+  if (from < chosen.historyStart)
+    process.stderr.write(
+      `Days before ${chosen.historyStart} are not served: DAYBOOK_HISTORY_START moves that.\n`,
+    );
+  const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
+  if (format === 'json') return print(JSON.stringify(rows));
+  if (format === 'table') return print(table(answer === 'quality' ? rows.map(withoutDigests) : rows));
+  const { columnsOf } = await import('../api/rows.js');
+  print(csv(rows, columnsOf(answer, groupBy !== undefined)));
+}
+
+/** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
+function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
+  return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { Demo } from '../demo.js';
+import { messageOf } from '../exit.js';
+import { table } from '../terminal.js';
+import { fail, type Invocation, print } from './program.js';
+
+/** How much longer than a request a build or a command may take when the service is stopped. */
+const STOP_GRACE_SECONDS = 20;
+
+interface ServeOptions {
+  readonly host?: string;
+  readonly port?: string;
+  readonly demo?: boolean;
+}
+
+/** Adds `serve` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  program
+    .command('serve')
+    .description('serve the REST API until stopped')
+    .option('--host <address>', 'address to listen on (default: DAYBOOK_HOST, else 127.0.0.1)')
+    .option('--port <number>', 'port to listen on (default: DAYBOOK_PORT, else 8787)')
+    .option('--demo', 'load the sample into a database that is new')
+    .action((options: ServeOptions) => run(options, invocation));
+}
+
+async function run(options: ServeOptions, { settings, clock }: Invocation): Promise<void> {
+  const chosen = settings(options);
+  // The other commands start faster without the service.
+  const [{ serve }, { loadDemo }] = await Promise.all([import('../server.js'), import('../demo.js')]);
+  let demo: Demo | undefined;
+  const serving = await serve(chosen, clock, async (store) => {
+    if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
+  });
+  serving.lost.then((error) => {
+    process.stderr.write(
+      `Daybook ends, since the database failed and could not be opened again (${messageOf(error)}): start it again.\n`,
+    );
+    process.exit(1);
+  });
+  let isStopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      // Whatever is under way then is undone or begun again by the next start: nothing that was acknowledged is lost.
+      if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+      isStopping = true;
+      serving.stop().catch(fail);
+      setTimeout(
+        () => {
+          process.stderr.write('Daybook ends before all is done: the next start goes on with it.\n');
+          process.exit(1);
+        },
+        1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
+      ).unref();
+    });
+  }
+  if (demo !== undefined) print(welcome(demo, serving.url));
+  print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
+}
+
+/** What the first start of the demo prints: what it found, the key, and a request to try. */
+function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string): string {
+  return [
+    `The sample is loaded: real sessions of ${summary.length} public projects, each as one user of the organization ${orgId}.`,
+    '',
+    table(summary),
+    '',
+    `Owner key of ${orgId} (shown this once): ${key}`,
+    '',
+    `curl -H 'Authorization: Bearer ${key}' \\`,
+    `  '${url}/api/v1/analytics/activity?startDate=${firstDay}&endDate=${lastDay}'`,
+    '',
+  ].join('\n');
+}
