@@ -1,10 +1,16 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { runBuild } from '../src/aggregate/run.js';
 import { buildApp } from '../src/api/app.js';
+import { inputFiles } from '../src/ingest/files.js';
+import { ingest } from '../src/ingest/ingest.js';
+import { Lake } from '../src/lake/lake.js';
+import { openLake, readLake } from '../src/sql/lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/mark.js';
+import { readSql } from '../src/store/sql.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { NOW, storeName, World } from './world.js';
@@ -54,6 +60,54 @@ test('is marked outside with what it has, and refused once it has less, unless t
   await (await open(true)).close();
   expect(mark()).toMatchObject({ batches: 2, keys: 0 });
   await (await open(false)).close();
+});
+
+test('members that a change adds are stored, and are in SQL and the lake, of a database that was there before', async () => {
+  const world = await World.create();
+  const { config } = world;
+  const members = Object.entries({ request_id: 'req_1', channel: 'otlp_log', cache_write_1h_tokens: 25 });
+  const isDuckDb = storeName() === 'DuckDB';
+  const before = [
+    ...members.map(([name]) => `ALTER TABLE ${isDuckDb ? 'events' : 'events_rows'} DROP COLUMN ${name}`),
+    'DELETE FROM changes WHERE number >= 24',
+    "DELETE FROM facts WHERE name = 'views'",
+    ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
+  ];
+  await world.store.run(before.map((sql) => ({ sql })));
+  await world.store.close();
+  const settings = { ...config, now: NOW };
+  const store = isDuckDb
+    ? await DuckDbStore.open(config.data, settings)
+    : await ClickHouseStore.with(
+        config.data,
+        settings,
+        databaseOf(config.data, () => {}),
+      );
+  onTestFinished(() => store.close());
+  const usage = { type: 'model_usage', model: 'sonnet', input_tokens: 1, output_tokens: 2 };
+  const path = world.file(
+    'events.ndjson',
+    `${JSON.stringify({ ...event('1'), ...usage, ...Object.fromEntries(members) })}\n${JSON.stringify(event('2'))}\n`,
+  );
+  await ingest(
+    store,
+    { orgId: 'acme', format: 'canonical', files: inputFiles([path], 'canonical') },
+    world.clock,
+  );
+  const expected = [
+    { event_id: '1', ...Object.fromEntries(members) },
+    { event_id: '2', request_id: null, channel: 'event', cache_write_1h_tokens: null },
+  ];
+  const query = `SELECT event_id, ${members.map(([name]) => name).join(', ')} FROM events ORDER BY event_id`;
+  expect(await store.select(query)).toEqual(expected);
+  const lake = new Lake(config.data);
+  await runBuild(store, 'command', {}, world.clock, { publish: (days) => lake.publish(store, days) });
+  const connection = await openLake({ memoryMb: 128, threads: 1, prices: config.prices });
+  onTestFinished(() => connection.closeSync());
+  await readLake(connection, lake.folder);
+  expect((await connection.runAndReadAll(query)).getRowObjectsJson()).toEqual(
+    expected.map((row) => ({ ...row, cache_write_1h_tokens: row.cache_write_1h_tokens && '25' })),
+  );
 });
 
 test('/readyz writes and reads the store, once a second however many ask', async () => {

@@ -6,7 +6,8 @@ import { catalogText } from '../src/lake/catalog.js';
 import { LAKE_TABLES } from '../src/lake/place.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { readSqlFolder } from '../src/store/sql.js';
-import { readTables, type TableText } from '../src/store/tables.js';
+import type { TableText } from '../src/store/table-text.js';
+import { readTables } from '../src/store/tables.js';
 import { expectPage } from './page.js';
 import { ending, World } from './world.js';
 
@@ -72,10 +73,13 @@ test('every table says what a row is, and its grain and comments are of columns 
     expect(grain.length, name).toBeGreaterThan(0);
     expect(names, name).toEqual(expect.arrayContaining([...grain, ...comments.keys()]));
     // Every comment of the text that stands behind something is one of a column.
-    const changes: Record<string, string> = { events: 'change/0001-events', prices: 'change/0023-prices' };
-    const file = changes[name] ?? `schema/${name}`;
-    const text = readFileSync(join(PACKAGE_ROOT, 'sql', `${file}.sql`), 'utf8');
-    expect([...text.matchAll(/^ {2}\w.* -- /gm)].length, name).toBe(comments.size);
+    const made = readSqlFolder('change').find((change) => change.text.includes(`CREATE TABLE ${name} (`));
+    const text = made?.text ?? readFileSync(join(PACKAGE_ROOT, 'sql', `schema/${name}.sql`), 'utf8');
+    const behind = [...text.matchAll(/^ {2}\w.* -- /gm)].length;
+    const before = readSqlFolder('change').flatMap((change) => [
+      ...change.text.matchAll(/^-- .*\nALTER TABLE (\w+)/gm),
+    ]);
+    expect(behind + before.filter(([, table]) => table === name).length, name).toBe(comments.size);
   }
 });
 

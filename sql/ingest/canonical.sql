@@ -8,12 +8,12 @@ read_line AS (
     line_no,
     strlen(line) AS bytes,
     line,
-    from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR",
-      "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
+    from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR", "channel": "VARCHAR",
+      "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "cache_write_1h_tokens": "BIGINT", "request_id": "VARCHAR", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
     -- The JSON types of the members, null where the member is absent: from_json would take 12 for '12'.
     json_type(line, [
       '$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent',
-      '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.timestamp', '$'
+      '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.channel', '$.timestamp', '$'
     ]) AS types
   FROM lines
 ),
@@ -23,7 +23,7 @@ typed_line AS (
     -- The types of the type's own members, strings first, then integers, then booleans.
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
-      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens'])
+      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id'])
       WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.duration_ms', '$.success'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
       WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
@@ -32,7 +32,7 @@ typed_line AS (
       WHEN 'slash_command' THEN json_type(line, ['$.command_name'])
       WHEN 'hook_run' THEN json_type(line, ['$.hook_event', '$.command', '$.matcher', '$.exit_code', '$.duration_ms', '$.timed_out'])
     END AS own_types,
-    CASE types[14]
+    CASE types[15]
       WHEN 'VARCHAR' THEN rfc3339_ms(event.timestamp)
       WHEN 'UBIGINT' THEN try_cast(event.timestamp AS BIGINT)
       WHEN 'BIGINT' THEN try_cast(event.timestamp AS BIGINT)
@@ -45,10 +45,10 @@ SELECT
   CASE
     WHEN line IS NULL THEN 'not_json'
     WHEN bytes > 1048576 THEN 'line_too_long'
-    WHEN types[15] <> 'OBJECT' THEN 'not_an_object'
+    WHEN types[16] <> 'OBJECT' THEN 'not_an_object'
     WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
     WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
-    WHEN coalesce(types[14], 'NULL') = 'NULL' THEN 'missing_member timestamp'
+    WHEN coalesce(types[15], 'NULL') = 'NULL' THEN 'missing_member timestamp'
     WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member user_id'
     WHEN coalesce(types[4], 'NULL') = 'NULL' THEN 'missing_member session_id'
     WHEN types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type event_id'
@@ -64,7 +64,8 @@ SELECT
     WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
     WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
     WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
-    WHEN types[14] NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
+    WHEN types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
+    WHEN types[15] NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
     WHEN event.type NOT IN (
       'session_start',
       'session_end',
@@ -94,10 +95,13 @@ SELECT
         WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type output_tokens'
         WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_read_tokens'
         WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_write_tokens'
+        WHEN own_types[6] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_write_1h_tokens'
+        WHEN own_types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type request_id'
         WHEN own_types[2] <> 'NULL' AND event.input_tokens IS NULL THEN 'value_out_of_range input_tokens'
         WHEN own_types[3] <> 'NULL' AND event.output_tokens IS NULL THEN 'value_out_of_range output_tokens'
         WHEN own_types[4] <> 'NULL' AND event.cache_read_tokens IS NULL THEN 'value_out_of_range cache_read_tokens'
         WHEN own_types[5] <> 'NULL' AND event.cache_write_tokens IS NULL THEN 'value_out_of_range cache_write_tokens'
+        WHEN own_types[6] <> 'NULL' AND event.cache_write_1h_tokens IS NULL THEN 'value_out_of_range cache_write_1h_tokens'
       END
     WHEN event.type = 'tool_call' THEN
       CASE
@@ -188,5 +192,8 @@ SELECT
   CASE WHEN event.type = 'hook_run' THEN event.matcher END AS matcher,
   CASE WHEN event.type = 'hook_run' THEN event.command END AS command,
   CASE WHEN event.type = 'hook_run' THEN event.exit_code END AS exit_code,
-  CASE WHEN event.type = 'hook_run' THEN event.timed_out END AS timed_out
+  CASE WHEN event.type = 'hook_run' THEN event.timed_out END AS timed_out,
+  CASE WHEN event.type = 'model_usage' THEN event.request_id END AS request_id,
+  coalesce(event.channel, 'event') AS channel,
+  CASE WHEN event.type = 'model_usage' THEN event.cache_write_1h_tokens END AS cache_write_1h_tokens
 FROM typed_line

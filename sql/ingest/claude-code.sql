@@ -453,7 +453,10 @@ SELECT
   event.matcher AS matcher,
   event.command AS command,
   event.exit_code AS exit_code,
-  CAST(NULL AS BOOLEAN) AS timed_out
+  CAST(NULL AS BOOLEAN) AS timed_out,
+  CAST(NULL AS VARCHAR) AS request_id,
+  'log' AS channel,
+  CAST(NULL AS BIGINT) AS cache_write_1h_tokens
 FROM event
 LEFT JOIN session_modes
   ON session_modes.session_id = event.line.session_id

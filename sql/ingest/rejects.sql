@@ -58,7 +58,7 @@ SELECT
       WHEN member = 'timestamp' THEN 'a string or an integer'
       WHEN member IN ('success', 'timed_out') THEN 'true or false'
       WHEN member IN (
-        'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens',
+        'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cache_write_1h_tokens',
         'duration_ms', 'lines_added', 'lines_removed', 'exit_code'
       ) THEN 'an integer'
       ELSE 'a string'
@@ -75,12 +75,14 @@ SELECT
       WHEN member = 'user_email' THEN '1 to 320 characters long'
       WHEN member = 'client' THEN 'a lower-case name of at most 32 letters, digits and hyphens that begins with a letter'
       WHEN member = 'autonomy_mode' THEN 'auto-high, auto-medium, auto-low, spec or manual'
+      WHEN member = 'channel' THEN 'event, log, hook, otlp_log, otlp_span, otlp_metric or vendor_api'
+      WHEN member = 'request_id' THEN 'at most 200 characters long'
       WHEN member = 'operation' THEN 'create or edit'
       WHEN member IN ('agent', 'agent_version') THEN 'at most 128 characters long'
       WHEN member IN ('model', 'path', 'skill_name', 'command_name', 'hook_event', 'command') THEN '1 to 2048 characters long'
       WHEN member = 'exit_code' THEN 'from -100000000000 to 100000000000'
       WHEN member IN (
-        'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens',
+        'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cache_write_1h_tokens',
         'duration_ms', 'lines_added', 'lines_removed'
       ) THEN 'from 0 to 100000000000'
       ELSE 'at most 2048 characters long'

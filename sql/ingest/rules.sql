@@ -26,6 +26,8 @@ SELECT
     WHEN is_longer(repo, 2048) THEN 'value_out_of_range repo'
     WHEN is_longer(git_branch, 2048) THEN 'value_out_of_range git_branch'
     WHEN is_longer(cwd, 2048) THEN 'value_out_of_range cwd'
+    WHEN channel NOT IN ('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api') THEN 'value_out_of_range channel'
+    WHEN is_longer(request_id, 200) THEN 'value_out_of_range request_id'
     -- What can stand in answers has a bound. A tool's name has none but that of its line: odd ones are parse artifacts.
     WHEN is_longer(reason, 2048) THEN 'value_out_of_range reason'
     WHEN model = '' OR is_longer(model, 2048) THEN 'value_out_of_range model'
@@ -44,6 +46,7 @@ SELECT
     WHEN output_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range output_tokens'
     WHEN cache_read_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_read_tokens'
     WHEN cache_write_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_tokens'
+    WHEN cache_write_1h_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_1h_tokens'
     WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
     WHEN lines_added NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_added'
     WHEN lines_removed NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_removed'
@@ -88,6 +91,9 @@ SELECT
   matcher,
   without_credentials(command) AS command,
   exit_code,
-  timed_out
+  timed_out,
+  request_id,
+  channel,
+  cache_write_1h_tokens
 FROM typed_lines
 JOIN batch_files USING (source)

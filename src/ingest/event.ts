@@ -82,6 +82,10 @@ export const COMMON = z
     repo: text(),
     git_branch: text(),
     cwd: text(),
+    channel: z
+      .enum(['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'])
+      .nullish()
+      .meta({ description: 'how it was learnt; event when absent' }),
   })
   .meta({ id: 'EventMembers', description: 'what events of every type have' });
 
@@ -97,6 +101,8 @@ export const TYPES: Record<string, Record<string, z.ZodType>> = {
     output_tokens: tokens(840),
     cache_read_tokens: count(),
     cache_write_tokens: count(),
+    cache_write_1h_tokens: count(),
+    request_id: z.string().max(200).nullish(),
   },
   tool_call: {
     tool_name: z.string().meta({ examples: ['Edit'] }),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { BUILT_TABLES } from '../store/build.js';
 import { patternOf, quote } from '../store/sql.js';
 import type { OrgDay } from '../store/store.js';
-import { type Column, readTables } from '../store/tables.js';
+import type { Column } from '../store/table-text.js';
+import { readTables } from '../store/tables.js';
 
 /** The folder of the lake, in the data folder. */
 export const LAKE = 'lake';

@@ -4,6 +4,7 @@ import { isCompressed, isWhole, numberLines } from '../ingest/number.js';
 import type { Session } from './duckdb.js';
 import { patternOf, quote, readSql } from './sql.js';
 import { type Batch, type BatchFile, EXAMPLES, type Format, newestBatch, type Settled } from './store.js';
+import { rawColumns } from './table-text.js';
 
 type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
 
@@ -13,8 +14,7 @@ const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
 export const LINE_LIMIT: Record<Format, number> = { canonical: 1 << 20, 'claude-code': 64 << 20 };
 
 /** The columns of `events` that a line fills, in the table's order. */
-const EVENT_COLUMNS = [...readSql('change/0001-events.sql').matchAll(/^ {2}(\w+) +[A-Z]/gm)]
-  .map(([, name]) => name)
+const EVENT_COLUMNS = rawColumns('events')
   .filter((name) => name !== 'batch')
   .join(', ');
 

@@ -26,7 +26,12 @@ export const OPTIONAL: Readonly<Record<string, Members>> = {
   session_end: { reason: 'logout' },
   user_message: {},
   assistant_message: {},
-  model_usage: { cache_read_tokens: 5000, cache_write_tokens: 60 },
+  model_usage: {
+    cache_read_tokens: 5000,
+    cache_write_tokens: 60,
+    cache_write_1h_tokens: 25,
+    request_id: 'req_011CQ',
+  },
   tool_call: { mcp_server: 'github', success: false, duration_ms: 75 },
   file_change: { lines_added: 12, lines_removed: 3 },
   git_commit: { commit_sha: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' },
@@ -54,6 +59,7 @@ export const COMMON_OPTIONAL: Members = {
   repo: 'github.com/acme/engine',
   git_branch: 'main',
   cwd: '/home/ada/engine',
+  channel: 'otlp_log',
 };
 
 /** An event of Ada's of 15 June 2026: of its type with what the type requires, and what is given. */

@@ -13,6 +13,8 @@ import {
   TYPES,
 } from './event.js';
 
+const CHANNELS = ['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'];
+
 /** Values at the bounds, as sent; the member is stored as sent, or as the last element says. */
 const ACCEPTED: [what: string, members: Members, stored?: Members][] = [
   ['an event_id of one character', { event_id: 'e' }],
@@ -32,6 +34,8 @@ const ACCEPTED: [what: string, members: Members, stored?: Members][] = [
     `the autonomy_mode ${mode}`,
     { autonomy_mode: mode },
   ]),
+  ...CHANNELS.map((channel): [string, Members] => [`the channel ${channel}`, { channel }]),
+  ['a request_id of 200 characters', { type: 'model_usage', request_id: 'ü'.repeat(200) }],
   ['a repo of 2,048 characters', { repo: 'r'.repeat(2048) }],
   ['a git_branch of 2,048 characters', { git_branch: 'ß'.repeat(2048) }],
   ['a cwd of 2,048 characters', { cwd: '/'.repeat(2048) }],
@@ -86,6 +90,8 @@ const unset = (type: string): Members =>
 const own = (members: Members): Members =>
   Object.fromEntries(OWN_MEMBERS.map((member) => [member, members[member] ?? null]));
 const { org_id: _, ...commonColumns } = COMMON_OPTIONAL;
+/** The common members of an event that has none of its own. */
+const absent = { ...nulls(commonColumns), channel: 'event' };
 
 describe.each(TYPES)('%s', (type) => {
   const common = {
@@ -101,7 +107,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(rows.get(event_id)).toEqual({
       event_id,
       ...common,
-      ...nulls(commonColumns),
+      ...absent,
       ...own(REQUIRED[type] ?? {}),
     });
   });
@@ -122,7 +128,7 @@ describe.each(TYPES)('%s', (type) => {
 
   it('takes null for a member that it does not require', () => {
     expect(rows.get(`${type} with nulls`)).toMatchObject({
-      ...nulls(commonColumns),
+      ...absent,
       ...own(REQUIRED[type] ?? {}),
     });
   });

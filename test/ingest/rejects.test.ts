@@ -78,8 +78,16 @@ const RANGE: Case[] = [
   ),
   ...['', 'auto', 'off', 'Manual', 'manual '].map((mode) => out('autonomy_mode', mode)),
   ...['repo', 'git_branch', 'cwd'].map((member) => out(member, 'x'.repeat(2049))),
+  ...['', 'otlp', 'Log'].map((channel) => out('channel', channel)),
+  out('request_id', 'r'.repeat(201), 'model_usage'),
   ...['', 'delete', 'Edit'].map((operation) => out('operation', operation, 'file_change')),
-  ...['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'].flatMap((member) => [
+  ...[
+    'input_tokens',
+    'output_tokens',
+    'cache_read_tokens',
+    'cache_write_tokens',
+    'cache_write_1h_tokens',
+  ].flatMap((member) => [
     out(member, -1, 'model_usage'),
     ...['9223372036854775808'].map((digits) => ({
       ...out(member, Number(digits), 'model_usage'),

@@ -94,6 +94,9 @@ const COLUMNS = [
   'command',
   'exit_code',
   'timed_out',
+  'request_id',
+  'channel',
+  'cache_write_1h_tokens',
 ];
 
 class Copy implements StoredEvent {

@@ -3,7 +3,8 @@ import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql, valuesOf } from '../sql.js';
 import type { OrgDay, Parameters, Store } from '../store.js';
-import { beginAttempt, changeColumns, dayColumns, rowsOf, tablesOf, viewsOnDays } from './schema.js';
+import { rawColumns } from '../table-text.js';
+import { beginAttempt, dayColumns, rowsOf, tablesOf, viewsOnDays } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
 const VIEWS = viewsOnDays();
@@ -125,7 +126,7 @@ export class ClickHouseBuilder {
   /** Writes what the days are built from, and what the build has restated: to count with it. */
   private async note(batch: number, builtAt: number, build: number): Promise<void> {
     const insert = (table: string, select: string, parameters: Parameters) => {
-      const columns = changeColumns(table).join(', ');
+      const columns = rawColumns(table).join(', ');
       return this.session.run(
         `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${select})`,
         parameters,

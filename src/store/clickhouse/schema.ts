@@ -23,21 +23,9 @@ export function rowsOf(table: string): string {
   return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
 }
 
-/** The names of the columns that both engines have of a table, by the text that makes it. */
-export function namesOf(text: string): string[] {
-  return columnsOf(text).map(({ name }) => name);
-}
-
 /** The columns of a day table that both engines have. */
 export function dayColumns(table: string): string[] {
-  return namesOf(readSql(`schema/${table}.sql`));
-}
-
-/** The columns that both engines have of a table that a numbered change makes. */
-export function changeColumns(table: string): string[] {
-  const change = readSqlFolder('change').find(({ text }) => text.includes(`CREATE TABLE ${table} (`));
-  if (change === undefined) throw new Error(`no change makes ${table}`);
-  return namesOf(change.text);
+  return columnsOf(readSql(`schema/${table}.sql`)).map(({ name }) => name);
 }
 
 /** The names that a query has in FROM and JOIN. */
@@ -58,14 +46,22 @@ export function viewsOnDays(): Map<string, string> {
 
 /** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
 function forClickHouse(text: string): string {
-  return text
-    .replaceAll(/^--clickhouse /gm, '')
-    .replaceAll(/\b(CREATE TABLE|ALTER TABLE) (?:IF NOT EXISTS )?(\w+)/g, (_, verb: string, table: string) =>
-      verb === 'CREATE TABLE' ? `CREATE TABLE IF NOT EXISTS ${rowsOf(table)}` : `${verb} ${rowsOf(table)}`,
-    )
-    .replaceAll(/^ENGINE = .*$/gm, (engine) =>
-      engine.includes('SETTINGS') ? `${engine}, ${ON_DISK}` : `${engine} SETTINGS ${ON_DISK}`,
-    );
+  return (
+    text
+      .replaceAll(/^--clickhouse /gm, '')
+      .replaceAll(
+        /\b(CREATE TABLE|ALTER TABLE) (?:IF NOT EXISTS )?(\w+)/g,
+        (_, verb: string, table: string) =>
+          verb === 'CREATE TABLE'
+            ? `CREATE TABLE IF NOT EXISTS ${rowsOf(table)}`
+            : `${verb} ${rowsOf(table)}`,
+      )
+      // By itself only a new table's columns can have nulls.
+      .replaceAll(/\bADD COLUMN (\w+) ([A-Z]+)/g, 'ADD COLUMN IF NOT EXISTS $1 Nullable($2)')
+      .replaceAll(/^ENGINE = .*$/gm, (engine) =>
+        engine.includes('SETTINGS') ? `${engine}, ${ON_DISK}` : `${engine} SETTINGS ${ON_DISK}`,
+      )
+  );
 }
 
 /** Shows of a day table the rows of the builds that count. */
@@ -107,7 +103,8 @@ export async function applyChanges(
   const definitions = readDefinitions(readSql('engine/clickhouse.sql'));
   const definitionsSha256 = hash('sha256', definitions.sha256 + OWN.map(({ text }) => text).join());
   const areTablesNew = isNew('tables', definitions.tablesSha256);
-  if (isNew('definitions', definitionsSha256) || areTablesNew) {
+  const areDefinitionsNew = isNew('definitions', definitionsSha256) || areTablesNew;
+  if (areDefinitionsNew) {
     await session.define(definitions.functions);
     for (const { text } of OWN_TABLES) await session.define(forClickHouse(text));
     if (areTablesNew) {
@@ -131,12 +128,19 @@ export async function applyChanges(
         );
       await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
     }
-    const views = [
-      ...definitions.views,
-      ...OWN_VIEWS,
-      ...DAILY.map((name) => ({ name, text: viewOf(name) })),
-    ];
-    for (const { text } of inOrder(views)) await session.define(text);
+  }
+  const views = inOrder([
+    ...definitions.views,
+    ...OWN_VIEWS,
+    ...DAILY.map((name) => ({ name, text: viewOf(name) })),
+  ]);
+  // TRICKY: ClickHouse keeps the columns that `SELECT *` had when a view was made, so each change of a table makes views anew.
+  const viewsSha256 = hash('sha256', [changesAfter(0).at(-1)?.name, ...views.map(({ text }) => text)].join());
+  if (areDefinitionsNew || isNew('views', viewsSha256)) {
+    for (const { text } of views) await session.define(text);
+    await note('views', viewsSha256);
+  }
+  if (areDefinitionsNew) {
     await redefineDays(session);
     await note('tables', definitions.tablesSha256);
     await note('definitions', definitionsSha256);

@@ -2,17 +2,18 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '../duckdb.js';
 import { Settler } from '../settle.js';
-import { quote, readSql } from '../sql.js';
+import { quote } from '../sql.js';
 import type { Batch, Format, Settled } from '../store.js';
+import { rawColumns } from '../table-text.js';
 import type { Commit } from './build.js';
-import { beginAttempt, namesOf } from './schema.js';
+import { beginAttempt } from './schema.js';
 import type { ClickHouseSession } from './session.js';
 
-const EVENTS = namesOf(readSql('change/0001-events.sql'));
-const BATCHES = [...namesOf(readSql('change/0002-batches.sql')), 'token'];
-const ARRIVALS = namesOf(readSql('change/0003-arrivals.sql'));
-const REJECTS = namesOf(readSql('change/0004-rejects.sql'));
-const USER_EMAILS = [...namesOf(readSql('change/0007-user_emails.sql')), 'batch'];
+const EVENTS = rawColumns('events');
+const BATCHES = rawColumns('batches');
+const ARRIVALS = rawColumns('arrivals');
+const REJECTS = rawColumns('rejects');
+const USER_EMAILS = [...rawColumns('user_emails'), 'batch'];
 
 /** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
 const REMOVALS_AT_MOST = 10_000;
