@@ -34,7 +34,7 @@ describe('daybook config', () => {
     expect(of('DAYBOOK_PORT')).toEqual({ name: 'DAYBOOK_PORT', value: '2', source: 'environment' });
     expect(of('DAYBOOK_HOST')).toEqual({ name: 'DAYBOOK_HOST', value: '0.0.0.0', source: '.env' });
     expect(of('DAYBOOK_BUILD_AT')).toEqual({ name: 'DAYBOOK_BUILD_AT', value: '00:15', source: 'default' });
-    for (const { name } of describeSettings()) expect(stdout).toContain(name);
+    for (const { variable } of describeSettings()) expect(stdout).toContain(variable);
   });
 
   test('masks secrets', () => {
@@ -108,27 +108,29 @@ test('a bucket that is none is named', () => {
 });
 
 test('docs/settings.md lists every setting', async () => {
-  const rows = describeSettings().map(({ name, description, byDefault }) => {
-    const shown =
-      byDefault?.startsWith(PACKAGE_ROOT) === true
-        ? 'the shipped one'
-        : byDefault === undefined || byDefault === ''
-          ? ''
-          : `\`${byDefault}\``;
-    return `| \`${name}\` | ${shown} | ${description} |`;
+  const rows = describeSettings().map(({ variable, help, byDefault }) => {
+    const value = `\`${byDefault}\``;
+    const shown = byDefault?.startsWith(PACKAGE_ROOT) === true ? 'the shipped one' : value;
+    return `| \`${variable}\` | ${byDefault === undefined ? '' : shown} | ${help} |`;
   });
+  const options = describeSettings().flatMap(({ variable, option }) =>
+    option === undefined ? [] : [`- \`${option.flags}\`: \`${variable}\``],
+  );
   const text = `# Settings
 
-Settings come from options, from the environment, or from a file \`.env\` in the folder where \`daybook\` is started; the first of
-these wins. \`daybook config\` shows what holds and where it comes from. A wrong value, or a name that there is not, stops the
-start with one line.
+Set these in the environment, or in a file \`.env\` in the folder where you start \`daybook\`. The environment wins over the file,
+and an option of the command wins over both. \`daybook config\` shows the value of every setting and where it comes from. A wrong
+value or an unknown name ends the start with one line that says what is wrong.
 
-| Variable | Default |  |
+| Variable | Default | What it is |
 |---|---|---|
 ${rows.join('\n')}
 
-\`--data\`, \`serve --host\` and \`serve --port\` are the options that mean the same as a variable. While a
-server runs, its settings hold for the commands that it answers too.
+These options mean the same as a variable:
+
+${options.join('\n')}
+
+While a server runs, the commands that it answers use its settings.
 `;
   await expectPage('settings.md', text);
 });

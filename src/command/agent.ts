@@ -1,32 +1,23 @@
 import { constants } from 'node:fs';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { readProcessConfig, VERSION } from '../config.js';
+import { optionOf, readProcessConfig, VERSION } from '../config.js';
 import { UsageError } from '../exit.js';
 import { type Invocation, print } from './program.js';
-
-interface AgentOptions {
-  readonly server?: string;
-  readonly token?: string;
-  readonly workspace: string;
-}
 
 /** Adds `agent` to the program. */
 export function add(program: Command, { clock }: Invocation): void {
   program
     .command('agent')
     .description('connect this machine to the service as one of its computers, until stopped')
-    .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
-    .option(
-      '--token <token>',
-      'agent token of the computer (default: DAYBOOK_AGENT_TOKEN, which other users cannot see)',
-    )
+    .option(...optionOf('DAYBOOK_URL'))
+    .option(...optionOf('DAYBOOK_AGENT_TOKEN'))
     .requiredOption('--workspace <folder>', 'folder that files are written to, made when it is missing')
-    .action((options: AgentOptions) => run(options, clock));
+    .action((options: { workspace: string }) => run(options, clock));
 }
 
-async function run({ server, token, workspace }: AgentOptions, clock: () => number): Promise<void> {
-  const { url, agentToken } = readProcessConfig({ DAYBOOK_URL: server, DAYBOOK_AGENT_TOKEN: token });
+async function run(options: { workspace: string }, clock: () => number): Promise<void> {
+  const { url, agentToken } = readProcessConfig(options);
   if (agentToken === undefined)
     throw new UsageError(
       'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: creating a computer shows it.',
@@ -39,7 +30,7 @@ async function run({ server, token, workspace }: AgentOptions, clock: () => numb
   await runAgent({
     server: url,
     token: agentToken,
-    workspace: await openWorkspace(workspace),
+    workspace: await openWorkspace(options.workspace),
     version: VERSION,
     clock,
     say: print,

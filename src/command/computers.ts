@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
+import { optionOf } from '../config.js';
 import { UsageError } from '../exit.js';
 import { bytes, table, withProgress } from '../terminal.js';
 import { type Invocation, print } from './program.js';
@@ -22,13 +23,9 @@ export function add(program: Command, { clock }: Invocation): void {
   const computers = program
     .command('computers')
     .description('list and create computers, and send files to them, over the API of a running service')
-    .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
-    .option('--key <key>', 'API key (default: DAYBOOK_KEY, which other users cannot see)');
-  const connect = async () =>
-    (await import('./service.js')).RemoteService.of(
-      computers.opts<{ server?: string; key?: string }>(),
-      clock,
-    );
+    .option(...optionOf('DAYBOOK_URL'))
+    .option(...optionOf('DAYBOOK_KEY'));
+  const connect = async () => (await import('./service.js')).RemoteService.of(computers.opts(), clock);
 
   computers
     .command('list')

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import {
   type Config,
   isDebugging,
+  optionOf,
   readProcessConfig,
   type ShownSetting,
   showProcessConfig,
@@ -12,7 +13,7 @@ import { messageOf, UsageError } from '../exit.js';
 /** What every command works with. */
 export interface Invocation {
   /** The settings of the environment; options of the program, and these of the command, win. */
-  readonly settings: (options?: { host?: string; port?: string }) => Config;
+  readonly settings: (options?: object) => Config;
   /** Every setting as `daybook config` shows it. */
   readonly shownSettings: () => ShownSetting[];
   /** Unix milliseconds. */
@@ -31,7 +32,7 @@ export function createProgram(
   const program = new Command('daybook')
     .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
     .version(VERSION)
-    .option('--data <folder>', 'folder of the database (default: DAYBOOK_DATA, else data)')
+    .option(...optionOf('DAYBOOK_DATA'))
     .option(
       '--accept-loss',
       'open a database that has lost something, and go on without that (docs/operations.md)',
@@ -46,13 +47,9 @@ export function createProgram(
     if (!FOR_THE_USER.includes(command.name())) process.umask(0o077);
   });
 
-  const given = () => program.opts<{ data?: string; acceptLoss?: boolean }>();
   const invocation: Invocation = {
-    settings: ({ host, port } = {}) => ({
-      ...readProcessConfig({ DAYBOOK_DATA: given().data, DAYBOOK_HOST: host, DAYBOOK_PORT: port }),
-      acceptsLoss: given().acceptLoss === true,
-    }),
-    shownSettings: () => showProcessConfig({ DAYBOOK_DATA: given().data }),
+    settings: (options) => readProcessConfig({ ...program.opts(), ...options }),
+    shownSettings: () => showProcessConfig(program.opts()),
     clock,
     environment,
   };

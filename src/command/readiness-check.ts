@@ -15,8 +15,6 @@ export interface CheckOptions {
   readonly rules?: string;
   readonly submit?: boolean;
   readonly repo?: string;
-  readonly server?: string;
-  readonly key?: string;
   readonly json?: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { optionOf } from '../config.js';
 import type { Invocation } from './program.js';
 import type { CheckOptions } from './readiness-check.js';
 
@@ -13,8 +14,8 @@ export function add(program: Command, { clock }: Invocation): void {
     .option('--rules <file>', 'criteria to add, or to use in the place of those with their ids')
     .option('--submit', 'send the report to the service')
     .option('--repo <url>', 'address of the repository (default: its remote origin)')
-    .option('--server <url>', 'address of the service (default: DAYBOOK_URL)')
-    .option('--key <key>', 'API key (default: DAYBOOK_KEY, which other users cannot see)')
+    .option(...optionOf('DAYBOOK_URL'))
+    .option(...optionOf('DAYBOOK_KEY'))
     .option('--json', 'print the report as it is sent')
     .action(async (path: string, options: CheckOptions) => {
       const { checkReadiness } = await import('./readiness-check.js');

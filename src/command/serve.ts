@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { optionOf } from '../config.js';
 import type { Demo } from '../demo.js';
 import { messageOf } from '../exit.js';
 import { table } from '../terminal.js';
@@ -8,8 +9,6 @@ import { fail, type Invocation, print } from './program.js';
 const STOP_GRACE_SECONDS = 20;
 
 interface ServeOptions {
-  readonly host?: string;
-  readonly port?: string;
   readonly demo?: boolean;
 }
 
@@ -18,8 +17,8 @@ export function add(program: Command, invocation: Invocation): void {
   program
     .command('serve')
     .description('serve the REST API until stopped')
-    .option('--host <address>', 'address to listen on (default: DAYBOOK_HOST, else 127.0.0.1)')
-    .option('--port <number>', 'port to listen on (default: DAYBOOK_PORT, else 8787)')
+    .option(...optionOf('DAYBOOK_HOST'))
+    .option(...optionOf('DAYBOOK_PORT'))
     .option('--demo', 'load the sample into a database that is new')
     .action((options: ServeOptions) => run(options, invocation));
 }

@@ -48,9 +48,9 @@ export class RemoteService {
     this.base = new URL(url.endsWith('/') ? url : `${url}/`);
   }
 
-  /** The service that options or settings name. Throws a UsageError without a key for it. */
-  static of(options: { server?: string; key?: string }, clock: () => number): RemoteService {
-    const { url, key } = readProcessConfig({ DAYBOOK_URL: options.server, DAYBOOK_KEY: options.key });
+  /** The service that `--server` and `--key` among the options, or settings, name. Throws a UsageError without a key for it. */
+  static of(options: object, clock: () => number): RemoteService {
+    const { url, key } = readProcessConfig(options);
     if (key === undefined)
       throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
     return new RemoteService(url, key, clock);

@@ -1,5 +1,6 @@
 import type { ConnectionOpts } from 'e2b';
 import { certificateFaultOf } from '../certificate.js';
+import type { E2bConfig } from '../config.js';
 import type { Computer } from './computer.js';
 import { type Provider, ProviderFailed } from './provider.js';
 
@@ -16,15 +17,6 @@ type E2bModule = Pick<typeof import('e2b'), 'Sandbox' | 'SandboxNotFoundError'>;
 
 /** Names the computer that a sandbox is of. */
 const LABEL = 'daybookComputer';
-
-/** Where sandboxes are, and how they are made. */
-export interface E2bConfig {
-  readonly apiKey: string;
-  /** Address of the API. */
-  readonly url: string;
-  /** Template of computers that name none. */
-  readonly template: string;
-}
 
 /** Makes the user where there is none: run by root. */
 const ADD_USER =

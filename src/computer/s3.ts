@@ -2,17 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { certificateFaultOf } from '../certificate.js';
+import type { S3Address } from '../store-address.js';
 import type { DirectAddresses, Objects } from './object.js';
-
-/** Where objects are in a store that speaks S3. */
-export interface S3Address {
-  readonly bucket: string;
-  /** What begins the names of objects: empty, or ends with a slash. */
-  readonly prefix: string;
-  readonly region: string;
-  /** Of a store that is not Amazon's, as `http://127.0.0.1:9000`. */
-  readonly endpoint: string | undefined;
-}
 
 /** Objects in a bucket. Senders and computers get addresses of the bucket itself. Credentials are found as the AWS SDK does. */
 export class S3Objects implements Objects {

@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
-import { type Config, PACKAGE_ROOT, type SqlConfig } from '../config.js';
+import { type Config, PACKAGE_ROOT } from '../config.js';
 import { LAKE } from '../lake/place.js';
 import { notePassed } from '../memory.js';
 import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
@@ -168,7 +168,7 @@ class Run {
   /** What became of it: settles in any case. */
   readonly ended: Promise<Ended>;
 
-  constructor(child: ChildProcess, config: SqlConfig, aborted: AbortSignal) {
+  constructor(child: ChildProcess, config: Config['sql'], aborted: AbortSignal) {
     let begin: (value: undefined) => void = () => undefined;
     this.begun = new Promise((resolve) => {
       begin = resolve;

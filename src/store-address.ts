@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+/** Where a ClickHouse database is. */
+export interface ClickHouseAddress {
+  /** Of the server's HTTP interface, as `http://host:8123`. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** What `clickhouse://user:password@host:8123/database` names; with `clickhouses:` the connection is encrypted. */
+export function toClickHouse(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
+  if (text === 'duckdb') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = url?.pathname.slice(1) ?? '';
+  if (
+    url === undefined ||
+    !/^clickhouses?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^[A-Za-z_][A-Za-z0-9_]*$/.test(database) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be duckdb or clickhouse://user:password@host:8123/database',
+    });
+    return z.NEVER;
+  }
+  const isEncrypted = url.protocol === 'clickhouses:';
+  const port = url.port === '' ? (isEncrypted ? '8443' : '8123') : url.port;
+  return {
+    url: `${isEncrypted ? 'https' : 'http'}://${url.hostname}:${port}`,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    database,
+  };
+}
+
+/** Where objects are in a store that speaks S3. */
+export interface S3Address {
+  readonly bucket: string;
+  /** What begins the names of objects: empty, or ends with a slash. */
+  readonly prefix: string;
+  readonly region: string;
+  /** Of a store that is not Amazon's, as `http://127.0.0.1:9000`. */
+  readonly endpoint: string | undefined;
+}
+
+/** What `s3://bucket/prefix?region=eu-central-1&endpoint=http://127.0.0.1:9000` names. */
+export function toBucket(text: string, context: z.RefinementCtx): S3Address | undefined {
+  if (text === 'folder') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const { region = 'us-east-1', endpoint, ...others } = Object.fromEntries(url?.searchParams ?? []);
+  if (
+    url?.protocol !== 's3:' ||
+    !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) ||
+    url.username !== '' ||
+    url.hash !== '' ||
+    Object.keys(others).length > 0 ||
+    (endpoint !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint))
+  ) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be folder or s3://bucket/prefix?region=eu-central-1&endpoint=https://host',
+    });
+    return z.NEVER;
+  }
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, region, endpoint };
+}
