@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { Body } from './body.js';
 
 /** What a large body and the rest of an answer take in memory, about. */
@@ -64,48 +65,38 @@ export class Answered {
 
 /** Answers in memory, no more than so many bytes: those go first that nobody has asked for the longest time. */
 export class Cache {
-  private readonly answers = new Map<string, { answered: Answered; bytes: number }>();
-  private held = 0;
+  private readonly answers: LRUCache<string, Answered>;
 
   constructor(
-    private readonly limitBytes: number,
+    limitBytes: number,
     /** Takes care of what goes. */
-    private readonly drop: (answered: Answered) => void,
-  ) {}
+    drop: (answered: Answered) => void,
+  ) {
+    this.answers = new LRUCache({
+      maxSize: limitBytes,
+      sizeCalculation: ({ bytes }, key) => key.length + bytes,
+      dispose: (answered, _, reason) => {
+        // What has grown is deleted only to be kept again.
+        if (reason !== 'delete') drop(answered);
+      },
+    });
+  }
 
   /** What all answers take. */
   get bytes(): number {
-    return this.held;
+    return this.answers.calculatedSize;
   }
 
   get(key: string): Answered | undefined {
-    const found = this.answers.get(key);
-    if (found === undefined) return undefined;
-    this.answers.delete(key);
-    this.answers.set(key, found);
-    return found.answered;
+    return this.answers.get(key);
   }
 
   /** Keeps an answer in place of the one that has the key. */
   keep(key: string, answered: Answered): void {
-    this.remove(key, answered);
-    const bytes = key.length + answered.bytes;
-    this.answers.set(key, { answered, bytes });
-    this.held += bytes;
+    this.answers.set(key, answered);
     answered.grown = () => {
-      if (this.answers.get(key)?.answered === answered) this.keep(key, answered);
+      // TRICKY: setting a value that is there would leave its size as it was.
+      if (this.answers.peek(key) === answered && this.answers.delete(key)) this.answers.set(key, answered);
     };
-    for (const oldest of this.answers.keys()) {
-      if (this.held <= this.limitBytes) break;
-      this.remove(oldest);
-    }
-  }
-
-  private remove(key: string, successor?: Answered): void {
-    const found = this.answers.get(key);
-    if (found === undefined) return;
-    this.answers.delete(key);
-    this.held -= found.bytes;
-    if (found.answered !== successor) this.drop(found.answered);
   }
 }
