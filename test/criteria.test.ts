@@ -224,7 +224,7 @@ test('docs/readiness.md has every criterion, and an example of rules that can be
       `| ${category} | ${level} | \`${id}\` | ${scope} | ${description} |`,
   );
   const head = ['| Category | Level | Id | Scope | It is met when |', '| --- | --- | --- | --- | --- |'];
-  const text = `${start}\nMade from the rules.\n\n${[...head, ...rows].join('\n')}\n`;
+  const text = `${start}\nThe table is generated from the rules.\n\n${[...head, ...rows].join('\n')}\n`;
   await expectPage('readiness.md', text);
   const [, example = ''] = /```json\n(.*?)```/s.exec(text) ?? [];
   const rules = join(FOLDER, 'rules.json');
