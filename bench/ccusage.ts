@@ -27,7 +27,7 @@ interface OurRow {
   cache_write_tokens: number;
 }
 
-/** The lines on which the two differ, by day and model: usage in progress lines, usage that isn't written compactly, times that aren't in milliseconds. */
+/** The lines on which the two differ, by day and model: usage that isn't written compactly, times that aren't in milliseconds. */
 function explanations(folder: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
@@ -40,24 +40,18 @@ function explanations(folder: string): Map<string, string[]> {
         type?: string;
         timestamp?: string;
         message?: { model?: string; usage?: object };
-        data?: { message?: { timestamp?: string; message?: { model?: string; usage?: object } } };
       };
       try {
         line = JSON.parse(text);
       } catch {
         continue;
       }
-      const nested = line?.data?.message;
-      const isNested = line?.type === 'progress' && nested?.message?.usage !== undefined;
-      const isSpaced =
-        line?.type === 'assistant' && line.message?.usage !== undefined && !text.includes('"usage":{');
-      const isFine =
-        line?.type === 'assistant' &&
-        line.message?.usage !== undefined &&
-        !/T[\d:]{8}\.\d{3}Z$/.test(line.timestamp ?? '');
-      if (!isNested && !isSpaced && !isFine) continue;
-      const key = `${(isNested ? nested?.timestamp : line.timestamp)?.slice(0, 10)} ${isNested ? nested?.message?.model : line.message?.model}`;
-      const why = `${isNested ? 'usage inside a progress line' : isSpaced ? 'usage written with spaces' : 'a time that is not in milliseconds'}: ${path.slice(folder.length + 1)}:${index + 1}`;
+      if (line?.type !== 'assistant' || line.message?.usage === undefined) continue;
+      const isSpaced = !text.includes('"usage":{');
+      const isFine = !/T[\d:]{8}\.\d{3}Z$/.test(line.timestamp ?? '');
+      if (!isSpaced && !isFine) continue;
+      const key = `${line.timestamp?.slice(0, 10)} ${line.message.model}`;
+      const why = `${isSpaced ? 'usage written with spaces' : 'a time that is not in milliseconds'}: ${path.slice(folder.length + 1)}:${index + 1}`;
       found.set(key, [...(found.get(key) ?? []), why]);
     }
   }

@@ -104,8 +104,13 @@ describe('usage', () => {
     const orgId = await told([
       answer(1, 'msg_1', 'req_1', [], usage(1, { cache_creation: split })),
       answer(2, 'msg_2', 'req_2', [], usage(1, { cache_creation: none })),
+      answer(3, 'msg_3', 'req_3', [], usage(1)),
     ]);
-    expect(await eventsOf(orgId, 'model_usage', 'cache_write_tokens')).toEqual([[42], [20]]);
+    expect(await eventsOf(orgId, 'model_usage', 'cache_write_tokens, cache_write_1h_tokens')).toEqual([
+      [42, 12],
+      [20, 0],
+      [20, null],
+    ]);
   });
 
   test('counts one message under two requests twice, but a side chain’s replay and a line without request id not', async () => {
@@ -127,14 +132,76 @@ describe('usage', () => {
     }
   });
 
-  test('is not what stands in synthetic messages or inside progress lines', async () => {
-    const nested = answer(2, 'msg_2', 'req_2', [], usage(99));
+  test('of a synthetic message is none', async () => {
     const orgId = await told([
       line('assistant', 1, { message: { id: 'msg_1', model: '<synthetic>', content: [], usage: usage(9) } }),
-      line('progress', 2, { data: { type: 'agent_progress', message: nested } }),
     ]);
     expect(await eventsOf(orgId, 'model_usage', 'event_id')).toEqual([]);
     expect(await eventsOf(orgId, 'assistant_message', 'event_id')).toEqual([]);
+  });
+
+  test('inside progress lines counts once per message, where no line of its own has it', async () => {
+    const nested = (seconds: number, id: string, output: number) =>
+      line('progress', seconds, {
+        data: { type: 'agent_progress', message: answer(seconds - 1, id, `req_${id}`, [], usage(output)) },
+      });
+    const lines = [
+      nested(2, 'msg_1', 1),
+      nested(3, 'msg_1', 40),
+      answer(4, 'msg_2', 'req_msg_2', [], usage(7)),
+      nested(5, 'msg_2', 9),
+      nested(6, 'msg_3', 3),
+      answer(7, 'msg_3', 'req_4', [], usage(250), { isSidechain: true }),
+    ];
+    const expected = [
+      ['usage:msg_1:', 40, 1],
+      ['usage:msg_2:req_msg_2', 7, 4],
+      ['usage:msg_3:', 250, 5],
+    ];
+    const counted = (orgId: string) =>
+      eventsOf(orgId, 'model_usage', 'event_id, output_tokens, second(occurred_at) AS at');
+    const orgId = await told(lines);
+    expect(await counted(orgId)).toEqual(expected);
+    expect(await eventsOf(orgId, 'assistant_message', 'event_id')).toEqual([
+      ['message:msg_2'],
+      ['message:msg_3'],
+    ]);
+  });
+
+  test('names its request, also where that is no part of its id', async () => {
+    const nested = { type: 'agent_progress', message: answer(3, 'msg_3', 'req_3', [], usage(1)) };
+    const orgId = await told([
+      answer(1, 'msg_1', 'req_1', [], usage(1)),
+      answer(2, 'msg_2', 'req_2', [], usage(1), { isSidechain: true }),
+      line('progress', 3, { data: nested }),
+      answer(4, 'msg_4', undefined, [], usage(1)),
+    ]);
+    const requests = await eventsOf(orgId, 'model_usage', 'request_id, channel');
+    expect(requests).toEqual([
+      ['req_1', 'log'],
+      ['req_2', 'log'],
+      ['req_3', 'log'],
+      [null, 'log'],
+    ]);
+  });
+
+  test('of an advisor counts beside that of the answer', async () => {
+    const advisor = { type: 'advisor_message', model: 'claude-fable-5', input_tokens: 70_339 };
+    const iterations = [
+      { type: 'message', model: 'claude-opus-4-5-20251101', ...usage(1) },
+      { ...advisor, output_tokens: 12, cache_creation: { ephemeral_1h_input_tokens: 5 } },
+      { ...advisor, input_tokens: 8, output_tokens: 2 },
+    ];
+    const orgId = await told([
+      answer(1, 'msg_1', 'req_1', [], usage(1, { iterations: iterations.slice(0, 2) })),
+      answer(2, 'msg_1', 'req_1', [], usage(20, { iterations })),
+      answer(3, 'msg_1', 'req_3', [], usage(20, { iterations }), { isSidechain: true }),
+    ]);
+    expect(await eventsOf(orgId, 'model_usage', `model, ${COUNTERS}`)).toEqual([
+      ['claude-fable-5', 'usage:msg_1:advisor:2', 70_339, 12, 0, 5],
+      ['claude-fable-5', 'usage:msg_1:advisor:3', 8, 2, 0, 0],
+      ['claude-opus-4-5-20251101', 'usage:msg_1:req_1', 3, 20, 100, 20],
+    ]);
   });
 
   test('of a file that has grown replaces the smaller one, and only what is new counts', async () => {

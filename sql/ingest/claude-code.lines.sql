@@ -45,4 +45,5 @@ WHERE CASE
     OR subtype = 'stop_hook_summary'
     OR regexp_matches(attachment, '"(hook_success|hook_non_blocking_error|queued_command)"')
     OR contains(data, '"hook_progress"')
+    OR (contains(data, '"agent_progress"') AND contains(data, '"usage"'))
 END

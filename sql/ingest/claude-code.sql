@@ -39,10 +39,40 @@ session_modes AS (
   )
   GROUP BY session_id
 ),
+-- Older versions wrote what a sub-agent answered into the progress of the tool that ran it, and nowhere else.
+nested_answer AS (
+  SELECT
+    coalesce(epoch_ms(CAST(try_cast(nested."timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)), occurred_ms) AS occurred_ms,
+    line,
+    coalesce(nested.message.id, nested.uuid) AS answer_id,
+    nested.requestId AS request_id,
+    nested.message.model AS model,
+    nested.message.usage AS usage
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      from_json(progress, '{"message": {
+        "uuid": "VARCHAR", "timestamp": "VARCHAR", "requestId": "VARCHAR",
+        "message": {
+          "id": "VARCHAR", "model": "VARCHAR",
+          "usage": {
+            "input_tokens": "BIGINT", "output_tokens": "BIGINT",
+            "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
+            "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"},
+            "iterations": "JSON"
+          }
+        }
+      }}').message AS nested
+    FROM transcript_line
+    WHERE contains(progress, '"agent_progress"')
+  )
+  WHERE nested.message.usage IS NOT NULL
+),
 -- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first line.
 -- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
--- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, so there
--- the message id alone is the key.
+-- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, and so may
+-- progress: there the message id alone is the key.
 answer AS MATERIALIZED (
   SELECT
     min(occurred_ms) AS occurred_ms,
@@ -55,25 +85,77 @@ answer AS MATERIALIZED (
       'agent_version': min(line.agent_version),
       'entrypoint': min(line.entrypoint)
     } AS line,
-    coalesce(message_id, uuid) AS answer_id,
-    CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
+    answer_id,
+    request_key,
+    max(request_id) AS request_id,
+    bool_or(is_message) AS is_message,
     max(model) AS model,
     bool_or(usage IS NOT NULL) AS has_usage,
     coalesce(max(usage.input_tokens), 0) AS input_tokens,
     coalesce(max(usage.output_tokens), 0) AS output_tokens,
     coalesce(max(usage.cache_read_input_tokens), 0) AS cache_read_tokens,
-    max(greatest(
-      coalesce(usage.cache_creation_input_tokens, 0),
-      coalesce(usage.cache_creation.ephemeral_5m_input_tokens, 0) + coalesce(usage.cache_creation.ephemeral_1h_input_tokens, 0)
-    )) AS cache_write_tokens
-  FROM transcript_line
-  WHERE type = 'assistant'
-    AND coalesce(model, '') <> '<synthetic>'
+    max(cache_written(usage)) AS cache_write_tokens,
+    max(usage.cache_creation.ephemeral_1h_input_tokens) AS cache_write_1h_tokens,
+    arg_max(usage.iterations, usage.output_tokens) FILTER (WHERE contains(usage.iterations, '"advisor_message"')) AS iterations
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      coalesce(message_id, uuid) AS answer_id,
+      CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
+      request_id,
+      true AS is_message,
+      model,
+      usage
+    FROM transcript_line
+    WHERE type = 'assistant'
+    UNION ALL
+    SELECT
+      occurred_ms,
+      line,
+      answer_id,
+      '' AS request_key,
+      request_id,
+      false AS is_message,
+      model,
+      usage
+    FROM nested_answer
+  )
+  WHERE coalesce(model, '') <> '<synthetic>'
   GROUP BY
-    coalesce(message_id, uuid),
-    CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END,
+    answer_id,
+    request_key,
     line.source,
     line.session_id
+),
+-- What another model advised on the way to an answer, which isn't in the answer's own counters.
+advice AS (
+  SELECT
+    occurred_ms,
+    line,
+    answer_id,
+    request_id,
+    iteration.place AS place,
+    iteration.usage AS usage
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      answer_id,
+      request_id,
+      unnest(list_transform(
+        from_json(iterations, '[{
+          "type": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT",
+          "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
+          "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"}
+        }]'),
+        lambda usage, place: {'place': place, 'usage': usage}
+      )) AS iteration
+    FROM answer
+    WHERE iterations IS NOT NULL
+  )
+  WHERE iteration.usage.type = 'advisor_message'
+    AND iteration.usage.model IS NOT NULL
 ),
 tool_result AS (
   SELECT
@@ -304,7 +386,7 @@ hook AS (
       tool_use_id,
       from_json(progress, '{"type": "VARCHAR", "hookEvent": "VARCHAR", "hookName": "VARCHAR", "command": "VARCHAR"}') AS progressed
     FROM transcript_line
-    WHERE progress IS NOT NULL
+    WHERE contains(progress, '"hook_progress"')
   )
   WHERE progressed.type = 'hook_progress'
 ),
@@ -318,7 +400,9 @@ event AS (
     input_tokens,
     output_tokens,
     cache_read_tokens,
-    cache_write_tokens
+    cache_write_tokens,
+    cache_write_1h_tokens,
+    request_id
   FROM answer
   WHERE has_usage
     AND model IS NOT NULL
@@ -326,9 +410,24 @@ event AS (
   SELECT
     occurred_ms,
     line,
+    'model_usage' AS type,
+    'usage:' || answer_id || ':advisor:' || place AS event_id,
+    usage.model AS model,
+    coalesce(usage.input_tokens, 0) AS input_tokens,
+    coalesce(usage.output_tokens, 0) AS output_tokens,
+    coalesce(usage.cache_read_input_tokens, 0) AS cache_read_tokens,
+    cache_written(usage) AS cache_write_tokens,
+    usage.cache_creation.ephemeral_1h_input_tokens AS cache_write_1h_tokens,
+    request_id
+  FROM advice
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
     'assistant_message' AS type,
     'message:' || answer_id AS event_id
   FROM answer
+  WHERE is_message
   UNION ALL BY NAME
   SELECT
     occurred_ms,
@@ -454,9 +553,9 @@ SELECT
   event.command AS command,
   event.exit_code AS exit_code,
   CAST(NULL AS BOOLEAN) AS timed_out,
-  CAST(NULL AS VARCHAR) AS request_id,
+  event.request_id AS request_id,
   'log' AS channel,
-  CAST(NULL AS BIGINT) AS cache_write_1h_tokens
+  event.cache_write_1h_tokens AS cache_write_1h_tokens
 FROM event
 LEFT JOIN session_modes
   ON session_modes.session_id = event.line.session_id

@@ -21,3 +21,10 @@ CREATE OR REPLACE MACRO is_pull_request_command(command) AS
 
 -- Whether a text has more characters than a limit. Counting bytes is free, counting characters isn't.
 CREATE OR REPLACE MACRO is_longer(text, characters) AS strlen(text) > characters AND length(text) > characters;
+
+-- The tokens that a usage of Claude's API wrote to the cache: the flat counter, or the sum of its split by lifetime, which
+-- can be the larger one.
+CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
+  coalesce((usage).cache_creation_input_tokens, 0),
+  coalesce((usage).cache_creation.ephemeral_5m_input_tokens, 0) + coalesce((usage).cache_creation.ephemeral_1h_input_tokens, 0)
+);
