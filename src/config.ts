@@ -59,7 +59,7 @@ const secret = z.string().min(32, 'must have at least 32 characters');
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
 const path = (byDefault: string) => text.default(byDefault).transform((given) => resolve(given));
 const address = (example: string) =>
-  z.url({ protocol: /^https?$/, error: `must be an address as ${example}` });
+  z.url({ protocol: /^https?$/, error: `must be an address such as ${example}` });
 const list = () =>
   z
     .string()
@@ -127,7 +127,7 @@ const Settings = z.object({
   retentionDays: setting(
     'DAYBOOK_SESSION_RETENTION_DAYS',
     whole(14, 365).optional(),
-    'days after which raw events are removed, unless an organization’s [controls](controls.md) say otherwise; day tables [stay](retention.md) (default: never)',
+    "days after which raw events are removed, unless an organization's [controls](controls.md) say otherwise; day tables [stay](retention.md) (default: never)",
   ),
   secretKey: setting(
     'DAYBOOK_SECRET_KEY',
@@ -225,7 +225,7 @@ const Settings = z.object({
   publicUrl: setting(
     'DAYBOOK_PUBLIC_URL',
     address(PUBLIC_URL)
-      .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), `must be an address as ${PUBLIC_URL}`)
+      .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), `must be an address such as ${PUBLIC_URL}`)
       .transform((url) => (url.endsWith('/') ? url : `${url}/`))
       .optional(),
     'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: addresses in answers begin with it, and sandboxes find the service there (default: the address of each request)',

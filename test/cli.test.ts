@@ -52,7 +52,7 @@ test('what only reads makes no database, and says so', async () => {
   const folder = join(temporaryFolder(), 'typo');
   for (const command of [['status'], ['build'], ['keys', 'list']]) {
     const { code, stderr } = await runHere(['--data', folder, ...command]);
-    expect(stderr).toMatch(/^There is no database in .*typo: "daybook ingest" makes one.*\n$/);
+    expect(stderr).toMatch(/^There is no database in .*typo: "daybook ingest" creates one.*\n$/);
     expect(code).toBe(2);
   }
   expect(existsSync(folder)).toBe(false);
@@ -139,13 +139,13 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['ingest', '--org', 'acme'], 'Name the files or folders to read'],
     [['ingest', '--org', 'a b', '.'], '--org must be'],
     [['ingest', '--org', 'acme', '--source', 'emacs', '.'], 'Allowed choices are canonical, claude-code'],
-    [['ingest', '--org', 'acme', '--user', 'ada', '.'], '--user goes with --source claude-code'],
+    [['ingest', '--org', 'acme', '--user', 'ada', '.'], '--user is only for --source claude-code'],
     [
       ['build', '--from', '2026-02-30'],
       '--from must be a day of the calendar as YYYY-MM-DD, not "2026-02-30"',
     ],
     [['build', '--from', '2026-02-03', '--to', '2026-02-01'], '--from must not be after'],
-    [['build', '--to', '9999-01-01'], 'not over yet'],
+    [['build', '--to', '9999-01-01'], 'have not ended yet'],
     [
       [
         'report',
@@ -174,10 +174,10 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['serve', '--port', '70000'], 'DAYBOOK_PORT'],
     [['--nothing'], "Unknown option '--nothing'"],
     [['fly'], "Unknown command 'fly'"],
-    [['build', '--all', '--from', '2026-02-01'], '--all goes without --from and --to'],
+    [['build', '--all', '--from', '2026-02-01'], "--all can't be combined with --from or --to"],
     [
       ['report', 'users', '--org', 'acme', '--from', '2026-06-01', '--to', '9999-01-01'],
-      'not over yet in UTC',
+      'have not ended yet (UTC)',
     ],
     [
       ['ingest', '--org', 'acme', '--source', 'claude-code', '--user', 'x'.repeat(129), '.'],
@@ -195,7 +195,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['readiness', 'check', '--repo', 'api'], '--repo must be an address'],
     [
       ['readiness', 'check', '--submit', '--key', 'dbk_x'],
-      'has no remote origin: name its address with --repo',
+      'has no remote origin: give its address with --repo',
     ],
     [['serve', '--prot', '1'], "Unknown option '--prot' (Did you mean --port?)"],
   ])('%j', async (args, sentence) => {
@@ -380,9 +380,9 @@ describe('with a server running', () => {
     expect(submitted.stdout).toMatch(/^https:\/\/github\.com\/acme\/api\nRepository without a package\n/);
     expect(submitted.stdout).toMatch(/ readme +no +no README of more than a few lines\./);
     expect(submitted.stdout).toMatch(
-      /\nLevel 1 of 5\. .+\n\nNext, the most useful first:\n {2}1\. \w+: .+\n/,
+      /\nLevel 1 of 5\. .+\n\nNext steps, most useful first:\n {2}1\. \w+: .+\n/,
     );
-    const [, reportId] = /The service has it as report (\S+) of repo_/.exec(submitted.stdout) ?? [];
+    const [, reportId] = /The service stored it as report (\S+) of repo_/.exec(submitted.stdout) ?? [];
     const stored = await fetch(`${url}/api/organization/maturity-level-reports`, {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -422,7 +422,7 @@ describe('with a server running', () => {
     // What was found is not lost with the service.
     const lost = await runHere([...args, '--submit', '--key', 'dbk_x', '--json'], { cwd: folder });
     expect(lost.stderr).toBe(
-      `The service ${url} can't be reached (ECONNREFUSED): start it, or name another with --server or DAYBOOK_URL.\n`,
+      `The service ${url} can't be reached (ECONNREFUSED): start it, or name another address with --server or DAYBOOK_URL.\n`,
     );
     expect([lost.code, lost.stdout]).toEqual([2, stdout]);
   });
@@ -442,7 +442,7 @@ describe('with a server running', () => {
     );
   });
 
-  test('what a killed process had acknowledged is there, and its socket is in nobody’s way', async () => {
+  test("what a killed process had acknowledged is there, and its socket is in nobody's way", async () => {
     const data = dataFolder(temporaryFolder());
     const { child } = await served(data);
     const file = join(data, '..', 'event.ndjson');
@@ -520,7 +520,7 @@ test('computers are created, listed and sent files to over the API, and their ag
   expect((await ended)[0]).toBe(0);
   for (const [args, sentence, more] of [
     [['computers', 'create', 'Box'], /^The member name must be 1 to 63.*\n$/, {}],
-    [['computers', 'upload', join(folder, 'none'), 'box'], /^There is no file .*\n$/, {}],
+    [['computers', 'upload', join(folder, 'none'), 'box'], /^The file .*\n$/, {}],
     [['computers', 'upload', join(folder, 'my file.txt'), 'none'], /^There is no computer none.*\n$/, {}],
     [['computers', 'list'], /^Give an API key with --key or DAYBOOK_KEY.*\n$/, { DAYBOOK_KEY: '' }],
     [['computers', 'list'], /^The API key is unknown.*\n$/, { DAYBOOK_KEY: `dbk_${'a'.repeat(43)}` }],
@@ -584,7 +584,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['hooks', 'install'],
     ['hooks', 'uninstall'],
   ];
-  const parts = ['# Commands\n\nMade from the program’s own help.\n'];
+  const parts = ['# Commands\n\nThis page is generated from the help of each command.\n'];
   for (const command of commands) {
     const { stdout, code } = await runHere([...command, '--help']);
     expect(code).toBe(0);

@@ -164,7 +164,7 @@ test('secrets whose key is gone are told, and given up with --accept-loss', asyn
   const folder = copyOfData();
   rmSync(join(folder, 'secret.key'));
   await expect(eventsIn(folder)).rejects.toThrow(
-    /^The file secret.key is missing in .*: put it back from a backup, .* --accept-loss and set them again\.$/,
+    /^The file secret.key is missing in .*: copy it from a backup, .* --accept-loss and set them again\.$/,
   );
   expect(existsSync(join(folder, 'secret.key'))).toBe(false);
   expect(await eventsIn(folder, false, { DAYBOOK_SECRET_KEY: 'x'.repeat(40) })).toBe(2);

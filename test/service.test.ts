@@ -442,7 +442,7 @@ test('a build counts all that was acknowledged before it, with and without a ser
   // What Daybook didn't put there is in nobody's way, and isn't passed over in silence.
   writeFileSync(join(service.data, 'inbox', 'ready', '.DS_Store'), '');
   expect(await service.run('build')).toBe(
-    'Every closed day is up to date, without what is set aside in the inbox.\n',
+    'Every closed day is up to date except for files that are set aside in the inbox.\n',
   );
   expect(await send(service.url, key, lines(ids(2, 4)))).toBe(200);
   await ended(child, 'SIGKILL');
@@ -494,5 +494,5 @@ test('Ctrl-C of a command that a server does says that the server goes on', asyn
   });
   await once(server, 'request');
   expect(await ended(command, 'SIGINT')).toBe(130);
-  expect(stderr).toContain('The server goes on with it');
+  expect(stderr).toContain('The service continues the work');
 });

@@ -123,7 +123,7 @@ class Agent {
       });
       socket.on('error', (error) => {
         const fault = certificateFaultOf(error);
-        if (fault !== undefined) sentence = `The service ${server} can't be reached, since ${fault}.`;
+        if (fault !== undefined) sentence = `The service ${server} can't be reached, because ${fault}.`;
         else if ('code' in error)
           sentence = `The service ${server} can't be reached (${String(error.code)}).`;
       });

@@ -100,7 +100,7 @@ export async function build(
 ): Promise<Built> {
   const last = lastClosedDay(clock());
   if (range.to !== undefined && range.to > last) {
-    throw new UsageError(`--to must be ${last} or earlier: later days are not over yet in UTC.`);
+    throw new UsageError(`--to must be ${last} or earlier: later days have not ended yet (UTC).`);
   }
   if (range.from !== undefined && range.from > (range.to ?? last)) {
     throw new UsageError(`--from must not be after ${range.to === undefined ? last : '--to'}.`);

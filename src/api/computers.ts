@@ -80,7 +80,9 @@ const IncludeSteps = z
 
 export const ComputerId = z.string().meta({ description: 'id of the computer', examples: [EXAMPLE_ID] });
 const ById = z.strictObject({ computerId: ComputerId });
-const ByName = z.strictObject({ name: z.string().meta({ description: 'its name', examples: ['box'] }) });
+const ByName = z.strictObject({
+  name: z.string().meta({ description: 'name of the computer', examples: ['box'] }),
+});
 
 /** What a route with a JSON body can fail with. */
 export const BODY_ERRORS = { 413: ERRORS[413].detail, 415: ERRORS[415].detail };

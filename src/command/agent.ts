@@ -9,10 +9,10 @@ import { type Invocation, print } from './program.js';
 export function add(program: Command, { clock }: Invocation): void {
   program
     .command('agent')
-    .description('connect this machine to the service as one of its computers, until stopped')
+    .description('connect this machine to the service as a computer, until stopped')
     .option(...optionOf('DAYBOOK_URL'))
     .option(...optionOf('DAYBOOK_AGENT_TOKEN'))
-    .requiredOption('--workspace <folder>', 'folder that files are written to, made when it is missing')
+    .requiredOption('--workspace <folder>', 'folder for files; created if it is missing')
     .action((options: { workspace: string }) => run(options, clock));
 }
 
@@ -20,7 +20,7 @@ async function run(options: { workspace: string }, clock: () => number): Promise
   const { url, agentToken } = readProcessConfig(options);
   if (agentToken === undefined)
     throw new UsageError(
-      'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: creating a computer shows it.',
+      'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: "daybook computers create" prints it.',
     );
   // An agent outlives whoever reads what it says.
   process.stdout.removeAllListeners('error').on('error', () => {});
@@ -46,6 +46,8 @@ async function openWorkspace(folder: string): Promise<string> {
     return await realpath(folder);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new UsageError(`The workspace ${folder} can't be written to${code}: name a folder that can.`);
+    throw new UsageError(
+      `The workspace ${folder} can't be written to${code}: name another folder with --workspace.`,
+    );
   }
 }

@@ -15,9 +15,9 @@ import { type Invocation, print } from './program.js';
 export function add(program: Command, { settings, clock }: Invocation): void {
   program
     .command('backup')
-    .description('copy all that the data folder holds into a new folder, also while the service runs')
-    .argument('<folder>', 'where the backup goes; it must not be there, or be empty')
-    .option('--json', 'print its manifest')
+    .description('back up the data folder into a new folder, also while the service runs')
+    .argument('<folder>', 'folder of the backup; must not exist, or be empty')
+    .option('--json', 'print the manifest of the backup')
     .action(async (folder: string, options: { json?: boolean }) => {
       const config = settings();
       // The other commands start faster without the database engine.
@@ -28,16 +28,18 @@ export function add(program: Command, { settings, clock }: Invocation): void {
       if (options.json === true) return print(JSON.stringify(manifest));
       print(`${folder} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`);
       if (config.clickhouse !== undefined)
-        print('What is in ClickHouse is not in it: docs/operations.md says how to back that up with it.');
+        print('It does not include ClickHouse: docs/operations.md says how to back that up too.');
       if (config.secretKey !== undefined)
-        print('DAYBOOK_SECRET_KEY is not in it: keep it elsewhere, as secrets can only be read with it.');
+        print(
+          "It does not include DAYBOOK_SECRET_KEY: keep the key elsewhere, because secrets can't be read without it.",
+        );
     });
 
   program
     .command('restore')
-    .description('put a backup into the data folder, while no service runs on it')
-    .argument('<folder>', 'where the backup is')
-    .option('--replace', 'move aside what is in the data folder')
+    .description('restore a backup into the data folder; stop the service first')
+    .argument('<folder>', 'folder of the backup')
+    .option('--replace', 'move the present contents of the data folder aside')
     .action(async (folder: string, options: { replace?: boolean }) => {
       const config = settings();
       if (await isServed(config.data))
@@ -59,10 +61,10 @@ export function add(program: Command, { settings, clock }: Invocation): void {
       );
       print(
         manifest === undefined
-          ? `A restore into ${config.data} had been cut off: it is finished now, and nothing else was done.`
+          ? `An interrupted restore into ${config.data} is finished now. Nothing else was done.`
           : `${config.data} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`,
       );
-      if (aside !== undefined) print(`What was there is in ${aside}.`);
+      if (aside !== undefined) print(`The previous contents are in ${aside}.`);
     });
 }
 

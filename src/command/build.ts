@@ -17,10 +17,10 @@ interface BuildOptions {
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('build')
-    .description('build the closed days that are stale or were never built')
-    .option('--from <day>', 'build the days from this one on, stale or not')
-    .option('--to <day>', 'build the days up to this one, stale or not')
-    .option('--all', 'build every closed day (goes without --from and --to)')
+    .description('build the closed days that are stale or not built yet')
+    .option('--from <day>', 'build all days from this one on, stale or not')
+    .option('--to <day>', 'build all days up to this one, stale or not')
+    .option('--all', "build every closed day; can't be combined with --from or --to")
     .option('--json', 'print one JSON object')
     .action((options: BuildOptions) => run(options, invocation));
 }
@@ -34,7 +34,7 @@ async function run(options: BuildOptions, { settings, clock }: Invocation): Prom
     all,
   };
   if (all === true && (from !== undefined || to !== undefined))
-    throw new UsageError('--all goes without --from and --to: it builds every closed day.');
+    throw new UsageError("--all can't be combined with --from or --to: it builds every closed day.");
   const { days, breaches, setAside } = await withProgress('Building', (progress) =>
     call(settings(), clock, 'build', range, progress),
   );
@@ -58,7 +58,7 @@ async function run(options: BuildOptions, { settings, clock }: Invocation): Prom
     days.length === 0
       ? breaches.length > 0
         ? 'No day was built.'
-        : `Every closed day is up to date${setAside.length === 0 ? '' : ', without what is set aside in the inbox'}.`
+        : `Every closed day is up to date${setAside.length === 0 ? '' : ' except for files that are set aside in the inbox'}.`
       : `${count(days.length, 'day')}${span} built in ${seconds.toFixed(1)} s.`,
   );
 }

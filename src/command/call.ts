@@ -42,7 +42,7 @@ export async function openStore(
     }
     if (await isServed()) return undefined;
     if (waited === NOTICE_AFTER_MS)
-      process.stderr.write('Waiting for another daybook command on this data folder to end.\n');
+      process.stderr.write('Waiting for another daybook command on this data folder to finish.\n');
     await wait(RETRY_MS);
   }
 }
@@ -56,7 +56,7 @@ async function withKey(config: Config, open: () => Promise<Store>): Promise<Stor
       const { hasSecrets } = await import('../controls/controls.js');
       if (await hasSecrets(store))
         throw new UsageError(
-          `The file secret.key is missing in ${config.data}, and the secrets in enterprise controls can't be read without it: put it back from a backup, set DAYBOOK_SECRET_KEY if that was the key, or go on without the secrets with --accept-loss and set them again.`,
+          `The file secret.key is missing in ${config.data}, and the secrets in enterprise controls can't be read without it: copy it from a backup, set DAYBOOK_SECRET_KEY if the key was there, or continue without the secrets with --accept-loss and set them again.`,
         );
     }
     return store;
@@ -71,7 +71,7 @@ export function requireDatabase(config: Config): void {
   const isThere = [DATABASE, MARK].some((name) => existsSync(join(config.data, name)));
   if (config.clickhouse === undefined && !isThere)
     throw new UsageError(
-      `There is no database in ${config.data}: "daybook ingest" makes one, and --data or DAYBOOK_DATA names another folder.`,
+      `There is no database in ${config.data}: "daybook ingest" creates one, and --data or DAYBOOK_DATA names another folder.`,
     );
 }
 

@@ -153,13 +153,13 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
     org_id: orgId,
   });
   if (found.length === 0)
-    throw new UsageError(`There is no organization ${orgId}: "daybook status" shows which there are.`);
+    throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
   return new Controls(store, SecretKey.open(config), clock);
 }
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
 function notSettled(data: string, cause: unknown): Error {
-  const sentence = `No day was built, because events that wait in ${join(data, 'inbox')} could not be settled (${reasonOf(cause)}). Remove the cause and run "daybook build" again.`;
+  const sentence = `No day was built, because events in ${join(data, 'inbox')} could not be settled (${reasonOf(cause)}). Remove the cause and run "daybook build" again.`;
   // What has a path is a file of the inbox, and not the store.
   const isOfInbox = cause instanceof Error && 'path' in cause;
   return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });
@@ -252,7 +252,9 @@ export async function runCommand(
   isLeft: Promise<void> = new Promise(() => {}),
 ): Promise<unknown> {
   if (!isCommand(name))
-    throw new UsageError(`This server has no command ${name}: it may be of another version, restart it.`);
+    throw new UsageError(
+      `The running service has no command ${name}: it may be another version, so restart it.`,
+    );
   // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
   const run = commands[name] as (
     context: Context,

@@ -22,24 +22,26 @@ interface CreateOptions {
 export function add(program: Command, { clock }: Invocation): void {
   const computers = program
     .command('computers')
-    .description('list and create computers, and send files to them, over the API of a running service')
+    .description('list and create computers and send files to them, through a running service')
     .option(...optionOf('DAYBOOK_URL'))
     .option(...optionOf('DAYBOOK_KEY'));
   const connect = async () => (await import('./service.js')).RemoteService.of(computers.opts(), clock);
 
   computers
     .command('list')
-    .description('list the computers of the organization, newest first')
+    .description("list the organization's computers, newest first")
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) => list(options, connect));
 
   computers
     .command('create')
-    .description('create a computer, and show its agent token, this once')
-    .argument('<name>', 'its name')
-    .option('--user <name>', 'user on the machine (default: the name of the one who runs it)')
+    .description('create a computer and print its agent token, which is shown only once')
+    .argument('<name>', 'name of the computer')
+    .option('--user <name>', 'user on the machine (default: your user name)')
     .addOption(
-      new Option('--provider <name>', 'who has the machine').choices(['byom', 'e2b']).default('byom'),
+      new Option('--provider <name>', 'byom: a machine of your own; e2b: a sandbox')
+        .choices(['byom', 'e2b'])
+        .default('byom'),
     )
     .option('--repo <url...>', 'repositories to clone into its workspace')
     .option('--install', 'install their dependencies')
@@ -48,7 +50,7 @@ export function add(program: Command, { clock }: Invocation): void {
 
   computers
     .command('upload')
-    .description('send a file to a computer; it is never put in the place of another')
+    .description('send a file to a computer; never replaces a file there')
     .argument('<file>', 'file to send')
     .argument('<computer>', 'id or name of the computer')
     .option('--dest <folder>', 'folder inside the workspace (default: the workspace itself)')
@@ -83,9 +85,9 @@ async function create(name: string, options: CreateOptions, connect: Connect): P
     autoInstallDeps: options.install,
   });
   if (options.json === true) return print(JSON.stringify(computer));
-  if (computer.agentToken === undefined) return print(`${computer.name} (${computer.id}) is being made.`);
+  if (computer.agentToken === undefined) return print(`${computer.name} (${computer.id}) is being created.`);
   print(
-    `${computer.agentToken}\nThis is the agent token of ${computer.name} (${computer.id}). It is shown this once.`,
+    `${computer.agentToken}\nThis is the agent token of ${computer.name} (${computer.id}). It is shown only once.`,
   );
 }
 
@@ -96,7 +98,7 @@ async function upload(
   connect: Connect,
 ): Promise<void> {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
+  if (found?.isFile() !== true) throw new UsageError(`The file ${path} doesn't exist.`);
   const service = await connect();
   const name = basename(path);
   const sent = await withProgress(`Sending ${name}`, (progress) =>

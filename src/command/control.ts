@@ -81,7 +81,7 @@ export function ask(
     const goesOn = () => {
       if (name === 'ingest' || name === 'build')
         process.stderr.write(
-          `The server goes on with it: "daybook status" shows what became of it, and stopping the server ends it.\n`,
+          `The service continues the work: "daybook status" shows the result, and stopping the service ends it.\n`,
         );
       process.exit(130);
     };
@@ -109,19 +109,19 @@ export function ask(
       answer.on('end', () =>
         (
           outcome ??
-          (() => reject(new Error('The server stopped before it answered: run the command again.')))
+          (() => reject(new Error('The service stopped before it answered: run the command again.')))
         )(),
       );
       answer.on('error', () =>
-        reject(new Error('The server stopped before it answered: run the command again.')),
+        reject(new Error('The service stopped before it answered: run the command again.')),
       );
     });
     asked.on('close', () => process.off('SIGINT', goesOn));
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EACCES' || error.code === 'EPERM')
-        reject(new UsageError(`The server on ${data} is another user's: run the command as that user.`));
+        reject(new UsageError(`Another user runs the service on ${data}: run the command as that user.`));
       else if (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-        reject(new Error('The server stopped before it answered: run the command again.'));
+        reject(new Error('The service stopped before it answered: run the command again.'));
       else reject(new Nobody());
     });
     signal?.addEventListener('abort', () => {

@@ -27,20 +27,22 @@ interface DiffOptions {
 
 /** Adds `controls` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  const controls = program.command('controls').description('see and change what an organization controls');
+  const controls = program
+    .command('controls')
+    .description("read and change an organization's enterprise controls");
 
   controls
     .command('get')
-    .description('print the settings as JSON, secrets masked')
+    .description('print the settings as JSON, with secrets masked')
     .requiredOption('--org <org>', 'organization')
     .action((options: { org: string }) => get(options, invocation));
 
   controls
     .command('set')
-    .description('replace the settings whole; a secret that is "***" stays as it is')
-    .argument('<file>', 'JSON of the settings, or - for standard input')
+    .description('replace all settings; a secret given as "***" stays as it is')
+    .argument('<file>', 'JSON file with the settings, or - for standard input')
     .requiredOption('--org <org>', 'organization')
-    .option('--revision <number>', 'only when this is the newest revision')
+    .option('--revision <number>', 'only if this is the newest revision')
     .option('--json', 'print JSON')
     .action((file: string, options: SetOptions) => set(file, options, invocation));
 
@@ -48,15 +50,15 @@ export function add(program: Command, invocation: Invocation): void {
     .command('history')
     .description('list the changes, newest first')
     .requiredOption('--org <org>', 'organization')
-    .option('--limit <number>', 'how many of them, at most 100', '20')
+    .option('--limit <number>', 'number of changes, at most 100', '20')
     .option('--json', 'print JSON')
     .action((options: HistoryOptions) => history(options, invocation));
 
   controls
     .command('diff')
-    .description('show what is otherwise in one revision than in another, by default in the newest')
-    .argument('[from]', 'a revision, 0 for none (default: the one before)')
-    .argument('[to]', 'a revision (default: the newest)')
+    .description('show what changed between two revisions')
+    .argument('[from]', 'revision, or 0 for no settings (default: the one before the newest)')
+    .argument('[to]', 'revision (default: the newest)')
     .requiredOption('--org <org>', 'organization')
     .option('--json', 'print JSON')
     .action((from: string | undefined, to: string | undefined, options: DiffOptions) =>
@@ -128,7 +130,7 @@ async function jsonOf(file: string): Promise<unknown> {
   try {
     content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch {
-    throw new UsageError(`There is no file ${file} that can be read.`);
+    throw new UsageError(`The file ${file} can't be read.`);
   }
   const name = file === '-' ? 'Standard input' : file;
   if (isNestedDeeper(content, LEVELS_AT_MOST))

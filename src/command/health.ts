@@ -13,9 +13,7 @@ const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', ':
 export function add(program: Command, { settings }: Invocation): void {
   program
     .command('health')
-    .description(
-      'ask the service of these settings on this machine whether it is alive; ends with 1 when it is not',
-    )
+    .description("ask the service on this machine whether it is alive; exits with 1 if it isn't")
     .action(async () => print(`The service at ${await checkHealth(settings())} is alive.`));
 }
 

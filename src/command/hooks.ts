@@ -7,7 +7,7 @@ import type { AgentName, Change } from '../hooks/install.js';
 import { type Invocation, print } from './program.js';
 
 const FOLDER = '--folder <folder>';
-const FOLDER_MEANS = 'folder of the connection and of what waits (default: ~/.daybook/hooks)';
+const FOLDER_MEANS = 'folder of the connection and of waiting payloads (default: ~/.daybook/hooks)';
 
 interface InstallOptions {
   readonly agent: AgentName;
@@ -26,7 +26,7 @@ interface UninstallOptions {
 
 /** Adds `hooks` to the program. */
 export function add(program: Command, { clock, environment }: Invocation): void {
-  const hooks = program.command('hooks').description('commands that agents run on events of their sessions');
+  const hooks = program.command('hooks').description('report from agents as they work');
 
   /** The commands that agents run come this way behind options of the program only. */
   const run = (verb: 'run' | 'send' | 'deliver') => async () => {
@@ -37,24 +37,22 @@ export function add(program: Command, { clock, environment }: Invocation): void 
 
   hooks
     .command('run')
-    .description(
-      'run the commands that a configuration has for the payload on standard input, and record them',
-    )
-    .requiredOption('--config <file>', 'hooks by event, or settings that have them as "hooks"')
-    .option('--agent <name>', 'the agent whose hook this is')
+    .description('run the configured hooks for the payload on standard input, and record them')
+    .requiredOption('--config <file>', 'JSON file with hooks by event, or settings with a member "hooks"')
+    .option('--agent <name>', 'agent that runs this hook')
     .option(FOLDER, FOLDER_MEANS)
     .action(run('run'));
 
   hooks
     .command('send')
-    .description('send the payload on standard input to the server, now or with the next one')
-    .option('--agent <name>', 'the agent whose hook this is')
+    .description('send the payload on standard input to the service, now or with the next one')
+    .option('--agent <name>', 'agent that runs this hook')
     .option(FOLDER, FOLDER_MEANS)
     .action(run('send'));
 
   hooks
     .command('deliver')
-    .description('send what waits to the server')
+    .description('send waiting payloads to the service')
     .option(FOLDER, FOLDER_MEANS)
     .action(run('deliver'));
 
@@ -63,20 +61,20 @@ export function add(program: Command, { clock, environment }: Invocation): void 
 
   hooks
     .command('install')
-    .description('have an agent send what it does to a server')
+    .description('install hooks that report to a service as the agent works')
     .addOption(agentOption())
-    .option('--server <url>', 'address of the server')
-    .option('--key <key>', 'API key for it, - to read it from standard input')
-    .option('--user <id>', 'whose sessions they are, where the key stands for no user')
-    .option('--yes', 'do it without asking')
+    .option('--server <url>', 'address of the service')
+    .option('--key <key>', 'API key, or - to read it from standard input')
+    .option('--user <id>', 'user whose sessions these are, if the key belongs to no user')
+    .option('--yes', "don't ask for confirmation")
     .option(FOLDER, FOLDER_MEANS)
     .action((options: InstallOptions) => install(options, environment.NODE_EXTRA_CA_CERTS));
 
   hooks
     .command('uninstall')
-    .description('take away what install wrote, and nothing else')
+    .description('remove what install added, and nothing else')
     .addOption(agentOption())
-    .option('--yes', 'do it without asking')
+    .option('--yes', "don't ask for confirmation")
     .option(FOLDER, FOLDER_MEANS)
     .action(uninstall);
 }
@@ -118,7 +116,7 @@ async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
   print([`${change.path}:`, ...change.lines].join('\n'));
   if (!isAgreed) {
     if (process.stdin.isTTY !== true)
-      throw new UsageError('Nothing was changed: add --yes, since there is no terminal to ask on.');
+      throw new UsageError('Nothing was changed: without a terminal to ask on, add --yes.');
     const { createInterface } = await import('node:readline/promises');
     const terminal = createInterface({ input: process.stdin, output: process.stdout });
     const answer = await terminal.question('Write this? [y/N] ').finally(() => terminal.close());

@@ -23,16 +23,21 @@ interface IngestOptions {
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('ingest')
-    .description('take events or transcripts in: files, folders, .gz and .zst, - for standard input')
-    .argument('[path...]', 'what to read (of claude-code by default ~/.claude/projects)')
-    .requiredOption('--org <org>', 'organization that the events are of')
+    .description(
+      'read events or transcripts from files (also .gz and .zst), folders, or - for standard input',
+    )
+    .argument(
+      '[path...]',
+      'files and folders to read (default with --source claude-code: ~/.claude/projects)',
+    )
+    .requiredOption('--org <org>', 'organization that the events belong to')
     .addOption(
       new Option('--source <format>', 'format of the lines')
         .choices(['canonical', 'claude-code'])
         .default('canonical'),
     )
-    .option('--user <id>', 'whose transcripts they are (default: the name of the one who runs it)')
-    .option('--strict', 'exit with 1 when any line was rejected')
+    .option('--user <id>', 'user whose transcripts these are (default: your user name)')
+    .option('--strict', 'exit with 1 if any line is rejected')
     .option('--json', 'print one JSON object')
     .action((paths: string[], options: IngestOptions) => run(paths, options, invocation));
 }
@@ -40,7 +45,7 @@ export function add(program: Command, invocation: Invocation): void {
 async function run(paths: string[], options: IngestOptions, { settings, clock }: Invocation): Promise<void> {
   const chosen = settings();
   if (options.source === 'canonical' && options.user !== undefined) {
-    throw new UsageError('--user goes with --source claude-code: canonical events say whose they are.');
+    throw new UsageError('--user is only for --source claude-code: canonical events name their user.');
   }
   if (paths.length === 0 && options.source === 'canonical')
     throw new UsageError('Name the files or folders to read, or - for standard input.');
@@ -67,7 +72,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     );
     if (files.length === 0)
       process.stderr.write(
-        `There are no files to read in ${named.join(', ')}: docs/events.md says which count.\n`,
+        `Found no files to read in ${named.join(', ')}: docs/events.md says which names count.\n`,
       );
     const seconds = (performance.now() - started) / 1000;
     print(
@@ -113,12 +118,12 @@ function summaryOf(
     `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}`,
     `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`,
     ...(read === 0 && result.bytes > 0 && format === 'claude-code'
-      ? ['  No line is one of a Claude Code transcript: for events leave --source out.']
+      ? ['  No line is from a Claude Code transcript: leave out --source to ingest events.']
       : []),
     ...Object.entries(byReason).map(([reason, lines]) => `  ${lines} ${reason}`),
     ...examples.map(
       ({ source, line_no, detail }) => `  ${source === spool ? '-' : source}:${line_no}: ${detail}`,
     ),
-    ...(rejected > examples.length ? ['  ... all of them are in the table rejects.'] : []),
+    ...(rejected > examples.length ? ['  ... The table rejects has all of them.'] : []),
   ].join('\n');
 }

@@ -17,30 +17,30 @@ interface CreateOptions {
 
 /** Adds `keys` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  const keys = program.command('keys').description('make, list and revoke API keys');
+  const keys = program.command('keys').description('create, list and revoke API keys');
 
   keys
     .command('create')
-    .description('make a key and show it, this once')
+    .description('create a key and print it; it is shown only once')
     .requiredOption('--org <org>', 'organization')
     .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).makeOptionMandatory())
-    .option('--user <id>', 'user or service that the key stands for')
-    .option('--email <address>', 'e-mail of the user')
+    .option('--user <id>', 'user or service that the key belongs to')
+    .option('--email <address>', 'e-mail address of the user')
     .option('--expires <day>', 'last day on which the key is valid')
     .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, invocation));
 
   keys
     .command('list')
-    .description('list the keys by id and fingerprint')
-    .option('--org <org>', 'of this organization only')
+    .description('list keys with their ids and fingerprints')
+    .option('--org <org>', 'only this organization')
     .option('--json', 'print JSON')
     .action((options: { org?: string; json?: boolean }) => list(options, invocation));
 
   keys
     .command('revoke')
-    .description('revoke a key, from the next request on')
-    .argument('<key>', 'id or fingerprint')
+    .description('revoke a key; applies to the next request')
+    .argument('<key>', 'id or fingerprint of the key')
     .action((name: string) => revoke(name, invocation));
 }
 
@@ -56,7 +56,7 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
   });
   if (options.json === true) return print(JSON.stringify(key));
-  print(`${key.key}\nThis is key ${key.key_id}, ${key.role} of ${key.org_id}. It is shown this once.`);
+  print(`${key.key}\nThis is key ${key.key_id}, ${key.role} of ${key.org_id}. It is shown only once.`);
 }
 
 async function list(

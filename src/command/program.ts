@@ -30,12 +30,12 @@ export function createProgram(
   environment: Invocation['environment'],
 ): { program: Command; invocation: Invocation } {
   const program = new Command('daybook')
-    .description('Analytics for the coding agents of an organization: exact day tables and a REST API.')
+    .description('Self-hosted analytics for coding agents: exact daily numbers over a REST API and SQL.')
     .version(VERSION)
     .option(...optionOf('DAYBOOK_DATA'))
     .option(
       '--accept-loss',
-      'open a database that has lost something, and go on without that (docs/operations.md)',
+      'open a database that has lost data, and continue without it (see docs/operations.md)',
     )
     .exitOverride()
     .configureOutput({ outputError: () => {} });
@@ -78,7 +78,7 @@ export function fail(error: unknown): void {
   } else if (isOfPath(error)) {
     process.exitCode = 2;
     process.stderr.write(
-      `Daybook can't use ${error.path} (${error.code}): make it what it was, for the user that runs Daybook to read and write.\n`,
+      `Daybook can't use ${error.path} (${error.code}): restore it, readable and writable for the user that runs Daybook.\n`,
     );
   } else {
     process.exitCode = 1;

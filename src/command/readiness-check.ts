@@ -26,7 +26,7 @@ export async function checkReadiness(
 ): Promise<void> {
   const criteria = readCriteria(options.rules);
   if (options.repo !== undefined && !isRepositoryUrl(options.repo))
-    throw new UsageError('--repo must be an address, as https://github.com/acme/api.');
+    throw new UsageError('--repo must be an address such as https://github.com/acme/api.');
   const service = options.submit === true ? RemoteService.of(options, clock) : undefined;
   const checked = await check(path, criteria, clock());
   const submission = {
@@ -36,12 +36,13 @@ export async function checkReadiness(
   for (const note of checked.notes) process.stderr.write(`${note}\n`);
   if (service !== undefined && options.repo === undefined && !checked.hasRemote)
     throw new UsageError(
-      `The repository ${checked.folder} has no remote origin: name its address with --repo.`,
+      `The repository ${checked.folder} has no remote origin: give its address with --repo.`,
     );
   print(options.json === true ? JSON.stringify(submission) : shown(checked, submission.repoUrl));
   if (service === undefined) return;
   const report = await service.submitReport(submission);
-  if (options.json !== true) print(`\nThe service has it as report ${report.reportId} of ${report.repoId}.`);
+  if (options.json !== true)
+    print(`\nThe service stored it as report ${report.reportId} of ${report.repoId}.`);
 }
 
 /** What was found, for people. */
@@ -50,7 +51,7 @@ function shown({ submission, evaluated }: Checked, repoUrl: string): string {
   const state = [
     ...(branch === undefined ? [] : [branch]),
     ...(commitHash === undefined ? [] : [commitHash.slice(0, 12)]),
-    ...(hasLocalChanges === true ? ['with changes that are not committed'] : []),
+    ...(hasLocalChanges === true ? ['with uncommitted changes'] : []),
   ];
   const paths = Object.keys(apps);
   const steps = nextSteps(evaluated).slice(0, STEPS);
@@ -67,7 +68,7 @@ function shown({ submission, evaluated }: Checked, repoUrl: string): string {
       ? []
       : [
           '',
-          'Next, the most useful first:',
+          'Next steps, most useful first:',
           ...steps.map(
             ({ criterion, lacking }, index) =>
               `  ${index + 1}. ${criterion.id}: ${criterion.missing}${lacking.length === 0 || paths.length === 1 ? '' : ` in ${lacking.length === 1 ? lacking[0] : `${lacking.length} applications`}`}`,
@@ -97,5 +98,5 @@ function levels(evaluated: readonly Evaluated[]): string {
   const counted = evaluated.map((one) => ({ ...one, level: one.criterion.level }));
   const percent = (share: number) => `${Math.floor(100 * share + 1e-9)} %`;
   const met = [...sharesOf(counted)].map(([level, share]) => `${level} by ${percent(share)}`);
-  return `Level ${levelOf(counted)} of 5. Levels are met: ${met.join(', ')}; ${percent(OPENS_NEXT)} of one open the next.`;
+  return `Level ${levelOf(counted)} of 5. Criteria met by level: ${met.join(', ')}. ${percent(OPENS_NEXT)} of a level reach the next one.`;
 }

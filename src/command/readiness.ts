@@ -7,16 +7,16 @@ import type { CheckOptions } from './readiness-check.js';
 export function add(program: Command, { clock }: Invocation): void {
   program
     .command('readiness')
-    .description('say how ready a repository is for coding agents')
+    .description('check how ready a repository is for coding agents')
     .command('check')
-    .description('evaluate a repository by its files and its git, without running any of it')
-    .argument('[path]', 'folder in the repository', '.')
-    .option('--rules <file>', 'criteria to add, or to use in the place of those with their ids')
+    .description('check a repository by its files and git history, without running any of it')
+    .argument('[path]', 'folder of the repository', '.')
+    .option('--rules <file>', 'JSON file with criteria to add, replace or turn off')
     .option('--submit', 'send the report to the service')
     .option('--repo <url>', 'address of the repository (default: its remote origin)')
     .option(...optionOf('DAYBOOK_URL'))
     .option(...optionOf('DAYBOOK_KEY'))
-    .option('--json', 'print the report as it is sent')
+    .option('--json', 'print the report as JSON')
     .action(async (path: string, options: CheckOptions) => {
       const { checkReadiness } = await import('./readiness-check.js');
       await checkReadiness(path, options, clock);

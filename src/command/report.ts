@@ -18,14 +18,14 @@ interface ReportOptions {
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('report')
-    .description('print the rows of one answer of the analytics API')
+    .description('print one answer of the analytics API')
     .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
     .requiredOption('--org <org>', 'organization')
     .requiredOption('--from <day>', 'first day')
     .requiredOption('--to <day>', 'last day')
     .option('--group-by <what>', 'model (tokens), tool_name (tools) or client (activity)')
     .addOption(
-      new Option('--format <format>', 'table, json (what the endpoint has in "data") or csv')
+      new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
         .choices(['table', 'json', 'csv'])
         .default('table'),
     )
@@ -38,7 +38,8 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
   const to = parseDay(options.to, '--to');
   if (from > to) throw new UsageError('--from must not be after --to.');
   const last = lastClosedDay(clock());
-  if (to > last) throw new UsageError(`--to must be ${last} or earlier: later days are not over yet in UTC.`);
+  if (to > last)
+    throw new UsageError(`--to must be ${last} or earlier: later days have not ended yet (UTC).`);
   const groups = GROUPS[answer];
   if (groupBy !== undefined && groupBy !== groups) {
     throw new UsageError(
@@ -48,7 +49,7 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
   const chosen = settings();
   if (from < chosen.historyStart)
     process.stderr.write(
-      `Days before ${chosen.historyStart} are not served: DAYBOOK_HISTORY_START moves that.\n`,
+      `Days before ${chosen.historyStart} are not served: set DAYBOOK_HISTORY_START to change that.\n`,
     );
   const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
   if (format === 'json') return print(JSON.stringify(rows));

@@ -16,10 +16,10 @@ interface ServeOptions {
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('serve')
-    .description('serve the REST API until stopped')
+    .description('serve the REST API and build days, until stopped')
     .option(...optionOf('DAYBOOK_HOST'))
     .option(...optionOf('DAYBOOK_PORT'))
-    .option('--demo', 'load the sample into a database that is new')
+    .option('--demo', 'load the sample if the database is new')
     .action((options: ServeOptions) => run(options, invocation));
 }
 
@@ -33,7 +33,7 @@ async function run(options: ServeOptions, { settings, clock }: Invocation): Prom
   });
   serving.lost.then((error) => {
     process.stderr.write(
-      `Daybook ends, since the database failed and could not be opened again (${messageOf(error)}): start it again.\n`,
+      `Daybook stops because the database failed and could not be reopened (${messageOf(error)}): start it again.\n`,
     );
     process.exit(1);
   });
@@ -46,7 +46,7 @@ async function run(options: ServeOptions, { settings, clock }: Invocation): Prom
       serving.stop().catch(fail);
       setTimeout(
         () => {
-          process.stderr.write('Daybook ends before all is done: the next start goes on with it.\n');
+          process.stderr.write('Daybook stops before all work is done: the next start continues it.\n');
           process.exit(1);
         },
         1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
@@ -64,7 +64,7 @@ function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string):
     '',
     table(summary),
     '',
-    `Owner key of ${orgId} (shown this once): ${key}`,
+    `Owner key of ${orgId} (shown only once): ${key}`,
     '',
     `curl -H 'Authorization: Bearer ${key}' \\`,
     `  '${url}/api/v1/analytics/activity?startDate=${firstDay}&endDate=${lastDay}'`,

@@ -153,8 +153,8 @@ export class RemoteService {
         reject(
           new UsageError(
             fault === undefined
-              ? `${where} can't be reached (${reason}): start it, or name another with --server or DAYBOOK_URL.`
-              : `${where} can't be reached, since ${fault}.`,
+              ? `${where} can't be reached (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
+              : `${where} can't be reached, because ${fault}.`,
           ),
         );
       };

@@ -21,19 +21,19 @@ interface SqlOptions {
 export function add(program: Command, { settings }: Invocation): void {
   program
     .command('sql')
-    .description('read the lake with SQL: a query, a file, standard input, or what is typed at a prompt')
-    .argument('[query]', 'SQL, - for standard input (default: a prompt)')
+    .description('query the lake with SQL: a query, a file, standard input, or a prompt')
+    .argument('[query]', 'SQL, or - for standard input (default: a prompt)')
     .option('-f, --file <file>', 'file of SQL')
     .addOption(
-      new Option('--format <format>', 'form of the rows; parquet goes to a file')
+      new Option('--format <format>', 'format of the rows; parquet needs --output')
         .choices(['table', 'csv', 'json', 'parquet'])
         .default('table'),
     )
-    .option('-o, --output <file>', 'file for the rows of one query')
-    .option('--org <org>', 'see this organization only')
+    .option('-o, --output <file>', 'write the rows of one query to this file')
+    .option('--org <org>', 'read only this organization')
     .option(
       '--write',
-      'allow tables in memory, files to read and COPY ... TO files; nothing of Daybook is written',
+      "also allow tables in memory, reading files, and COPY ... TO files; never writes Daybook's own data",
     )
     .action((query: string | undefined, options: SqlOptions) => run(settings(), query, options));
 }
@@ -42,10 +42,10 @@ async function run(config: Config, query: string | undefined, options: SqlOption
   const { format, output, file } = options;
   if (query !== undefined && file !== undefined) throw new UsageError('Give a query or --file, not both.');
   if (format === 'parquet' && output === undefined)
-    throw new UsageError('Parquet goes to a file: name it with --output.');
+    throw new UsageError('--format parquet writes a file: name it with --output.');
   const isAsking = query === undefined && file === undefined && process.stdin.isTTY === true;
   if (isAsking && output !== undefined)
-    throw new UsageError('--output takes the rows of one query: give one.');
+    throw new UsageError('--output writes the rows of one query: give exactly one.');
   const sql = isAsking ? '' : await sqlOf(query, file);
   const { Shell, draftOf } = await import('../sql/shell.js');
   const draft = output === undefined ? undefined : draftOf(output);
@@ -76,7 +76,7 @@ async function run(config: Config, query: string | undefined, options: SqlOption
 async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {
   if (file !== undefined) {
     return readFile(file, 'utf8').catch(() => {
-      throw new UsageError(`There is no file ${file} that can be read.`);
+      throw new UsageError(`The file ${file} can't be read.`);
     });
   }
   return query === undefined || query === '-' ? text(process.stdin) : query;

@@ -7,7 +7,7 @@ import { type Invocation, print } from './program.js';
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('status')
-    .description('show what is there: events, days, rejects')
+    .description('show events, built days and rejects of each organization')
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) => run(options, invocation));
 }
@@ -17,7 +17,7 @@ async function run(options: { json?: boolean }, { settings, clock }: Invocation)
   if (options.json === true) return print(JSON.stringify(status));
   const { organizations, last_run: run, set_aside } = status;
   for (const { path, reason } of set_aside) print(`Set aside: ${path}: ${reason}.`);
-  if (organizations.length === 0) return print('There are no events yet: "daybook ingest" takes them in.');
+  if (organizations.length === 0) return print('There are no events yet: "daybook ingest" reads some.');
   print(
     table(
       organizations.map(({ rejects, ...counts }) => ({

@@ -72,7 +72,7 @@ async function orFault<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const fault = certificateFaultOf(error);
     if (fault === undefined) throw error;
-    throw new Error(`The object store can't be reached, since ${fault}.`, { cause: error });
+    throw new Error(`The object store can't be reached, because ${fault}.`, { cause: error });
   }
 }
 

@@ -66,7 +66,7 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
   } catch (error) {
     const fault = certificateFaultOf(error);
     if (fault === undefined) return false;
-    throw new UsageError(`${server} can't be reached, since ${fault}.`);
+    throw new UsageError(`${server} can't be reached, because ${fault}.`);
   }
   if (answer.status === 202) return true;
   const detail = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => undefined));

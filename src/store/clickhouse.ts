@@ -65,7 +65,7 @@ async function requireDatabase(address: ClickHouseAddress): Promise<void> {
   } catch (error) {
     const fault = certificateFaultOf(error);
     if (fault !== undefined)
-      throw new UsageError(`The ClickHouse server ${address.url} can't be reached, since ${fault}.`);
+      throw new UsageError(`The ClickHouse server ${address.url} can't be reached, because ${fault}.`);
     throw new UsageError(
       `The ClickHouse server ${address.url} can't be used (${reasonOf(error)}): start it, or correct DAYBOOK_STORE.`,
     );
