@@ -90,3 +90,12 @@ test('every price that is shipped names the page that says it', async () => {
   expect(rows.filter(({ source: page }) => !String(page).startsWith('https://'))).toEqual([]);
   expect(readFileSync(join(PACKAGE_ROOT, 'docs', 'prices.md'), 'utf8')).toContain('data/prices.json');
 });
+
+test('a write that lives an hour costs twice the input, of every shipped model of Claude that has writes', async () => {
+  const rows = await world.store.select(
+    `SELECT model_id FROM prices
+    WHERE model_id LIKE 'claude-%' AND cache_write_price IS NOT NULL
+      AND coalesce(cache_write_1h_price, 0) <> 2 * input_price`,
+  );
+  expect(rows).toEqual([]);
+});

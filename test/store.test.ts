@@ -69,6 +69,7 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   const isDuckDb = storeName() === 'DuckDB';
   const before = [
     ...members.map(([name]) => `ALTER TABLE ${isDuckDb ? 'events' : 'events_rows'} DROP COLUMN ${name}`),
+    'ALTER TABLE prices DROP COLUMN cache_write_1h_price',
     'DELETE FROM changes WHERE number >= 24',
     "DELETE FROM facts WHERE name = 'views'",
     ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),

@@ -26,6 +26,7 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND output_tokens >= 0
     AND cache_read_tokens >= 0
     AND cache_write_tokens >= 0
+    AND cache_write_1h_tokens >= 0
     AND billable_tokens >= 0
   )
 UNION ALL

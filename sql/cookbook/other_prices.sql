@@ -9,7 +9,8 @@ spent AS (
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
     sum(cache_read_tokens) AS cache_read_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens,
+    sum(cache_write_tokens - cache_write_1h_tokens) AS cache_write_5m_tokens,
+    sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
     CAST(sum(cost_usd) AS DOUBLE) AS cost_usd
   FROM user_costs
   WHERE day BETWEEN $from AND $to
@@ -22,7 +23,8 @@ offer AS (
       usd(price_periods.input_price, spent.input_tokens)
       + usd(price_periods.output_price, spent.output_tokens)
       + usd(price_periods.cache_read_price, spent.cache_read_tokens)
-      + usd(price_periods.cache_write_price, spent.cache_write_tokens) AS DOUBLE
+      + usd(price_periods.cache_write_price, spent.cache_write_5m_tokens)
+      + usd(price_periods.cache_write_1h_price, spent.cache_write_1h_tokens) AS DOUBLE
     ) AS cost_usd,
     spent.cost_usd AS actual_usd
   FROM price_periods

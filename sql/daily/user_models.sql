@@ -12,7 +12,8 @@ usage AS (
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
     sum(cache_read_tokens) AS cache_read_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens
+    sum(cache_write_tokens) AS cache_write_tokens,
+    sum(cache_write_1h_tokens) AS cache_write_1h_tokens
   FROM model_usage
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -61,6 +62,7 @@ SELECT
   CAST(usage.output_tokens AS BIGINT) AS output_tokens,
   CAST(usage.cache_read_tokens AS BIGINT) AS cache_read_tokens,
   CAST(usage.cache_write_tokens AS BIGINT) AS cache_write_tokens,
+  CAST(usage.cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
   -- Rounded here, at the finest grain, so that every breakdown adds up exactly.
   CAST(credits(
     coalesce(model_rates.multiplier, 1.0),

@@ -13,6 +13,7 @@ SELECT
   output_tokens,
   cache_read_tokens,
   cache_write_tokens,
+  cache_write_1h_tokens,  -- the part of them that lives an hour
   input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd  -- null where the price of some of its tokens isn't known
 FROM (
   SELECT
@@ -27,10 +28,12 @@ FROM (
     usage.output_tokens AS output_tokens,
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
+    usage.cache_write_1h_tokens AS cache_write_1h_tokens,
     usd(price_periods.input_price, usage.input_tokens) AS input_usd,
     usd(price_periods.output_price, usage.output_tokens) AS output_usd,
     usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
-    usd(price_periods.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
+    usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
+      + usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS cache_write_usd
   FROM (
     SELECT
       *,

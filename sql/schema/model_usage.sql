@@ -19,6 +19,8 @@ SELECT
   coalesce(input_tokens, 0) AS input_tokens,
   coalesce(output_tokens, 0) AS output_tokens,
   coalesce(cache_read_tokens, 0) AS cache_read_tokens,
-  coalesce(cache_write_tokens, 0) AS cache_write_tokens
+  coalesce(cache_write_tokens, 0) AS cache_write_tokens,
+  least(coalesce(cache_write_1h_tokens, 0), coalesce(cache_write_tokens, 0)) AS cache_write_1h_tokens,  -- the part of them that lives an hour
+  request_id  -- the call's, as the model's provider gave it
 FROM events
 WHERE type = 'model_usage'

@@ -8,5 +8,6 @@ SELECT
   input_price,
   output_price,
   cache_read_price,
-  cache_write_price
+  cache_write_price,  -- of tokens that live 5 minutes, or as long as there is one price for all
+  coalesce(cache_write_1h_price, cache_write_price) AS cache_write_1h_price  -- of those that live an hour
 FROM prices

@@ -11,6 +11,7 @@ SELECT
   output_tokens,
   cache_read_tokens,
   cache_write_tokens,
+  cache_write_1h_tokens,  -- the part of them that lives an hour
   billable_tokens,  -- standard credits
   input_usd,        -- null where the price isn't known, as the others
   output_usd,
@@ -29,12 +30,14 @@ FROM (
     usage.output_tokens AS output_tokens,
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
+    usage.cache_write_1h_tokens AS cache_write_1h_tokens,
     usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens AS tokens,
     usage.billable_tokens AS billable_tokens,
     usd(price_periods.input_price, usage.input_tokens) AS input_usd,
     usd(price_periods.output_price, usage.output_tokens) AS output_usd,
     usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
-    usd(price_periods.cache_write_price, usage.cache_write_tokens) AS cache_write_usd
+    usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
+      + usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS cache_write_usd
   FROM (
     SELECT
       *,

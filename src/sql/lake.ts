@@ -5,6 +5,7 @@ import { inOrder, readDefinitions } from '../store/change.js';
 import type { Resources } from '../store/duckdb.js';
 import { readPrices } from '../store/reference.js';
 import { quote, readSql } from '../store/sql.js';
+import { readRawTable } from '../store/table-text.js';
 
 /** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */
 const EMPTY = 'empty';
@@ -56,19 +57,15 @@ export async function openLake({
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const empty = LAKE_TABLES.map(
-    (table) =>
-      `CREATE TABLE ${EMPTY}.${table} (${columnsOf(table)
-        .map(({ name, type }) => `${name} ${type}`)
-        .join(', ')})`,
-  );
+  const make = (table: string, columns: readonly { readonly name: string; readonly type: string }[]) =>
+    `CREATE TABLE ${table} (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
       readSql('engine/duckdb.sql'),
       `CREATE SCHEMA ${EMPTY}`,
-      ...empty,
-      readSql('change/0023-prices.sql'),
+      ...LAKE_TABLES.map((table) => make(`${EMPTY}.${table}`, columnsOf(table))),
+      make(PRICES, readRawTable(PRICES).columns),
       readPrices(prices).insert(PRICES),
     ].join(';\n'),
   );

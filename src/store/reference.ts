@@ -136,6 +136,7 @@ const Prices = z.strictObject({
         output: Price,
         cache_read: Price,
         cache_write: Price,
+        cache_write_1h: Price,
         source: z.string().min(1).max(2048),
       }),
     )
@@ -179,7 +180,7 @@ function ratesOf(card: z.infer<typeof RateCard>): Rows {
 function pricesOf({ models }: z.infer<typeof PriceList>): Rows {
   const price = (usd: number | null) => usd?.toFixed(6) ?? 'NULL';
   return models.flatMap(({ id, prices }) =>
-    prices.map(({ valid_from, input, output, cache_read, cache_write, source }) => [
+    prices.map(({ valid_from, input, output, cache_read, cache_write, cache_write_1h, source }) => [
       quote(id),
       quote(valid_from),
       price(input),
@@ -187,6 +188,7 @@ function pricesOf({ models }: z.infer<typeof PriceList>): Rows {
       price(cache_read),
       price(cache_write),
       quote(source),
+      price(cache_write_1h),
     ]),
   );
 }

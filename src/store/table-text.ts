@@ -49,7 +49,7 @@ export function tableOf({ name, text }: { name: string; text: string }): TableTe
 }
 
 /** A column that a numbered change adds to a table, with the comment on the line before it. */
-const ADDED = /^(?:-- (.*)\n)?ALTER TABLE (\w+) ADD COLUMN (\w+) ([A-Z]+)/gm;
+const ADDED = /^(?:-- (.*)\n)?ALTER TABLE (\w+) ADD COLUMN (\w+) ([A-Z]+(?:\([\d, ]+\))?)/gm;
 
 /** A raw table, with the columns that later changes have added to it. */
 export function readRawTable(name: string): TableText {

@@ -58,7 +58,15 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
   session_end: ['reason'],
   user_message: [],
   assistant_message: [],
-  model_usage: ['model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'],
+  model_usage: [
+    'model',
+    'input_tokens',
+    'output_tokens',
+    'cache_read_tokens',
+    'cache_write_tokens',
+    'cache_write_1h_tokens',
+    'request_id',
+  ],
   tool_call: ['tool_name', 'mcp_server', 'success', 'duration_ms'],
   file_change: ['path', 'operation', 'lines_added', 'lines_removed'],
   git_commit: ['commit_sha'],
@@ -117,6 +125,7 @@ class Copy implements StoredEvent {
   }
 
   readonly value = (member: string): Value => {
+    if (member === 'channel') return this.sent.channel ?? 'event';
     const isOwn = OF_ALL_TYPES.includes(member) || OF_TYPE[this.type].includes(member);
     const value = isOwn ? (this.sent[member] ?? null) : null;
     // A command is stored without its leading slash.

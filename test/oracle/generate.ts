@@ -171,6 +171,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     output_tokens: oneOf(...TOKENS),
     cache_read_tokens: optional(oneOf(...TOKENS)),
     cache_write_tokens: optional(oneOf(...TOKENS)),
+    cache_write_1h_tokens: optional(oneOf(...TOKENS)),
   },
   tool_call: {
     tool_name: fc.oneof(

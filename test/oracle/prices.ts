@@ -11,6 +11,7 @@ interface Price {
   readonly output?: number;
   readonly cache_read?: number;
   readonly cache_write?: number;
+  readonly cache_write_1h?: number;
 }
 
 /** The entry of its own id, else of its name without a date at its end: the newest that is valid on the day. */
@@ -36,12 +37,19 @@ function usd(cost: bigint | null): number | null {
 }
 
 /** What tokens of a model cost on a day, by their kind and in all: null where a price isn't known. */
-export function costsOf(tokens: Tokens, model: string, day: string, list: PriceList) {
+export function costsOf(
+  tokens: Tokens & { readonly cache_write_1h_tokens: number },
+  model: string,
+  day: string,
+  list: PriceList,
+) {
   const price = priceOn(day, model, list);
   const input = cost(price.input, tokens.input_tokens);
   const output = cost(price.output, tokens.output_tokens);
   const read = cost(price.cache_read, tokens.cache_read_tokens);
-  const write = cost(price.cache_write, tokens.cache_write_tokens);
+  const short = cost(price.cache_write, tokens.cache_write_tokens - tokens.cache_write_1h_tokens);
+  const long = cost(price.cache_write_1h ?? price.cache_write, tokens.cache_write_1h_tokens);
+  const write = short === null || long === null ? null : short + long;
   const all =
     input === null || output === null || read === null || write === null
       ? null

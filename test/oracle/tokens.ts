@@ -15,6 +15,13 @@ export function tokensOf(usage: readonly StoredEvent[]): Tokens {
   };
 }
 
+/** The tokens that were written to the cache for an hour: of each call at most those that it has written. */
+export function longWritesOf(usage: readonly StoredEvent[]): number {
+  return sum(
+    usage.map((event) => Math.min(event.count('cache_write_1h_tokens'), event.count('cache_write_tokens'))),
+  );
+}
+
 /** Rounded at the grain (day, user, model), and summed upward from there. */
 export function creditsOf(usage: readonly StoredEvent[], { rateCard }: Organization): number {
   const grain = groups(usage, (event) => JSON.stringify([event.day, event.user_id, event.text('model')]));

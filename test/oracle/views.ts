@@ -5,7 +5,7 @@ import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
-import { creditsOf, tokensOf } from './tokens.js';
+import { creditsOf, longWritesOf, tokensOf } from './tokens.js';
 
 /** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
 
@@ -25,7 +25,7 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 
 /** The table of events, of which there is one row each. */
 export function eventRows({ events }: Organization): Row[] {
-  const members = ['user_email', ...Object.values(OF_TYPE).flat()];
+  const members = ['user_email', 'channel', ...Object.values(OF_TYPE).flat()];
   return events.map((event) => ({ ...withMembers(event, members), type: event.type }));
 }
 
@@ -109,6 +109,7 @@ function userModels(organization: Organization): Row[] {
         is_on_rate_card: isOnCard(model, rateCard) ? 1 : 0,
         calls: calls.length,
         ...tokensOf(calls),
+        cache_write_1h_tokens: longWritesOf(calls),
         billable_tokens: creditsOf(calls, organization),
       };
     },
@@ -124,7 +125,7 @@ function userCosts(organization: Organization): Row[] {
     ({ type, value }) => (type === 'model_usage' ? { model_id: value('model') } : undefined),
     (calls) => {
       const [{ day, text }] = calls as [StoredEvent];
-      const tokens = tokensOf(calls);
+      const tokens = { ...tokensOf(calls), cache_write_1h_tokens: longWritesOf(calls) };
       const costs = costsOf(tokens, text('model') ?? '', day, organization.prices);
       return {
         calls: calls.length,
@@ -140,7 +141,7 @@ function userCosts(organization: Organization): Row[] {
 function callCosts({ events, prices }: Organization): Row[] {
   return ofType(events, 'model_usage').map((event) => {
     const { day, event_id, occurred_at, user_id, session_id } = event;
-    const tokens = tokensOf([event]);
+    const tokens = { ...tokensOf([event]), cache_write_1h_tokens: longWritesOf([event]) };
     const model_id = event.text('model') ?? '';
     const { cost_usd } = costsOf(tokens, model_id, day, prices);
     return { day, event_id, occurred_at, user_id, session_id, model_id, ...tokens, cost_usd };
@@ -203,6 +204,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
       output_tokens: event.count('output_tokens'),
       cache_read_tokens: event.count('cache_read_tokens'),
       cache_write_tokens: event.count('cache_write_tokens'),
+      cache_write_1h_tokens: longWritesOf([event]),
+      request_id: event.text('request_id'),
     })),
     tool_calls: calls,
     mcp_calls: calls.filter(({ server_key }) => server_key !== null),

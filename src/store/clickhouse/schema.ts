@@ -57,7 +57,7 @@ function forClickHouse(text: string): string {
             : `${verb} ${rowsOf(table)}`,
       )
       // By itself only a new table's columns can have nulls.
-      .replaceAll(/\bADD COLUMN (\w+) ([A-Z]+)/g, 'ADD COLUMN IF NOT EXISTS $1 Nullable($2)')
+      .replaceAll(/\bADD COLUMN (\w+) ([A-Z]+(?:\([\d, ]+\))?)/g, 'ADD COLUMN IF NOT EXISTS $1 Nullable($2)')
       .replaceAll(/^ENGINE = .*$/gm, (engine) =>
         engine.includes('SETTINGS') ? `${engine}, ${ON_DISK}` : `${engine} SETTINGS ${ON_DISK}`,
       )
