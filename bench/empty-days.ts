@@ -6,6 +6,7 @@ import { readConfig } from '../src/config.js';
 import { addDays, dayOf } from '../src/day.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
@@ -51,8 +52,8 @@ export async function emptyDays(root: string): Promise<void> {
     const connected = databaseOf(other, (work) => void undo.unshift(work));
     const store = await ClickHouseStore.with(other, { ...config, now: Date.now() }, connected);
     undo.unshift(() => store.close());
-    const files = inputFiles([events], 'canonical');
-    await ingest(store, { orgId: 'acme', format: 'canonical', files }, Date.now);
+    const files = inputFiles([events], CANONICAL);
+    await ingest(store, { orgId: 'acme', source: CANONICAL, files }, Date.now);
     const started = performance.now();
     await build(store, {}, Date.now);
     const published = performance.now();

@@ -6,6 +6,7 @@ import { readConfig } from '../src/config.js';
 import { addDays, type Day } from '../src/day.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Store } from '../src/store/store.js';
@@ -62,8 +63,8 @@ export async function engines(root: string): Promise<void> {
       for (const [name, store] of Object.entries(stores)) {
         const request = {
           orgId: 'acme',
-          format: 'canonical' as const,
-          files: inputFiles([file], 'canonical'),
+          source: CANONICAL,
+          files: inputFiles([file], CANONICAL),
         };
         const { accepted } = await timed(`${name} ingest`, () => ingest(store, request, clock));
         if (accepted !== (index === 0 ? EVENTS : LATE)) throw new Error(`${name} took ${accepted} events`);

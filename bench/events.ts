@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { generateEvents } from './generate-events.js';
 import { median } from './run-process.js';
@@ -153,7 +154,7 @@ async function fill(data: string, folder: string, events: number): Promise<void>
   for (let first = 0; first < events; first += piece) {
     // The ids of what is sent come first.
     const path = await generateEvents(join(folder, 'piece.ndjson'), piece, { first: 1_000_000_000 + first });
-    await ingest(store, { orgId: 'acme', format: 'canonical', files: inputFiles([path], 'canonical') }, () =>
+    await ingest(store, { orgId: 'acme', source: CANONICAL, files: inputFiles([path], CANONICAL) }, () =>
       Date.now(),
     );
     rmSync(path);

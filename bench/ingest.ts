@@ -6,6 +6,7 @@ import { build } from '../src/aggregate/build.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest as ingestFiles } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { DAY, generateEvents } from './generate-events.js';
 import { median } from './run-process.js';
@@ -63,11 +64,7 @@ async function round(path: string): Promise<Round> {
       now: clock(),
     });
     const load = await timed(() =>
-      ingestFiles(
-        store,
-        { orgId: 'acme', format: 'canonical', files: inputFiles([path], 'canonical') },
-        clock,
-      ),
+      ingestFiles(store, { orgId: 'acme', source: CANONICAL, files: inputFiles([path], CANONICAL) }, clock),
     );
     const seconds = await timed(() => build(store, {}, clock));
     const [users] = await store.select('SELECT count(*) AS users FROM users WHERE day = $day', {

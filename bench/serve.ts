@@ -9,6 +9,7 @@ import { createKey } from '../src/api/keys.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import type { Store } from '../src/store/store.js';
 import { median, runProcess } from './run-process.js';
@@ -79,7 +80,7 @@ export async function writeEvents(
 async function fill(store: Store, folder: string): Promise<void> {
   const path = join(folder, 'events.ndjson');
   const send = (orgId: string) =>
-    ingest(store, { orgId, format: 'canonical', files: inputFiles([path], 'canonical') }, () => NOW);
+    ingest(store, { orgId, source: CANONICAL, files: inputFiles([path], CANONICAL) }, () => NOW);
   await writeEvents(path, { people: 50, models: 20, usages: 2, days: [DAYS - 30, DAYS] });
   await send('small');
   for (let day = 0; day < DAYS; day += 30) {

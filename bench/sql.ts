@@ -10,6 +10,7 @@ import { createKey } from '../src/api/keys.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
 import { median } from './run-process.js';
 import { dayAt, FIRST_DAY, NOW, percentile, writeEvents } from './serve.js';
@@ -72,8 +73,8 @@ export async function sql(root: string): Promise<void> {
   if (!existsSync(join(folder, 'filled'))) {
     const path = join(folder, 'events.ndjson');
     await writeEvents(path, { people: 50, models: 20, usages: 2, days: [0, 30] });
-    const files = inputFiles([path], 'canonical');
-    await ingest(store, { orgId: 'small', format: 'canonical', files }, () => NOW);
+    const files = inputFiles([path], CANONICAL);
+    await ingest(store, { orgId: 'small', source: CANONICAL, files }, () => NOW);
     rmSync(path);
     await build(store, {}, () => NOW);
     writeFileSync(join(folder, 'filled'), '');

@@ -489,3 +489,13 @@ function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jw
   const where = jwks !== undefined && !/^https?:/.test(jwks) ? resolve(jwks) : jwks;
   return { jwks: where, secret, issuer, audience, algorithms };
 }
+
+/** A path with `~` at its beginning and `${VARIABLE:-otherwise}` replaced as a shell does. */
+export function expandPath(path: string): string {
+  return path
+    .replaceAll(
+      /\$\{(\w+):-([^}]*)\}/g,
+      (_, name: string, otherwise: string) => process.env[name] || otherwise,
+    )
+    .replace(/^~(?=\/|$)/, homedir());
+}

@@ -6,6 +6,7 @@ import { PACKAGE_ROOT } from './config.js';
 import { type Day, lastClosedDay } from './day.js';
 import { inputFiles } from './ingest/files.js';
 import { ingest } from './ingest/ingest.js';
+import { CLAUDE_CODE } from './ingest/source.js';
 import { ChecksFailed } from './store/check.js';
 import { readSql } from './store/sql.js';
 import type { Row, Store } from './store/store.js';
@@ -39,8 +40,8 @@ export async function loadDemo(
   const sample = join(PACKAGE_ROOT, 'data', 'sample');
   for (const entry of readdirSync(sample, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
-    const files = inputFiles([join(sample, entry.name)], 'claude-code');
-    await ingest(store, { orgId: ORG, format: 'claude-code', userId: entry.name, files }, clock);
+    const files = inputFiles([join(sample, entry.name)], CLAUDE_CODE);
+    await ingest(store, { orgId: ORG, source: CLAUDE_CODE, userId: entry.name, files }, clock);
   }
   const { breaches } = await build(store, {}, clock);
   if (breaches.length > 0) throw new ChecksFailed(breaches);

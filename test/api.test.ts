@@ -7,6 +7,7 @@ import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { type AtEnd, ending, World } from './world.js';
 
 const atEnd = ending();
@@ -38,7 +39,7 @@ async function sampleApp(atEnd: AtEnd): Promise<{
 }> {
   const world = await World.create({}, atEnd);
   for (const user of ['entireio-cli', 'claude-code-log']) {
-    await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { format: 'claude-code', userId: user });
+    await world.ingest([join(PACKAGE_ROOT, 'data', 'sample', user)], { source: CLAUDE_CODE, userId: user });
   }
   const crowd = PEOPLE.flatMap((user_id, index) =>
     ['2026-06-10', '2026-06-11'].map((day) => ({

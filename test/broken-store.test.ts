@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DuckDBInstance } from '../src/duckdb.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { connect } from '../src/store/duckdb.js';
 import { StoreUnavailable } from '../src/store/fault.js';
 import { Renewable } from '../src/store/renewable.js';
@@ -34,7 +35,7 @@ describe('a database that the engine has given up on', () => {
     await world.send([event('before')]);
     await breakDown(store);
     // Until it is open again nobody waits, and nobody gets anything from what is broken.
-    const files = { format: 'canonical' as const, files: [], settledAt: world.now };
+    const files = { source: CANONICAL, files: [], settledAt: world.now };
     await expect(store.select('SELECT 1')).rejects.toThrow(StoreUnavailable);
     await expect(store.run([])).rejects.toThrow(StoreUnavailable);
     await expect(store.settle(files)).rejects.toThrow(StoreUnavailable);

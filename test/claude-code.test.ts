@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { DAY_TABLES } from '../src/store/build.js';
 import { ending, World } from './world.js';
 
@@ -71,7 +72,7 @@ async function told(
   { orgId = newOrganization(), file = 'morning.jsonl' }: { orgId?: string; file?: string } = {},
 ): Promise<string> {
   const text = lines.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry))).join('\n');
-  await world.ingest([world.file(file, `${text}\n`)], { orgId, format: 'claude-code', userId: 'ada' });
+  await world.ingest([world.file(file, `${text}\n`)], { orgId, source: CLAUDE_CODE, userId: 'ada' });
   return orgId;
 }
 
@@ -454,7 +455,7 @@ test('of a bad line only its place is kept, and the lines around it count', asyn
   ];
   const result = await world.ingest([world.file('t.jsonl', lines.join('\n'))], {
     orgId,
-    format: 'claude-code',
+    source: CLAUDE_CODE,
     userId: 'ada',
   });
   expect(result).toMatchObject({
@@ -490,9 +491,9 @@ describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
     };
     const whole = await World.create();
     whole.now = Date.parse('2026-08-10T00:00:00Z');
-    await whole.ingest(files, { format: 'claude-code', userId: 'ada' });
+    await whole.ingest(files, { source: CLAUDE_CODE, userId: 'ada' });
     const once = await tables(whole);
-    await whole.ingest(files, { format: 'claude-code', userId: 'ada' });
+    await whole.ingest(files, { source: CLAUDE_CODE, userId: 'ada' });
     expect(await whole.build()).toEqual([]);
     const backwards = await World.create();
     backwards.now = whole.now;
@@ -501,7 +502,7 @@ describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
       files.filter((_, index) => Math.floor((index * 4) / files.length) === part),
     );
     for (const part of parts.reverse())
-      await backwards.ingest([...part].reverse(), { format: 'claude-code', userId: 'ada' });
+      await backwards.ingest([...part].reverse(), { source: CLAUDE_CODE, userId: 'ada' });
     expect(await tables(backwards)).toEqual(once);
   });
 
@@ -513,7 +514,7 @@ describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
         const states = readdirSync(join(growing, session)).sort();
         const [last, step] = [newOrganization(), newOrganization()];
         const ingest = (orgId: string, state: string) =>
-          world.ingest([join(growing, session, state)], { orgId, format: 'claude-code', userId: 'ada' });
+          world.ingest([join(growing, session, state)], { orgId, source: CLAUDE_CODE, userId: 'ada' });
         await ingest(last, states.at(-1) ?? '');
         for (const state of states) await ingest(step, state);
         const eventsOf = (orgId: string) =>
@@ -537,7 +538,7 @@ test('folders are read with the transcripts of sub-agents below them', async () 
   writeFileSync(join(folder, 'agent-1.meta.json'), '{"agentType": "explore"}');
   const result = await world.ingest([join(world.folder, 'projects')], {
     orgId: newOrganization(),
-    format: 'claude-code',
+    source: CLAUDE_CODE,
     userId: 'ada',
   });
   expect(result).toMatchObject({ accepted: 2, rejected: 0 });

@@ -139,7 +139,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['ingest', '--org', 'acme'], 'Name the files or folders to read'],
     [['ingest', '--org', 'a b', '.'], '--org must be'],
     [['ingest', '--org', 'acme', '--source', 'emacs', '.'], 'Allowed choices are canonical, claude-code'],
-    [['ingest', '--org', 'acme', '--user', 'ada', '.'], '--user is only for --source claude-code'],
+    [['ingest', '--org', 'acme', '--user', 'ada', '.'], "--user can't be combined with --source canonical"],
     [
       ['build', '--from', '2026-02-30'],
       '--from must be a day of the calendar as YYYY-MM-DD, not "2026-02-30"',

@@ -10,6 +10,7 @@ import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { columnsOf } from '../src/api/rows.js';
 import { arrowBytes } from '../src/arrow/stream.js';
 import { PACKAGE_ROOT } from '../src/config.js';
+import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();
@@ -82,7 +83,7 @@ function fieldsOf(text: string): string[][] {
 beforeAll(async () => {
   world = await World.create({}, atEnd);
   for (const userId of ['claude-code-log', 'entireio-cli'])
-    await world.ingest([join(PACKAGE_ROOT, 'data/sample', userId)], { format: 'claude-code', userId });
+    await world.ingest([join(PACKAGE_ROOT, 'data/sample', userId)], { source: CLAUDE_CODE, userId });
   const name = 'Grete, "die Gründliche" 🦊';
   await world.send([
     ...['ada', name, 'grace'].map((user_id, index) => ({

@@ -11,6 +11,7 @@ import { ANSWERS, FAMILIES, GROUPS, report } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { MeAnswer, TodayAnswer } from '../src/api/rows.js';
 import { type Day, dayOf } from '../src/day.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import type { Store } from '../src/store/store.js';
@@ -286,7 +287,7 @@ describe('an answer that is kept', () => {
     try {
       const path = world.file('late.ndjson', JSON.stringify(event('2026-06-02')));
       const file = { path, name: 'late.ndjson', orgId: 'acme', receivedAt: world.now };
-      await other.settle({ format: 'canonical', files: [file], settledAt: world.now });
+      await other.settle({ source: CANONICAL, files: [file], settledAt: world.now });
       await build(other, {}, world.clock);
     } finally {
       await other.close();

@@ -5,6 +5,7 @@ import { runBuild } from '../src/aggregate/run.js';
 import { buildApp } from '../src/api/app.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/lake.js';
 import { openLake, readLake } from '../src/sql/lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
@@ -92,7 +93,7 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   );
   await ingest(
     store,
-    { orgId: 'acme', format: 'canonical', files: inputFiles([path], 'canonical') },
+    { orgId: 'acme', source: CANONICAL, files: inputFiles([path], CANONICAL) },
     world.clock,
   );
   const expected = [

@@ -8,11 +8,12 @@ import { inputFiles } from '../src/ingest/files.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
 import { requireOrganizations } from '../src/ingest/organization.js';
+import { CANONICAL, type Source } from '../src/ingest/source.js';
 import { type DailySql, dailySql } from '../src/store/build.js';
 import { ChecksFailed } from '../src/store/check.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
 import { DuckDbStore } from '../src/store/duckdb.js';
-import type { Format, Store } from '../src/store/store.js';
+import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 
 declare module 'vitest' {
@@ -158,10 +159,10 @@ export class World {
   /** Ingests files or folders. */
   async ingest(
     paths: readonly string[],
-    options: { orgId?: string; format?: Format; userId?: string } = {},
+    options: { orgId?: string; source?: Source; userId?: string } = {},
   ): Promise<Ingested> {
-    const { orgId = 'acme', format = 'canonical', userId } = options;
-    return ingest(this.store, { orgId, format, userId, files: inputFiles(paths, format) }, this.clock);
+    const { orgId = 'acme', source = CANONICAL, userId } = options;
+    return ingest(this.store, { orgId, source, userId, files: inputFiles(paths, source) }, this.clock);
   }
 
   /** Settles files of several organizations in one batch, as the inbox does. */
@@ -169,7 +170,7 @@ export class World {
     if (files.length === 0) return;
     await requireOrganizations(this.store, new Set(files.map(({ orgId }) => orgId)), this.now);
     await this.store.settle({
-      format: 'canonical',
+      source: CANONICAL,
       files: files.map((file) => ({ ...file, name: file.path, receivedAt: this.now })),
       settledAt: this.now,
     });

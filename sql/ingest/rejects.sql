@@ -1,5 +1,6 @@
 -- One row is one line with a fault: its reason, a sentence that says what would be accepted, and where it stands.
--- Reads numbered (every line of the files in question), checked and batch_files. Variables: batch, keeps_text.
+-- Reads numbered (every line of the files in question), faults (their events with a fault) and batch_files.
+-- Variables: batch, keeps_text, unit, limit_mb.
 -- Grain: (source, line_no).
 WITH
 event_fault AS (
@@ -8,8 +9,7 @@ event_fault AS (
     line_no,
     min(fault) AS fault,
     min(day) AS day
-  FROM checked
-  WHERE fault IS NOT NULL
+  FROM faults
   GROUP BY
     source,
     line_no
@@ -49,10 +49,10 @@ SELECT
   CASE reason
     WHEN 'not_json' THEN CASE member
       WHEN 'compressed' THEN 'The compressed file is damaged, or ends in the middle: send it again whole.'
-      ELSE 'The line must be one JSON document in UTF-8.'
+      ELSE CASE getvariable('unit') WHEN 'document' THEN 'The document must be JSON in UTF-8.' ELSE 'The line must be one JSON document in UTF-8.' END
     END
     WHEN 'not_an_object' THEN 'The line must be a JSON object.'
-    WHEN 'line_too_long' THEN 'The line must be at most ' || CASE WHEN getvariable('keeps_text') THEN '1' ELSE '64' END || ' MiB long.'
+    WHEN 'line_too_long' THEN 'The ' || getvariable('unit') || ' must be at most ' || getvariable('limit_mb') || ' MiB long.'
     WHEN 'missing_member' THEN member || ' is required.'
     WHEN 'wrong_type' THEN member || ' must be ' || CASE
       WHEN member = 'timestamp' THEN 'a string or an integer'

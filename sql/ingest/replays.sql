@@ -2,6 +2,17 @@
 -- (from a side chain, or without a request id), where the same message is there with its request id.
 -- Variables: batch.
 WITH
+-- The days for which the batch has such usages. Most batches have none, and then nothing else is read.
+fresh AS (
+  SELECT DISTINCT
+    org_id,
+    day
+  FROM events
+  WHERE batch = getvariable('batch')
+    AND type = 'model_usage'
+    AND agent = 'claude-code'
+    AND prefix(event_id, 'usage:')
+),
 usage AS NOT MATERIALIZED (
   SELECT
     rowid AS row_id,
@@ -17,7 +28,7 @@ usage AS NOT MATERIALIZED (
   WHERE type = 'model_usage'
     AND agent = 'claude-code'
     AND prefix(event_id, 'usage:')
-    AND (org_id, day) IN (SELECT org_id, day FROM events WHERE batch = getvariable('batch'))
+    AND (org_id, day) IN (SELECT org_id, day FROM fresh)
 ),
 message_only AS (
   SELECT *

@@ -1,5 +1,5 @@
 -- One row is one line: an event in the columns of `events`, or its fault.
--- Reads typed_lines, which a format's own query answers, and batch_files: whose each file is, and when it was received. An
+-- Reads typed_lines, which a source's own SQL answers, and batch_files: whose each file is, and when it was received. An
 -- event is judged by that instant only, so that the verdict stays the same whenever the rules are applied.
 SELECT
   source,
@@ -7,6 +7,8 @@ SELECT
   CASE
     WHEN form_fault IS NOT NULL THEN form_fault
     WHEN event_id IS NULL THEN 'missing_member id'
+    WHEN session_id IS NULL THEN 'missing_member session_id'
+    WHEN type = 'model_usage' AND model IS NULL THEN 'missing_member model'
     WHEN type = 'tool_call' AND tool_name IS NULL THEN 'missing_member tool_name'
     WHEN type = 'file_change' AND path IS NULL THEN 'missing_member path'
     WHEN type = 'skill_use' AND skill_name IS NULL THEN 'missing_member skill_name'
@@ -58,7 +60,8 @@ SELECT
   CAST(occurred_at AS DATE) AS day,
   event_id,
   type,
-  user_id,
+  -- Where lines don't say whose they are, the file does.
+  coalesce(user_id, file_user_id) AS user_id,
   user_email,
   session_id,
   client,

@@ -54,7 +54,7 @@ export class Metrics {
   counting(store: Store): Store {
     const settle: Store['settle'] = async (batch, progress) => {
       const settled = await store.settle(batch, progress);
-      const labels = { way: batch.token === undefined ? 'command' : 'http', format: batch.format };
+      const labels = { way: batch.token === undefined ? 'command' : 'http', format: batch.source.name };
       this.events.inc({ ...labels, outcome: 'accepted' }, settled.accepted);
       this.events.inc({ ...labels, outcome: 'duplicate' }, settled.duplicates);
       for (const [reason, lines] of Object.entries(settled.byReason))

@@ -14,6 +14,7 @@ import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { reasonOf, UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
 import type { SetAside } from '../ingest/set-aside.js';
+import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/lake.js';
 import { nameText } from '../name.js';
 import type { Store } from '../store/store.js';
@@ -38,7 +39,7 @@ export interface Context {
 export const Arguments = {
   ingest: z.strictObject({
     orgId: z.string(),
-    format: z.enum(['canonical', 'claude-code']),
+    source: z.string(),
     userId: nameText(128).optional(),
     files: z.array(z.strictObject({ path: z.string(), size: z.number() })),
   }),
@@ -169,7 +170,9 @@ function notSettled(data: string, cause: unknown): Error {
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
-    return ingest(store, request, clock, (done) => progress(done, total));
+    return ingest(store, { ...request, source: sourceOf(request.source) }, clock, (done) =>
+      progress(done, total),
+    );
   },
   build: async ({ store, config, lake, clock, settle }: Context, range: Of<'build'>, progress: Progress) => {
     const setAside = await settle().catch((error: unknown) => {

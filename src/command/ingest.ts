@@ -1,11 +1,13 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
+import { expandPath } from '../config.js';
 import { UsageError } from '../exit.js';
 import { inputFiles } from '../ingest/files.js';
+import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { bytes, count, withProgress } from '../terminal.js';
 import { call } from './call.js';
 import type { CommandResult } from './commands.js';
@@ -13,11 +15,19 @@ import { type Invocation, print } from './program.js';
 
 interface IngestOptions {
   readonly org: string;
-  readonly source: 'canonical' | 'claude-code';
+  readonly source: string;
   readonly user?: string;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
+
+/** The folders that are read where none is named. */
+const DEFAULTS = SOURCES.flatMap(({ name, folders }) =>
+  folders.map((folder) => `with --source ${name}: ${folder}`),
+);
+
+/** The sources that can be taken for events. */
+const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers).map(({ name }) => name);
 
 /** Adds `ingest` to the program. */
 export function add(program: Command, invocation: Invocation): void {
@@ -26,15 +36,12 @@ export function add(program: Command, invocation: Invocation): void {
     .description(
       'read events or transcripts from files (also .gz and .zst), folders, or - for standard input',
     )
-    .argument(
-      '[path...]',
-      'files and folders to read (default with --source claude-code: ~/.claude/projects)',
-    )
+    .argument('[path...]', `files and folders to read (default ${DEFAULTS.join(', ')})`)
     .requiredOption('--org <org>', 'organization that the events belong to')
     .addOption(
-      new Option('--source <format>', 'format of the lines')
-        .choices(['canonical', 'claude-code'])
-        .default('canonical'),
+      new Option('--source <name>', 'what wrote the files')
+        .choices(SOURCES.map(({ name }) => name))
+        .default(CANONICAL.name),
     )
     .option('--user <id>', 'user whose transcripts these are (default: your user name)')
     .option('--strict', 'exit with 1 if any line is rejected')
@@ -44,12 +51,12 @@ export function add(program: Command, invocation: Invocation): void {
 
 async function run(paths: string[], options: IngestOptions, { settings, clock }: Invocation): Promise<void> {
   const chosen = settings();
-  if (options.source === 'canonical' && options.user !== undefined) {
-    throw new UsageError('--user is only for --source claude-code: canonical events name their user.');
-  }
-  if (paths.length === 0 && options.source === 'canonical')
+  const source = sourceOf(options.source);
+  if (source.namesUsers && options.user !== undefined)
+    throw new UsageError(`--user can't be combined with --source ${source.name}: its lines name their user.`);
+  if (paths.length === 0 && source.folders.length === 0)
     throw new UsageError('Name the files or folders to read, or - for standard input.');
-  const named = paths.length > 0 ? paths : [join(homedir(), '.claude', 'projects')];
+  const named = paths.length > 0 ? paths : source.folders.map(expandPath);
   const started = performance.now();
   const spool = join(chosen.data, 'inbox', `stdin-${process.pid}`);
   try {
@@ -59,12 +66,12 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     }
     const files = inputFiles(
       named.map((path) => (path === '-' ? spool : path)),
-      options.source,
+      source,
     );
     const request = {
       orgId: options.org,
-      format: options.source,
-      userId: options.source === 'canonical' ? undefined : (options.user ?? userInfo().username),
+      source: source.name,
+      userId: source.namesUsers ? undefined : (options.user ?? userInfo().username),
       files,
     };
     const result = await withProgress('Reading', (progress) =>
@@ -75,16 +82,14 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
         `Found no files to read in ${named.join(', ')}: docs/events.md says which names count.\n`,
       );
     const seconds = (performance.now() - started) / 1000;
-    print(
-      options.json === true ? jsonOf(result, seconds) : summaryOf(result, seconds, options.source, spool),
-    );
+    print(options.json === true ? jsonOf(result, seconds) : summaryOf(result, seconds, source, spool));
     const { accepted, duplicates, rejected, examples } = result;
     if (
       rejected > 0 &&
-      options.source === 'canonical' &&
+      source.namesUsers &&
       examples.every(({ detail }) => /^(event_id|user_id) is required/.test(detail))
     )
-      process.stderr.write('If these are Claude Code transcripts, add --source claude-code.\n');
+      process.stderr.write(`If an agent wrote these files, name it: --source ${AGENTS.join(' or ')}.\n`);
     const isAllRejected = rejected > 0 && accepted + duplicates === 0;
     if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
   } finally {
@@ -105,20 +110,15 @@ function jsonOf({ accepted, duplicates, rejected, byReason }: Ingested, seconds:
 }
 
 /** What was taken in, for people. Lines of the spool came from standard input. */
-function summaryOf(
-  result: Ingested,
-  seconds: number,
-  format: IngestOptions['source'],
-  spool: string,
-): string {
+function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
   const { accepted, duplicates, rejected, byReason, examples } = result;
   const read = accepted + duplicates + rejected;
   const rate = seconds < 1 ? '' : `: ${Math.round(read / seconds)} events/s`;
   return [
     `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}`,
     `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`,
-    ...(read === 0 && result.bytes > 0 && format === 'claude-code'
-      ? ['  No line is from a Claude Code transcript: leave out --source to ingest events.']
+    ...(read === 0 && result.bytes > 0
+      ? [`  No line is one of ${title}: name what wrote the files with --source.`]
       : []),
     ...Object.entries(byReason).map(([reason, lines]) => `  ${lines} ${reason}`),
     ...examples.map(

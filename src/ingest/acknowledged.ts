@@ -9,6 +9,7 @@ import { ulid } from '../ulid.js';
 import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
 import { ORG_ID, requireOrganizations } from './organization.js';
 import { AsideList, FOREIGN, type SetAside, unreadable } from './set-aside.js';
+import { CANONICAL } from './source.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -244,7 +245,7 @@ export class Acknowledged {
     try {
       await requireOrganizations(store, new Set(files.map(({ orgId }) => orgId)), now);
       await store.settle({
-        format: 'canonical',
+        source: CANONICAL,
         files: files.map((file) => ({ ...file, name: file.requestId })),
         settledAt: now,
         token: part,

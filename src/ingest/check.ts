@@ -4,18 +4,12 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb.js';
 import { Queue } from '../queue.js';
 import { Session } from '../store/duckdb.js';
-import {
-  defineLines,
-  isReadError,
-  LINE_LIMIT,
-  linesOf,
-  numberedLinesOf,
-  numberedOf,
-  overLines,
-} from '../store/settle.js';
+import { type NumberedLine, numberedLines, writeLines } from '../store/line-numbers.js';
+import { isReadError } from '../store/settle.js';
+import { defineSource, limitOf, overLines, readFiles, readLines, readNumbered } from '../store/source-sql.js';
 import { quote, readSql } from '../store/sql.js';
 import { TooManyValues } from './body-size.js';
-import { type NumberedLine, numberedLines, writeLines } from './number.js';
+import { CANONICAL } from './source.js';
 
 /** A file of canonical lines that somebody sent. */
 export interface Sent {
@@ -60,7 +54,7 @@ const SLICE_BYTES = 1 << 20;
 function describe(files: readonly Sent[]): string {
   const rows = files.map(
     ({ orgId, onlyUser, receivedAt }, index) =>
-      `(${index}, '', ${quote(orgId)}, make_timestamp_ms(${receivedAt}), ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
+      `(${index}, '', ${quote(orgId)}, NULL, make_timestamp_ms(${receivedAt}), ${onlyUser === null ? 'NULL' : quote(onlyUser)})`,
   );
   return `DELETE FROM batch_files; INSERT INTO batch_files VALUES ${rows.join(', ')}`;
 }
@@ -68,7 +62,7 @@ function describe(files: readonly Sent[]): string {
 /** Counts the lines of each file of a group. Planning it takes longer than looking at a thousand lines. */
 const COUNTS = `WITH
   lines AS (SELECT source, CAST(NULL AS BIGINT) AS line_no, line FROM sent_lines),
-  typed_lines AS (${readSql('ingest/canonical.sql')}),
+  typed_lines AS (${readSql('source/canonical/events.sql')}),
   checked AS (${readSql('ingest/rules.sql')})
   SELECT
     source,
@@ -81,7 +75,7 @@ const COUNTS = `WITH
 
 /** What is asked of each line of a slice, which is looked at once. */
 const JUDGED = 'SELECT source, line_no, fault, day, user_id FROM checked';
-const REJECTS = readSql('ingest/rejects.sql').replace('FROM checked', 'FROM judged');
+const REJECTS = readSql('ingest/rejects.sql').replace('FROM faults', 'FROM judged WHERE fault IS NOT NULL');
 
 /**
  * Looks at lines by the rules of ingest, and keeps nothing: in a database of its own, so that it waits for nobody. It looks
@@ -114,7 +108,7 @@ export class Checker {
     await session.run(readSql('engine/duckdb.sql'));
     await session.run(readSql('ingest/functions.sql'));
     await session.run(`
-      CREATE TEMP TABLE batch_files (source INTEGER, name VARCHAR, org_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);
+      CREATE TEMP TABLE batch_files (source INTEGER, name VARCHAR, org_id VARCHAR, file_user_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);
       CREATE TEMP TABLE sent_lines (source INTEGER, line JSON)`);
     // TRICKY: a plan is made once for all groups, so it must not be made for the values that happen to be in the tables.
     await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
@@ -148,7 +142,7 @@ export class Checker {
       const found = await session.trial(async () => {
         await session.run(`
           ${describe(files)};
-          INSERT INTO sent_lines SELECT source, line FROM (${linesOf('canonical', files)})`);
+          INSERT INTO sent_lines SELECT source, line FROM (${readFiles(CANONICAL, files)})`);
         return this.counts.runAndReadAll();
       });
       return new Map(
@@ -170,7 +164,7 @@ export class Checker {
    * between. Throws Gone when the sender has gone.
    */
   async checkNumbered(file: Sent): Promise<Verdict> {
-    const lines = numberedLines({ path: file.path, source: 0 }, LINE_LIMIT.canonical);
+    const lines = numberedLines({ path: file.path, source: 0 }, limitOf(CANONICAL));
     let bytes = SLICE_BYTES;
     const total = { accepted: 0, rejected: 0, errors: [] as LineError[], ofOthers: 0 };
     try {
@@ -205,11 +199,14 @@ export class Checker {
     const { session } = this;
     const spool = join(this.folder, 'numbered');
     try {
-      await session.run(`${describe([file])}; SET VARIABLE batch = 0; SET VARIABLE keeps_text = true`);
+      await session.run(
+        `${describe([file])}; SET VARIABLE batch = 0; SET VARIABLE keeps_text = true; SET VARIABLE unit = 'line'; SET VARIABLE limit_mb = ${CANONICAL.limitMb}`,
+      );
       await writeLines(slice, spool);
       if (!this.isDefined) {
-        await defineLines(session, 'canonical', numberedLinesOf('canonical', spool));
-        await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numberedOf('canonical', spool)}`);
+        const numbered = readNumbered(CANONICAL, spool);
+        await defineSource(session, CANONICAL, readLines(CANONICAL, numbered));
+        await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numbered}`);
         this.isDefined = true;
       }
       await overLines(session, [{ path: spool }], () =>
@@ -251,7 +248,7 @@ export class Checker {
       await this.queue.run(() =>
         this.session.run(
           `COPY (
-            SELECT json(json) FROM read_json_objects(${quote(array)}, format = 'array', maximum_object_size = ${2 * LINE_LIMIT.canonical})
+            SELECT json(json) FROM read_json_objects(${quote(array)}, format = 'array', maximum_object_size = ${2 * limitOf(CANONICAL)})
           ) TO ${quote(lines)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
         ),
       );

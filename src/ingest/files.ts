@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
-import type { Format } from '../store/store.js';
+import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
 export interface InputFile {
@@ -9,12 +9,6 @@ export interface InputFile {
   /** Bytes on disk. */
   readonly size: number;
 }
-
-/** What is read of a folder: transcripts have .json files beside them that are none. */
-const LINES: Record<Format, RegExp> = {
-  canonical: /\.(ndjson|jsonl|json)(\.gz|\.zst)?$/,
-  'claude-code': /\.jsonl(\.gz|\.zst)?$/,
-};
 
 /** Throws a UsageError for what the one who runs the command may not read. */
 function requireReadable(path: string, isFolder: boolean): void {
@@ -26,11 +20,10 @@ function requireReadable(path: string, isFolder: boolean): void {
 }
 
 /**
- * The files that paths name: a file is itself, a folder is all the .ndjson, .jsonl and .json files below it (of transcripts
- * the .jsonl files; also .gz and .zst), in order of their names. Throws a UsageError for a path that isn't there or can't be
- * read.
+ * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names.
+ * Throws a UsageError for a path that isn't there or can't be read.
  */
-export function inputFiles(paths: readonly string[], format: Format): InputFile[] {
+export function inputFiles(paths: readonly string[], { files: pattern }: Pick<Source, 'files'>): InputFile[] {
   const files: InputFile[] = [];
   const add = (path: string, isNamed: boolean): void => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -44,8 +37,9 @@ export function inputFiles(paths: readonly string[], format: Format): InputFile[
       const entries = readdirSync(path, { withFileTypes: true });
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const entry of entries) {
-        if (entry.isDirectory() || (entry.isFile() && LINES[format].test(entry.name)))
-          add(join(path, entry.name), false);
+        const below = join(path, entry.name);
+        if (entry.isDirectory() || (entry.isFile() && pattern.test(below.replace(/\.(gz|zst)$/, ''))))
+          add(below, false);
       }
     } else {
       files.push({ path, size: found.size });

@@ -1,4 +1,5 @@
-import { EXAMPLES, type Format, type Settled, type Store } from '../store/store.js';
+import type { SourceSql } from '../store/source-sql.js';
+import { EXAMPLES, type Settled, type Store } from '../store/store.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 
@@ -8,8 +9,8 @@ const BATCH_FILES = 20_000;
 
 export interface IngestRequest {
   readonly orgId: string;
-  readonly format: Format;
-  /** Whose transcripts they are. */
+  readonly source: SourceSql;
+  /** Whose events they are, where the lines don't say it. */
   readonly userId?: string | undefined;
   readonly files: readonly InputFile[];
 }
@@ -60,9 +61,14 @@ export async function ingest(
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const settled = await store.settle(
       {
-        format: request.format,
-        files: files.map(({ path }) => ({ path, name: path, orgId: request.orgId, receivedAt: now })),
-        ...(request.userId === undefined ? {} : { userId: request.userId }),
+        source: request.source,
+        files: files.map(({ path }) => ({
+          path,
+          name: path,
+          orgId: request.orgId,
+          userId: request.userId,
+          receivedAt: now,
+        })),
         settledAt: now,
       },
       (share) => progress(total.bytes + bytes * share),

@@ -1,5 +1,6 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
+import type { SourceSql } from './source-sql.js';
 
 /** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
 export type Parameter = string | number | null | { readonly day: Day };
@@ -9,9 +10,6 @@ export type Parameters = Readonly<Record<string, Parameter>>;
 export type Value = string | number | boolean | null | Value[];
 export type Row = Record<string, Value>;
 
-/** The formats of lines that can be settled. */
-export type Format = 'canonical' | 'claude-code';
-
 /** A file of lines: all of them are one organization's, and were received at one instant. */
 export interface BatchFile {
   /** A plain, `.gz` or `.zst` file, by absolute path. */
@@ -19,16 +17,16 @@ export interface BatchFile {
   /** Its name in `rejects`. */
   readonly name: string;
   readonly orgId: string;
+  /** Whose events they are, where the lines don't say it. */
+  readonly userId?: string | undefined;
   /** Its events are judged by this instant, whenever they are settled. Unix milliseconds. */
   readonly receivedAt: number;
 }
 
-/** Files that are settled together, in one transaction. */
+/** Files of one source that are settled together, in one transaction. */
 export interface Batch {
-  readonly format: Format;
+  readonly source: SourceSql;
   readonly files: readonly BatchFile[];
-  /** Whose transcripts they are; canonical events say it themselves. */
-  readonly userId?: string;
   /** Unix milliseconds. */
   readonly settledAt: number;
   /** Names the batch to the caller: kept with it in `batches`. */
@@ -43,7 +41,7 @@ export interface RejectedLine {
   readonly detail: string;
 }
 
-/** What became of a batch's lines. Events of transcripts count as lines here. */
+/** What became of a batch's lines, or of their events, where a line can have several. */
 export interface Settled {
   /** Events that count from now on. */
   accepted: number;

@@ -6,6 +6,7 @@ import { build } from '../../src/aggregate/build.js';
 import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { type Config, readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
+import { CANONICAL } from '../../src/ingest/source.js';
 import { DAY_TABLES } from '../../src/store/build.js';
 import { ClickHouseStore } from '../../src/store/clickhouse.js';
 import type { Row, Store } from '../../src/store/store.js';
@@ -92,7 +93,7 @@ class Database {
   async send(store: Store, events: readonly object[]): Promise<void> {
     const path = join(this.folder, 'events.ndjson');
     writeFileSync(path, events.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    await ingest(store, { orgId: 'acme', format: 'canonical', files: [{ path, size: 1 }] }, () => NOW);
+    await ingest(store, { orgId: 'acme', source: CANONICAL, files: [{ path, size: 1 }] }, () => NOW);
   }
 
   /** Lets the process end at a statement of the work; the next one opens the database. */

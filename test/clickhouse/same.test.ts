@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import type { Day } from '../../src/day.js';
+import { CLAUDE_CODE } from '../../src/ingest/source.js';
 import { newOrgId, RATE_CARD } from '../laws/law.js';
 import { NOW, organization } from '../oracle/generate.js';
 import { World } from '../world.js';
@@ -32,7 +33,7 @@ test('both engines answer the sample byte for byte alike, digests included', asy
     for (const { name } of readdirSync(sample, { withFileTypes: true }).filter((entry) =>
       entry.isDirectory(),
     ))
-      await world.ingest([join(sample, name)], { format: 'claude-code', userId: name });
+      await world.ingest([join(sample, name)], { source: CLAUDE_CODE, userId: name });
     return ['acme'];
   });
   const [duckdb, clickhouse] = await Promise.all(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isWhole, numberedLines } from '../../src/ingest/number.js';
+import { isWhole, numberedLines } from '../../src/store/line-numbers.js';
 import { idsOf, line, rejectsOf, sharedWorld } from './event.js';
 
 const given = sharedWorld();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CANONICAL } from '../../src/ingest/source.js';
 import { World } from '../world.js';
 
 const MS_PER_DAY = 86_400_000;
@@ -20,7 +21,7 @@ test('a batch settles files of many organizations: each by its own time, and int
   const settle = (files: readonly (readonly [orgId: string, receivedAt: number, ...lines: string[]])[]) => {
     batches += 1;
     return store.settle({
-      format: 'canonical',
+      source: CANONICAL,
       files: files.map(([orgId, receivedAt, ...lines], index) => ({
         path: world.file(`${batches}-${index}.ndjson`, lines.join('\n')),
         name: `req_${batches}_${index}`,

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build.js';
 import { readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest.js';
+import { CANONICAL } from '../../src/ingest/source.js';
 import { lakeSql } from '../../src/lake/place.js';
 import { DuckDbStore } from '../../src/store/duckdb.js';
 import { freePort } from '../ask.js';
@@ -51,7 +52,7 @@ test('a service that is killed while it publishes leaves whole files, and the ne
     const path = join(folder, 'events.ndjson');
     writeFileSync(path, `${lines.join('\n')}\n`);
     const files = [{ path, size: statSync(path).size }];
-    await ingest(store, { orgId: 'acme', format: 'canonical', files }, () => NOW);
+    await ingest(store, { orgId: 'acme', source: CANONICAL, files }, () => NOW);
     await build(store, { to: DAYS.at(-1) as never }, () => NOW);
     return store;
   };

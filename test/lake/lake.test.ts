@@ -17,6 +17,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { runBuild } from '../../src/aggregate/run.js';
 import type { Day } from '../../src/day.js';
+import { CANONICAL } from '../../src/ingest/source.js';
 import { keepRows } from '../../src/lake/file.js';
 import { Lake, LakeFailed } from '../../src/lake/lake.js';
 import {
@@ -131,7 +132,7 @@ describe('the lake', () => {
       const lines = ['2026-06-01', '2026-06-03'].map((on) => JSON.stringify(event(on, `user-${index}`)));
       const path = world.file(`${index}.ndjson`, `${lines.join('\n')}\n`);
       const file = { path, name: path, orgId, receivedAt: world.now };
-      await world.store.settle({ format: 'canonical', files: [file], settledAt: world.now });
+      await world.store.settle({ source: CANONICAL, files: [file], settledAt: world.now });
     }
     world.now = Date.parse('2026-06-04T12:00:00Z');
     await build(world, lake);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Session } from '../duckdb.js';
 import { Settler } from '../settle.js';
 import { quote } from '../sql.js';
-import type { Batch, Format, Settled } from '../store.js';
+import type { Batch, Settled } from '../store.js';
 import { rawColumns } from '../table-text.js';
 import type { Commit } from './build.js';
 import { beginAttempt } from './schema.js';
@@ -91,7 +91,7 @@ class Reader extends Settler {
     );
   }
 
-  protected override async recall({ format }: Batch, number: number): Promise<void> {
+  protected override async recall(number: number): Promise<void> {
     await this.session.run('CREATE OR REPLACE TEMP TABLE recalled AS FROM events LIMIT 0');
     await this.stored.run('TRUNCATE TABLE incoming');
     await this.send(
@@ -121,18 +121,18 @@ class Reader extends Settler {
     const [stored] = await this.stored.select(
       'SELECT count(*) AS events FROM events_rows WHERE (org_id, day) IN (SELECT org_id, day FROM incoming)',
     );
-    if (Number(stored?.events) > 0) await this.recallEvents(format);
+    if (Number(stored?.events) > 0) await this.recallEvents();
     await this.fetch(
       'SELECT * FROM day_inputs WHERE (org_id, day) IN (SELECT org_id, day FROM incoming)',
       'day_inputs',
     );
   }
 
-  private async recallEvents(format: Format): Promise<void> {
+  private async recallEvents(): Promise<void> {
     const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id IN (SELECT org_id FROM incoming)`;
     const mayBeRepeated = `((org_id, day) IN (SELECT org_id, day FROM incoming) AND (${[
       '(org_id, day, event_id) IN (SELECT org_id, day, event_id FROM incoming)',
-      ...(format === 'claude-code' ? [IS_SAME_MESSAGE] : []),
+      IS_SAME_MESSAGE,
     ].join(' OR ')}))`;
     await this.fetch(`${select} AND ${mayBeRepeated}`, 'recalled');
     await this.session.run('INSERT INTO events FROM recalled');

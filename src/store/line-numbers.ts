@@ -121,6 +121,23 @@ async function* linesOf(path: string, limit: number): AsyncGenerator<{ bytes: Bu
   if (isOpen) yield line();
 }
 
+/** All of a file as one line that begins where it begins; of a file over the limit the beginning, and that it was longer. */
+async function* documentOf(
+  path: string,
+  limit: number,
+): AsyncGenerator<{ bytes: Buffer; isTooLong: boolean }> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of unpacked(path)) {
+    if (length <= limit) parts.push(part);
+    length += part.length;
+  }
+  const bytes = Buffer.concat(parts);
+  yield length > limit
+    ? { bytes: bytes.subarray(0, KEPT_OF_TOO_LONG), isTooLong: true }
+    : { bytes: bytes.subarray(0, solidLength(bytes)), isTooLong: false };
+}
+
 /** The first characters (code points) of a text. */
 function beginning(text: string, characters: number): string {
   if (text.length <= characters) return text;
@@ -147,7 +164,7 @@ export interface NumberedLine {
 }
 
 /**
- * The lines of a file with their numbers. Empty lines are numbered and left out, a byte order mark is taken off. What is no
+ * The lines of a file with their numbers, or all of it as the first. Empty lines are numbered and left out, a byte order mark is taken off. What is no
  * UTF-8 is not_json, what is over the limit (bytes) line_too_long, and where a compressed file is damaged there is one more
  * line that is not_json.
  *
@@ -156,11 +173,14 @@ export interface NumberedLine {
 export async function* numberedLines(
   { path, source, ...file }: NumberedFile,
   limit: number,
+  unit: 'line' | 'document' = 'line',
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
   let isDamaged = file.isDamaged ?? false;
   try {
-    for await (const { bytes, isTooLong } of linesOf(path, limit)) {
+    for await (const { bytes, isTooLong } of unit === 'line'
+      ? linesOf(path, limit)
+      : documentOf(path, limit)) {
       line_no += 1;
       const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
       if (text === '') continue;
@@ -180,7 +200,7 @@ function isReadable(bytes: Buffer): boolean {
   if (!isUtf8(bytes)) return false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] as number;
-    if (byte < 0x20 && byte !== TAB && byte !== RETURN) return false;
+    if (byte < 0x20 && byte !== TAB && byte !== NEWLINE && byte !== RETURN) return false;
   }
   return true;
 }
@@ -207,9 +227,14 @@ export async function writeLines(
 }
 
 /** Writes the lines of files into one NDJSON file: see numberedLines. */
-export function numberLines(files: readonly NumberedFile[], spool: string, limit: number): Promise<void> {
+export function numberLines(
+  files: readonly NumberedFile[],
+  spool: string,
+  limit: number,
+  unit: 'line' | 'document',
+): Promise<void> {
   async function* lines(): AsyncGenerator<NumberedLine> {
-    for (const file of files) yield* numberedLines(file, limit);
+    for (const file of files) yield* numberedLines(file, limit, unit);
   }
   return writeLines(lines(), spool);
 }

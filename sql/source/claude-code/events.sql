@@ -1,6 +1,6 @@
 -- One row is one event that Claude Code transcripts tell of, in the shape that rules.sql reads. docs/claude-code.md says
 -- in prose what becomes what.
--- Reads transcript_lines. Variables: user_id.
+-- Reads transcript_lines.
 WITH
 -- What every event of a line says alike goes along as one column, `line`.
 transcript_line AS MATERIALIZED (
@@ -512,12 +512,9 @@ SELECT
   event.line.source AS source,
   event.line.line_no AS line_no,
   CASE WHEN event.line.session_id IS NULL THEN 'missing_member sessionId' END AS form_fault,
-  CAST(NULL AS VARCHAR) AS named_org_id,
   event.occurred_ms AS occurred_ms,
   event.event_id AS event_id,
   event.type AS type,
-  CAST(getvariable('user_id') AS VARCHAR) AS user_id,
-  CAST(NULL AS VARCHAR) AS user_email,
   event.line.session_id AS session_id,
   CASE
     WHEN lower(event.line.entrypoint) = 'cli' THEN 'terminal-ui'
@@ -527,17 +524,14 @@ SELECT
   session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))] AS autonomy_mode,
   'claude-code' AS agent,
   event.line.agent_version AS agent_version,
-  CAST(NULL AS VARCHAR) AS repo,
   nullif(event.line.git_branch, '') AS git_branch,
   event.line.cwd AS cwd,
-  CAST(NULL AS VARCHAR) AS reason,
   event.model AS model,
   event.input_tokens AS input_tokens,
   event.output_tokens AS output_tokens,
   event.cache_read_tokens AS cache_read_tokens,
   event.cache_write_tokens AS cache_write_tokens,
   event.tool_name AS tool_name,
-  CAST(NULL AS VARCHAR) AS mcp_server,
   event.success AS success,
   event.duration_ms AS duration_ms,
   event.path AS path,
@@ -552,7 +546,6 @@ SELECT
   event.matcher AS matcher,
   event.command AS command,
   event.exit_code AS exit_code,
-  CAST(NULL AS BOOLEAN) AS timed_out,
   event.request_id AS request_id,
   'log' AS channel,
   event.cache_write_1h_tokens AS cache_write_1h_tokens

@@ -1,7 +1,7 @@
 -- One row is one line of a Claude Code transcript that can become an event.
--- Reads lines (source, line_no and the members that claude-code.json lists).
+-- Reads lines (source, line_no and the members that members.json lists).
 -- Few and nearly plain columns, on purpose: a reader hands out the lines of small files in small portions, on which every
--- column and expression costs as much as on large ones. claude-code.sql does the rest.
+-- column and expression costs as much as on large ones. events.sql does the rest.
 SELECT
   type,
   uuid,
@@ -38,12 +38,8 @@ SELECT
   attachment,
   data AS progress
 FROM lines
-WHERE CASE
-  -- What is no JSON is left out, and counted on the way.
-  WHEN type IS NULL THEN nextval('unread_lines') < 0
-  ELSE type IN ('user', 'assistant')
-    OR subtype = 'stop_hook_summary'
-    OR regexp_matches(attachment, '"(hook_success|hook_non_blocking_error|queued_command)"')
-    OR contains(data, '"hook_progress"')
-    OR (contains(data, '"agent_progress"') AND contains(data, '"usage"'))
-END
+WHERE type IN ('user', 'assistant')
+  OR subtype = 'stop_hook_summary'
+  OR regexp_matches(attachment, '"(hook_success|hook_non_blocking_error|queued_command)"')
+  OR contains(data, '"hook_progress"')
+  OR (contains(data, '"agent_progress"') AND contains(data, '"usage"'))

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../config.js';
+import { UsageError } from '../exit.js';
+import type { SourceSql } from '../store/source-sql.js';
+
+/** A kind of file that events come from. docs/sources.md says how to add one. */
+export interface Source extends SourceSql {
+  /** What its files hold, for people. */
+  readonly title: string;
+  /** The files of a folder that are read, by their paths without .gz and .zst. */
+  readonly files: RegExp;
+  /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. */
+  readonly folders: readonly string[];
+  /** Whether its lines say whose they are. Otherwise --user does. */
+  readonly namesUsers: boolean;
+}
+
+const folderOf = (name: string) => join(PACKAGE_ROOT, 'sql', 'source', name);
+
+export const CANONICAL: Source = {
+  name: 'canonical',
+  title: 'events',
+  sql: folderOf('canonical'),
+  files: /\.(ndjson|jsonl|json)$/,
+  folders: [],
+  unit: 'line',
+  isOrdered: false,
+  limitMb: 1,
+  sideFiles: [],
+  keepsText: true,
+  namesUsers: true,
+};
+
+export const CLAUDE_CODE: Source = {
+  name: 'claude-code',
+  title: 'Claude Code transcripts',
+  sql: folderOf('claude-code'),
+  files: /\.jsonl$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${CLAUDE_CONFIG_DIR:-~/.claude}/projects'],
+  unit: 'line',
+  isOrdered: false,
+  limitMb: 64,
+  sideFiles: [],
+  keepsText: false,
+  namesUsers: false,
+};
+
+/** All sources, as help shows them. */
+export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE];
+
+/** The source of a name. Throws a UsageError for one that doesn't exist. */
+export function sourceOf(name: string): Source {
+  const source = SOURCES.find((one) => one.name === name);
+  if (source !== undefined) return source;
+  throw new UsageError(
+    `--source must be one of ${SOURCES.map((one) => one.name).join(', ')}, not "${name}".`,
+  );
+}

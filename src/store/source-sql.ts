@@ -1,0 +1,268 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { inOrder } from './change.js';
+import type { Session } from './duckdb.js';
+import { patternOf, quote, readSql } from './sql.js';
+import { readRawTable } from './table-text.js';
+
+/** A file that is read. */
+interface File {
+  readonly path: string;
+}
+
+/**
+ * What it takes to read the files of a source and to make events of them, with any DuckDB session: `readFiles` or
+ * `readLines` give the rows of `lines`, and `defineSource` the view `checked` over them. docs/sources.md has the contract
+ * of the SQL.
+ */
+export interface SourceSql {
+  /** Its name in `batches` and on the command line. */
+  readonly name: string;
+  /** The folder of its SQL, by absolute path. */
+  readonly sql: string;
+  /** What a row of `lines` is: a line of a file, or all of a file, which is one JSON document then. */
+  readonly unit: 'line' | 'document';
+  /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
+  readonly isOrdered: boolean;
+  /** The longest line or document: MiB. */
+  readonly limitMb: number;
+  /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
+  readonly keepsText: boolean;
+  /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
+  readonly sideFiles: readonly string[];
+}
+
+/** The bytes of the longest line or document of a source. */
+export function limitOf({ limitMb }: SourceSql): number {
+  return limitMb << 20;
+}
+
+/** The columns of `events` that a source's SQL can answer: the rules find out the others. */
+const MEMBERS = readRawTable('events').columns.filter(
+  ({ name }) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name),
+);
+
+/** No row, with all columns that the rules read: it gives a source's SQL those that it leaves out. */
+const NO_EVENT = `SELECT ${[
+  { name: 'source', type: 'INTEGER' },
+  { name: 'line_no', type: 'BIGINT' },
+  { name: 'form_fault', type: 'VARCHAR' },
+  { name: 'named_org_id', type: 'VARCHAR' },
+  { name: 'occurred_ms', type: 'BIGINT' },
+  ...MEMBERS,
+]
+  .map(({ name, type }) => `CAST(NULL AS ${type}) AS ${name}`)
+  .join(', ')} WHERE false`;
+
+/** A JSON document that lists members and their DuckDB types: members.json. */
+type Structure = string | [Structure] | { [member: string]: Structure };
+
+function typeOf(structure: Structure): string {
+  if (typeof structure === 'string') return structure;
+  if (Array.isArray(structure)) return `${typeOf(structure[0])}[]`;
+  const members = Object.entries(structure).map(([name, type]) => `"${name}" ${typeOf(type)}`);
+  return `STRUCT(${members.join(', ')})`;
+}
+
+/** What is in a source's folder. */
+interface Texts {
+  /** The members that are columns of `lines`; undefined where it has one column, `line`. */
+  readonly members: { readonly json: string; readonly columns: ReadonlyMap<string, string> } | undefined;
+  /** The views that `events` reads from, each after those that it reads from itself. */
+  readonly views: readonly { readonly name: string; readonly text: string }[];
+  readonly events: string;
+}
+
+const READ = new WeakMap<SourceSql, Texts>();
+
+function textsOf(source: SourceSql): Texts {
+  const known = READ.get(source);
+  if (known !== undefined) return known;
+  const read = (file: string) => readFileSync(join(source.sql, file), 'utf8');
+  const views = readdirSync(source.sql)
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => ({ name: file.slice(0, -'.sql'.length), text: read(file) }));
+  const json = existsSync(join(source.sql, 'members.json')) ? read('members.json') : undefined;
+  const texts = {
+    members:
+      json === undefined
+        ? undefined
+        : {
+            json,
+            columns: new Map(
+              Object.entries(JSON.parse(json) as Record<string, Structure>).map(([name, structure]) => [
+                name,
+                typeOf(structure),
+              ]),
+            ),
+          },
+    views: inOrder(views.filter(({ name }) => name !== 'events')),
+    events: read('events.sql'),
+  };
+  READ.set(source, texts);
+  return texts;
+}
+
+/** The content of a file, as read_blob gives it; null when it is no JSON. */
+const JSON_CONTENT = 'try_cast(try(decode(content)) AS JSON)';
+
+function pathsOf(files: readonly File[]): string {
+  return `[${files.map(({ path }) => quote(patternOf(path))).join(', ')}]`;
+}
+
+/** Reads the lines of files as they are, whose `source` is their index. What is no JSON comes out as nulls. */
+export function readFiles(source: SourceSql, files: readonly File[]): string {
+  const { members } = textsOf(source);
+  const paths = pathsOf(files);
+  const file = 'CAST(file_index AS INTEGER) AS source';
+  if (source.unit === 'document')
+    return readLines(
+      source,
+      `SELECT ${file}, CAST(1 AS BIGINT) AS line_no, ${JSON_CONTENT} AS line FROM read_blob(${paths})`,
+    );
+  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${limitOf(source)}`;
+  const [lineNo, numbering] = source.isOrdered
+    ? ['ordinality', 'WITH ORDINALITY']
+    : ['CAST(NULL AS BIGINT)', ''];
+  const row = `${file}, ${lineNo} AS line_no`;
+  if (members === undefined)
+    return `SELECT ${row}, json AS line FROM read_ndjson_objects(${paths}, ${options}) ${numbering}`;
+  const names = [...members.columns.keys()].map((name) => `"${name}"`);
+  const columns = [...members.columns].map(([name, type]) => `${quote(name)}: ${quote(type)}`);
+  return `SELECT ${row}, ${names.join(', ')} FROM read_json(${paths}, columns = {${columns.join(', ')}}, ${options}) ${numbering}`;
+}
+
+/** Reads the lines that another SELECT gives: `source`, `line_no` and `line`, which is null where it is no JSON. */
+export function readLines(source: SourceSql, lines: string): string {
+  const { members } = textsOf(source);
+  return members === undefined
+    ? `SELECT source, line_no, line FROM (${lines})`
+    : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(members.json)}) AS event FROM (${lines}))`;
+}
+
+/** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */
+export function readNumbered(source: SourceSql, spool: string): string {
+  return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line
+    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * limitOf(source) + 65536},
+      columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
+}
+
+/** Tells a row of `lines` that is no JSON from one that is. */
+function isUnread(source: SourceSql): string {
+  const columns = [...(textsOf(source).members?.columns.keys() ?? ['line'])];
+  return columns.map((name) => `"${name}" IS NULL`).join(' AND ');
+}
+
+/** Finds the files that have lines that are no JSON. */
+export function unreadOf(source: SourceSql): string {
+  return `SELECT source FROM all_lines WHERE ${isUnread(source)}`;
+}
+
+/**
+ * Sets up a source's SQL over lines: `checked` is a row an event, or its fault. Other lines can take their place.
+ * Lines that are no JSON are left out, and counted on the way in the sequence `unread_lines`. The session has the functions
+ * of sql/ingest and the table `batch_files`, which says whose each file is, and when it was received.
+ */
+export async function defineSource(session: Session, source: SourceSql, lines: string): Promise<void> {
+  const { views, events } = textsOf(source);
+  await countFromZero(session);
+  await replaceLines(session, lines);
+  const texts = [
+    {
+      name: 'lines',
+      text: `SELECT * FROM all_lines WHERE CASE WHEN ${isUnread(source)} THEN nextval('unread_lines') < 0 ELSE true END`,
+    },
+    ...views,
+    { name: 'typed_lines', text: `(${events}) UNION ALL BY NAME ${NO_EVENT}` },
+    { name: 'checked', text: readSql('ingest/rules.sql') },
+  ];
+  for (const { name, text } of texts) await session.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${text}`);
+}
+
+/** Lets other lines take the place of those that defineSource was given. */
+export async function replaceLines(session: Session, lines: string): Promise<void> {
+  await session.run(`CREATE OR REPLACE TEMP VIEW all_lines AS ${lines}`);
+}
+
+/** Counts lines that are left out, and events with a fault, from zero on. */
+export async function countFromZero(session: Session): Promise<void> {
+  await session.run(
+    'CREATE OR REPLACE TEMP SEQUENCE unread_lines MINVALUE 0; CREATE OR REPLACE TEMP SEQUENCE faulty_events MINVALUE 0',
+  );
+}
+
+/** The files that can stand beside one of a source, with how their names end. */
+export function sideFilesOf(source: SourceSql, path: string): (File & { readonly ending: string })[] {
+  const stem = path.replace(/(\.[^./\\]+?)(\.gz|\.zst)?$/, '');
+  return source.sideFiles.map((ending) => ({ path: `${stem}${ending}`, ending }));
+}
+
+/** Makes the table `side_files` of what stands beside files: their `source`, the ending, and the document, null where it is no JSON. */
+export async function readSideFiles(
+  session: Session,
+  source: SourceSql,
+  files: readonly File[],
+): Promise<void> {
+  if (source.sideFiles.length === 0) return;
+  const found = files.flatMap(({ path }, index) =>
+    sideFilesOf(source, path)
+      .filter((file) => (statSync(file.path, { throwIfNoEntry: false })?.size ?? Infinity) <= limitOf(source))
+      .map((file) => ({ ...file, index })),
+  );
+  await session.run(
+    'CREATE OR REPLACE TEMP TABLE side_files (source INTEGER, ending VARCHAR, document JSON)',
+  );
+  if (found.length === 0) return;
+  const rows = found.map(({ index, ending }, position) => `(${position}, ${index}, ${quote(ending)})`);
+  await session.run(
+    `INSERT INTO side_files SELECT place.source, place.ending, ${JSON_CONTENT}
+    FROM read_blob(${pathsOf(found)}) AS side_file
+    JOIN (VALUES ${rows.join(', ')}) AS place (position, source, ending) ON place.position = side_file.file_index`,
+  );
+}
+
+/**
+ * The optimizers that lines are read without: they copy the rules into every column and filter that use them, so that a line is
+ * parsed many times.
+ */
+const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
+
+/** Those that find nothing to do in it as well: to plan with them takes longer than to read a small batch. */
+const USELESS_OPTIMIZERS = [
+  ...HARMFUL_OPTIMIZERS,
+  'statistics_propagation',
+  'in_clause',
+  'reorder_filter',
+  'common_subplan',
+  'join_order',
+  'duplicate_groups',
+  'column_lifetime',
+  'join_elimination',
+  'build_side_probe_side',
+  'join_filter_pushdown',
+];
+
+/** Up to here a batch is small: bytes. */
+const SMALL_BYTES = 1 << 20;
+
+/**
+ * Does something with the lines of files that defineSource has set up.
+ * TRICKY: what plans are made without is a setting of the whole instance. What others plan meanwhile is slower and not wrong;
+ * beside large files, which take a while, as little as may be.
+ */
+export async function overLines<T>(
+  session: Session,
+  files: readonly File[],
+  work: () => Promise<T>,
+): Promise<T> {
+  let bytes = 0;
+  for (const { path } of files) if (bytes <= SMALL_BYTES) bytes += statSync(path).size;
+  const disabled = bytes <= SMALL_BYTES ? USELESS_OPTIMIZERS : HARMFUL_OPTIMIZERS;
+  await session.run(`SET disabled_optimizers = '${disabled}'`);
+  try {
+    return await work();
+  } finally {
+    // A transaction that has failed takes no statement; what made it fail must not be hidden.
+    await session.run("SET disabled_optimizers = ''").catch(() => undefined);
+  }
+}
