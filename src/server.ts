@@ -39,8 +39,10 @@ export async function serve(
     lose = resolve;
   });
   const opened = await openStore(config, clock, () => isServed(config.data), {
-    broken: (err) => app?.log.error({ err }, 'the database failed and is opened again'),
-    lost: lose,
+    mishaps: {
+      broken: (err) => app?.log.error({ err }, 'the database failed and is opened again'),
+      lost: lose,
+    },
   });
   if (opened === undefined) {
     throw new UsageError(

@@ -58,7 +58,7 @@ await world.send([
 ]);
 await world.build();
 const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, NOW);
-await new Controls(world.store, SecretKey.open(world.config), world.clock).replace(
+await new Controls(world.store, new SecretKey(world.config), world.clock).replace(
   'acme',
   mapSecrets(EXAMPLE, () => 'hidden'),
   { id: 'ada', email: '', name: 'ada' },

@@ -616,7 +616,7 @@ describe('the family of v0', () => {
       );
     };
     const authenticator = new Authenticator(store, config.jwt, clock);
-    const controls = new Controls(store, SecretKey.open(config), clock);
+    const controls = new Controls(store, new SecretKey(config), clock);
     app.register(family('v0', routes), {
       ...{ store, config, inbox, clock, authenticator, controls },
       prefix: '/api/v0',

@@ -98,7 +98,7 @@ describe('settings', () => {
     const rows = await world.store.select(
       "SELECT settings FROM control_revisions WHERE org_id = 'whole' ORDER BY revision",
     );
-    const key = SecretKey.open(world.config);
+    const key = new SecretKey(world.config);
     const opened = rows.map(({ settings }) =>
       mapSecrets(JSON.parse(String(settings)), (sealed, place) =>
         key.open(String(sealed), ['whole', ...place]),
@@ -316,20 +316,20 @@ describe('secrets', () => {
       "SELECT settings FROM control_revisions WHERE org_id = 'moved' AND revision = 2",
     );
     const { customModels = [] } = Settings.parse(JSON.parse(String(row?.settings)));
-    const key = SecretKey.open(world.config);
+    const key = new SecretKey(world.config);
     const place = (id: string) => [org, 'customModels', id, 'apiKey'];
     expect(key.open(String(customModels[1]?.apiKey), place('two'))).toBe('hidden-2');
     expect(key.open(String(customModels[1]?.apiKey), place('one'))).toBeUndefined();
     expect(
       key.open(String(customModels[1]?.apiKey), ['other', 'customModels', 'two', 'apiKey']),
     ).toBeUndefined();
-    const other = SecretKey.open({ ...world.config, secretKey: 'x'.repeat(32) });
+    const other = new SecretKey({ ...world.config, secretKey: 'x'.repeat(32) });
     expect(other.open(String(customModels[1]?.apiKey), place('two'))).toBeUndefined();
   });
 
   test('that were set to the same value are no difference, and others are one without being shown', async () => {
     const org = 'different';
-    const controls = new Controls(world.store, SecretKey.open(world.config), world.clock);
+    const controls = new Controls(world.store, new SecretKey(world.config), world.clock);
     const author = { id: 'ada', email: '', name: 'ada' };
     const models = (apiKey: string) => [{ id: 'm', apiKey, extraHeaders: { h: 'hidden' } }];
     await controls.replace(org, { customModels: models('hidden-1'), commandAllowlist: ['a', 'b'] }, author);
@@ -348,7 +348,7 @@ describe('secrets', () => {
   test('have one key, which only its owner reads, also when several commands make it at once', async () => {
     const data = join(temporaryFolder(), 'data');
     const script = `const { SecretKey } = await import(process.argv[1]);
-      const key = SecretKey.open({ data: process.argv[2] });
+      const key = new SecretKey({ data: process.argv[2] });
       process.stdout.write(key.seal('hidden', ['here']));`;
     const start = () =>
       promisify(execFile)('node', [
@@ -361,7 +361,7 @@ describe('secrets', () => {
     const sealed = await Promise.all([start(), start(), start()]);
     expect(readdirSync(data)).toEqual(['secret.key']);
     expect(statSync(join(data, 'secret.key')).mode & 0o777).toBe(0o600);
-    const key = SecretKey.open({ data, secretKey: undefined });
+    const key = new SecretKey({ data, secretKey: undefined });
     expect(sealed.map(({ stdout }) => key.open(stdout, ['here']))).toEqual(['hidden', 'hidden', 'hidden']);
   });
 });

@@ -436,7 +436,7 @@ describe('who may send a file', () => {
     const { body } = await owner('POST', `/computers/${made.id}/files/x/create-upload`, { sizeBytes: 1 });
     const { store, config } = service.world;
     // As if it came from elsewhere: nobody can lock out the address that they have.
-    await new Controls(store, SecretKey.open(config), service.world.clock).replace(
+    await new Controls(store, new SecretKey(config), service.world.clock).replace(
       'walled',
       { networkPolicy: { allowedIps: ['192.0.2.1'] } },
       { id: 'olga', email: '', name: '' },

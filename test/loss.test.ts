@@ -37,7 +37,7 @@ const world = await World.create({}, afterAll, undefined, 'DuckDB');
 const { data } = world.config;
 const backup = join(killed, 'backup');
 await world.send([event('first')]);
-await new Controls(world.store, SecretKey.open(world.config), world.clock).replace(
+await new Controls(world.store, new SecretKey(world.config), world.clock).replace(
   'acme',
   { env: { TOKEN: 'hidden' } },
   { id: 'ada', email: '', name: 'ada' },

@@ -9,7 +9,7 @@ import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/lake.js';
 import { openLake, readLake } from '../src/sql/lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { DuckDbStore, type StoreOptions } from '../src/store/duckdb.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/mark.js';
 import { readSql } from '../src/store/sql.js';
 import type { Store } from '../src/store/store.js';
@@ -24,21 +24,24 @@ const event = (event_id: string) => ({
   session_id: 's',
 });
 
+/** Opens the store of a world again. */
+function reopen({ config }: World, options: Partial<StoreOptions> = {}): Promise<Store> {
+  const settings = { ...config, now: NOW, ...options };
+  return storeName() === 'DuckDB'
+    ? DuckDbStore.open(config.data, settings)
+    : ClickHouseStore.with(
+        config.data,
+        settings,
+        databaseOf(config.data, () => {}),
+      );
+}
+
 test('is marked outside with what it has, and refused once it has less, unless that is accepted', async () => {
   const world = await World.create();
   const { config } = world;
   const { data } = config;
   const path = join(data, storeName() === 'DuckDB' ? MARK : CLICKHOUSE_MARK);
-  const open = (acceptsLoss: boolean): Promise<Store> => {
-    const settings = { ...config, now: NOW, acceptsLoss };
-    return storeName() === 'DuckDB'
-      ? DuckDbStore.open(data, settings)
-      : ClickHouseStore.with(
-          data,
-          settings,
-          databaseOf(data, () => {}),
-        );
-  };
+  const open = (acceptsLoss: boolean) => reopen(world, { acceptsLoss });
   const mark = () => JSON.parse(readFileSync(path, 'utf8'));
   await world.send([event('1')]);
   await world.send([event('2')]);
@@ -63,6 +66,25 @@ test('is marked outside with what it has, and refused once it has less, unless t
   await (await open(false)).close();
 });
 
+test('opened to read, it answers if this version made its tables, and is neither marked nor brought up to date', async () => {
+  const world = await World.create();
+  await world.send([event('1')]);
+  await world.store.close();
+  const mark = join(world.config.data, storeName() === 'DuckDB' ? MARK : CLICKHOUSE_MARK);
+  rmSync(mark);
+  const reader = await reopen(world, { isReading: true });
+  expect(await reader.select('SELECT event_id FROM events')).toEqual([{ event_id: '1' }]);
+  await reader.close();
+  expect(existsSync(mark)).toBe(false);
+  const writer = await reopen(world);
+  await writer.run([{ sql: "DELETE FROM facts WHERE name = 'schema'" }]);
+  await writer.close();
+  for (let times = 0; times < 2; times += 1)
+    await expect(reopen(world, { isReading: true })).rejects.toThrow('by another version of Daybook');
+  await (await reopen(world)).close();
+  await (await reopen(world, { isReading: true })).close();
+});
+
 test('members that a change adds are stored, and are in SQL and the lake, of a database that was there before', async () => {
   const world = await World.create();
   const { config } = world;
@@ -72,19 +94,12 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
     ...members.map(([name]) => `ALTER TABLE ${isDuckDb ? 'events' : 'events_rows'} DROP COLUMN ${name}`),
     'ALTER TABLE prices DROP COLUMN cache_write_1h_price',
     'DELETE FROM changes WHERE number >= 24',
-    "DELETE FROM facts WHERE name = 'views'",
+    "DELETE FROM facts WHERE name = 'schema'",
     ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
   ];
   await world.store.run(before.map((sql) => ({ sql })));
   await world.store.close();
-  const settings = { ...config, now: NOW };
-  const store = isDuckDb
-    ? await DuckDbStore.open(config.data, settings)
-    : await ClickHouseStore.with(
-        config.data,
-        settings,
-        databaseOf(config.data, () => {}),
-      );
+  const store = await reopen(world);
   onTestFinished(() => store.close());
   const usage = { type: 'model_usage', model: 'sonnet', input_tokens: 1, output_tokens: 2 };
   const path = world.file(

@@ -58,6 +58,7 @@ async function oldData(newest: number): Promise<string> {
         `SELECT string_agg(column_name, ', ') FROM duckdb_columns() WHERE database_name <> 'fresh' AND table_name = '${table}'`,
       );
       await old.run(`INSERT INTO ${table} SELECT ${columns.getRows()[0]?.[0]} FROM fresh.${table}`);
+      if (table === 'day_inputs') await old.run("UPDATE day_inputs SET definitions = 'of then'");
     }
   }
   old.closeSync();

@@ -183,6 +183,19 @@ export class World {
     return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
   }
 
+  /** Has an older version have made all tables and built all days. The store finds that out when it is opened again, or refreshed. */
+  async age(): Promise<void> {
+    const isDuckDb = storeName() === 'DuckDB';
+    await this.store.run([
+      { sql: "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'" },
+      {
+        sql: isDuckDb
+          ? "UPDATE day_inputs SET definitions = 'of then'"
+          : "ALTER TABLE day_inputs_rows UPDATE definitions = 'of then' WHERE true SETTINGS mutations_sync = 2",
+      },
+    ]);
+  }
+
   /** Builds what is stale or new, and answers the days. Throws when a day breaks a check. */
   async build(): Promise<string[]> {
     const { days, breaches } = await build(this.store, {}, this.clock);

@@ -1,5 +1,5 @@
 -- The functions that the two engines spell differently, for ClickHouse. The same names are in duckdb.sql.
--- A backslash in a ClickHouse string is doubled, and its regular expressions let . match a line break unless told (?-s).
+-- A backslash in a ClickHouse string is doubled, a quote too (src/store/definition.ts knows no other way), and its regular expressions let . match a line break unless told (?-s).
 
 -- What makes ClickHouse read SQL as the standard has it. They go with every query; whoever queries by hand sets them first.
 SET data_type_default_nullable = 1;
@@ -144,9 +144,9 @@ CREATE OR REPLACE FUNCTION without_credentials AS (text) ->
         '(?i)([a-z][a-z0-9+.-]{0,30}://[^\\s/"<>:@]*?)(?::|%3a)[^\\s/"<>]*@',
         '\\1@'
       ),
-      '(^|[\\s\'"(=])([^\\s/:@\'"(=]+):[^\\s/:@\'"]+@([^\\s/:@\'"]+:)',
+      '(^|[\\s''"(=])([^\\s/:@''"(=]+):[^\\s/:@''"]+@([^\\s/:@''"]+:)',
       '\\1\\2@\\3'
     ),
-    '(?i)([?&;#](?:[\\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\\w.-]{0,40}%[\\w.%-]{0,80})=)[^\\s&;#"\'<>\\\\]+',
+    '(?i)([?&;#](?:[\\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\\w.-]{0,40}%[\\w.%-]{0,80})=)[^\\s&;#"''<>\\\\]+',
     '\\1***'
   );

@@ -1,6 +1,6 @@
 -- One row is one table that has rows of one built day of an organization, with what tells which rows the table has, and which events the day
 -- has. A day whose events have changed since its build is not among them: its tables and its events don't go together until the
--- next build. Neither is a day whose tables are being made anew.
+-- next build. Neither is a day that other definitions have built: its rows may have been carried over into other columns.
 -- A day is quiet when neither it nor a day that its trailing windows reach ever had an event: its rows are all zeros.
 -- Grain: (day, table_name).
 WITH
@@ -8,7 +8,8 @@ built_day AS (
   SELECT
     days.day AS built_day,
     days.built_at AS built_at,
-    day_inputs.batch AS built_batch
+    day_inputs.batch AS built_batch,
+    day_inputs.definitions AS built_definitions
   FROM days
   JOIN day_inputs
     ON day_inputs.org_id = days.org_id
@@ -82,7 +83,10 @@ LEFT JOIN reached_day
 LEFT JOIN removed_day
   ON removed_day.removed_day = built_day.built_day
 WHERE removed_day.removed_at IS NOT NULL
-  OR built_day.built_batch >= coalesce(newest_batch.newest_batch, 0)
+  OR (
+    built_day.built_batch >= coalesce(newest_batch.newest_batch, 0)
+    AND built_day.built_definitions IN (SELECT value FROM facts WHERE name = 'definitions')
+  )
 ORDER BY
   day,
   table_name

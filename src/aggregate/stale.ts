@@ -24,7 +24,15 @@ export interface StaleDay extends OrgDay {
  * organization, from its first event's day to `last`, those without events too (metrics.md, Building days).
  */
 export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
-  const days = await store.select('SELECT org_id, day, batch FROM days');
+  const days = await store.select(
+    `SELECT
+      days.org_id AS org_id,
+      days.day AS day,
+      CASE WHEN day_inputs.definitions = $definitions THEN days.batch ELSE -1 END AS batch
+    FROM days
+    LEFT JOIN day_inputs ON day_inputs.org_id = days.org_id AND day_inputs.day = days.day`,
+    { definitions: store.definitions },
+  );
   const touched = await store.select(
     'SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last GROUP BY org_id, day ORDER BY day',
     { last: { day: last } },

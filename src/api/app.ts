@@ -125,7 +125,7 @@ export function buildApp(
   const all: ApiDeps = {
     ...deps,
     authenticator: new Authenticator(deps.store, config.jwt, clock),
-    controls: new Controls(deps.store, SecretKey.open(config), clock),
+    controls: new Controls(deps.store, new SecretKey(config), clock),
   };
   if (config.rateLimit > 0) limitRequests(app, all.authenticator, config.rateLimit);
   // A parameter that a route doesn't know is an error, also where it knows none.

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
-import { codeOf } from '../folder.js';
-import type { Inbox } from '../ingest/inbox.js';
-import { unreadable } from '../ingest/set-aside.js';
+import type { SetAside } from '../ingest/set-aside.js';
 import { hasKey } from '../key.js';
 import { MARK } from '../store/mark.js';
 import type { Mishaps } from '../store/renewable.js';
@@ -15,6 +13,17 @@ import { ask, Nobody } from './control.js';
 
 /** The commands that make a database where there is none. */
 const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
+
+/** The commands that change nothing, not even a database of an older version. */
+const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
+  'status',
+  'report',
+  'verifyLake',
+  'listKeys',
+  'getControls',
+  'listControls',
+  'diffControls',
+]);
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
@@ -26,11 +35,11 @@ export async function openStore(
   config: Config,
   clock: () => number,
   isServed: () => Promise<boolean>,
-  mishaps?: Mishaps,
+  options: { readonly mishaps?: Mishaps; readonly isReading?: boolean } = {},
 ): Promise<Store | undefined> {
   const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
-    const settings = { ...config, now: clock(), ...(mishaps === undefined ? {} : { mishaps }) };
+    const settings = { ...config, now: clock(), ...options };
     try {
       return await withKey(config, async () => {
         if (config.clickhouse === undefined) return DuckDbStore.open(config.data, settings);
@@ -75,16 +84,13 @@ export function requireDatabase(config: Config): void {
     );
 }
 
-/** Works with the inbox. Only the process that has the database open may: a service does it by itself. */
-async function withInbox<T>(
-  config: Config,
-  clock: () => number,
-  work: (inbox: Inbox) => Promise<T>,
-): Promise<T> {
+/** Settles what waits in the inbox. Only the process that has the database open may: a service does it by itself. */
+async function settleInbox(config: Config, clock: () => number, store: Store): Promise<readonly SetAside[]> {
   const { Inbox } = await import('../ingest/inbox.js');
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
   try {
-    return await work(inbox);
+    await inbox.drain(store);
+    return inbox.setAside;
   } finally {
     await inbox.close();
   }
@@ -112,20 +118,17 @@ export async function call<Name extends CommandName>(
   if (await isAnswered()) return answer as CommandResult<Name>;
   if (!MAKERS.has(name)) requireDatabase(config);
   const [{ runCommand }, { Lake }] = await Promise.all([import('./commands.js'), import('../lake/lake.js')]);
-  const store = await openStore(config, clock, isAnswered);
+  // Who accepts a loss has the next one who opens the database know of it.
+  const isReading = READERS.has(name) && !config.acceptsLoss;
+  const store = await openStore(config, clock, isAnswered, { isReading });
   if (store === undefined) return answer as CommandResult<Name>;
   try {
     const lake = new Lake(config.data, (sentence) => process.stderr.write(`${sentence}\n`));
-    const settle = () =>
-      withInbox(config, clock, async (inbox) => {
-        await inbox.drain(store);
-        return inbox.setAside;
-      });
-    const setAside = () =>
-      withInbox(config, clock, (inbox) => inbox.look()).catch((error) => {
-        if (codeOf(error) === '') throw error;
-        return [{ path: join(config.data, 'inbox'), reason: unreadable(error) }];
-      });
+    const settle = () => settleInbox(config, clock, store);
+    const setAside = async () => {
+      const { Acknowledged } = await import('../ingest/acknowledged.js');
+      return Acknowledged.look(config.data, clock);
+    };
     const context = { store, config, lake, settle, setAside, clock };
     return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
   } catch (error) {

@@ -155,7 +155,7 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   });
   if (found.length === 0)
     throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
-  return new Controls(store, SecretKey.open(config), clock);
+  return new Controls(store, new SecretKey(config), clock);
 }
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */

@@ -6,11 +6,14 @@ const TAG_BYTES = 16;
 
 /** Encrypts secrets, so that the database and its backups don't tell them (AES-256-GCM). */
 export class SecretKey {
-  private constructor(private readonly key: Buffer) {}
+  private made: Buffer | undefined;
 
-  /** Throws a UsageError for a key that can't be used. */
-  static open(source: KeySource): SecretKey {
-    return new SecretKey(keyFor('daybook secrets', source));
+  constructor(private readonly source: KeySource) {}
+
+  /** Made when it is needed first: who only reads what is no secret makes no file. Throws a UsageError for one that can't be used. */
+  private get key(): Buffer {
+    this.made ??= keyFor('daybook secrets', this.source);
+    return this.made;
   }
 
   /** A value, encrypted: the same value is another text each time. It can be read in the same place only. */

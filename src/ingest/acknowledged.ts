@@ -144,8 +144,20 @@ export class Acknowledged {
     }
   }
 
-  /** Looks for what can't be read, and settles nothing. What the store fails on is known to drains only. */
-  async look(): Promise<readonly SetAside[]> {
+  /** Looks for what can't be read in a data folder, and changes nothing. What the store fails on is known to drains only. */
+  static async look(data: string, clock: () => number): Promise<readonly SetAside[]> {
+    const folder = join(data, 'inbox');
+    try {
+      return await new Acknowledged(folder, 0, clock).search();
+    } catch (error) {
+      // A folder that was never made has nothing that waits.
+      if (codeOf(error) === 'ENOENT') return [];
+      if (codeOf(error) === '') throw error;
+      return [{ path: folder, reason: unreadable(error) }];
+    }
+  }
+
+  private async search(): Promise<readonly SetAside[]> {
     this.aside.begin();
     for (const token of await this.namesIn(this.settling)) {
       const folder = join(this.settling, token);

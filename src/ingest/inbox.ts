@@ -110,11 +110,6 @@ export class Inbox {
     return this.acknowledged.setAside;
   }
 
-  /** Looks for what can't be read, and settles nothing. */
-  look(): Promise<readonly SetAside[]> {
-    return this.acknowledged.look();
-  }
-
   /**
    * Takes a body in, and answers once what is valid in it is on disk. Throws InboxFull, TooLarge, TooManyLines,
    * TooManyValues, NotAnArray and Gone, and then has taken nothing. A verdict with events of others has taken nothing either.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../duckdb.js';
 import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
-import { inOrder, readDefinitions } from '../store/change.js';
+import { readViews } from '../store/definition.js';
 import type { Resources } from '../store/duckdb.js';
 import { readPrices } from '../store/reference.js';
 import { quote, readSql } from '../store/sql.js';
@@ -22,12 +22,12 @@ interface View {
 }
 
 /** The views all of whose tables are here, each after those that it stands on. */
-export const VIEWS: readonly View[] = readViews();
+export const VIEWS: readonly View[] = viewsOfLake();
 
-function readViews(): View[] {
+function viewsOfLake(): View[] {
   const known = new Set<string>([...LAKE_TABLES, PRICES]);
   const views: View[] = [];
-  for (const view of inOrder(readDefinitions('').views)) {
+  for (const view of readViews()) {
     const sources = [...view.text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
     if (!sources.every((name) => known.has(name))) continue;
     known.add(view.name);

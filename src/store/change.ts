@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
+import { BUILT_TABLES } from './build.js';
+import { type Definition, type Definitions, meaningOf, readDefinitions } from './definition.js';
 import type { Session } from './duckdb.js';
-import { type ReferencePaths, readReferences } from './reference.js';
+import { type Reference, type ReferencePaths, readReferences } from './reference.js';
 import { quote, readSql, readSqlFolder } from './sql.js';
-import type { Row } from './store.js';
+import type { Parameters, Row } from './store.js';
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
 export function changesAfter(newest: number): { number: number; name: string; text: string }[] {
@@ -21,88 +23,103 @@ export function changesAfter(newest: number): { number: number; name: string; te
   return changes.filter(({ number }) => number > newest);
 }
 
+/** A database that is compared with this version's definitions and brought up to date, as its engine does that. */
+export interface Defined {
+  readonly definitions: Definitions;
+  readonly select: (sql: string) => Promise<Row[]>;
+  readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
+  /** Runs statements that make functions, tables or views. */
+  readonly define: (text: string) => Promise<unknown>;
+  /** The names of a table's columns; none where there is no such table. */
+  readonly columns: (table: string) => Promise<string[]>;
+  /** Makes a table anew, given the columns that it had. A day table keeps its rows, which are served until their days are built again. */
+  readonly renew: (table: Definition, old: readonly string[]) => Promise<void>;
+  /** Fills a table with reference data in place of what it has. */
+  readonly fill: (reference: Reference) => Promise<void>;
+}
+
 /** The newest numbered change of a database; 0 for one that is empty. */
-export async function newestChange(session: Session): Promise<number> {
-  await session.run(
-    'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
-  );
-  const [applied] = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
+export async function newestChange({
+  columns,
+  select,
+}: Pick<Defined, 'columns' | 'select'>): Promise<number> {
+  if ((await columns('changes')).length === 0) return 0;
+  const [applied] = await select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   return Number(applied?.newest);
 }
 
+async function factsIn({ select }: Defined): Promise<Map<string, string>> {
+  const facts = await select('SELECT name, value FROM facts');
+  return new Map(facts.map(({ name, value }) => [String(name), String(value)]));
+}
+
+/** The name of the fact that tells by which definition a table was made. */
+function factOf(table: string): string {
+  return `table ${table}`;
+}
+
+/** The tables that mean something else than when they were made, if they were. */
+function oldTables({ definitions }: Defined, facts: ReadonlyMap<string, string>): Definition[] {
+  return definitions.tables.filter(({ name, text }) => facts.get(factOf(name)) !== meaningOf(text));
+}
+
+/** Whether a database that has seen all changes has tables that will be made anew. */
+export async function areTablesOld(database: Defined): Promise<boolean> {
+  return oldTables(database, await factsIn(database)).length > 0;
+}
+
 /**
- * Applies the changes that the database hasn't seen, and brings the functions, tables and data that days are built from up
- * to date. Throws a UsageError for a database of a newer version, and for a file of reference data that can't be read.
+ * Brings functions, tables, views and reference data up to date: those that mean something else than when they were made. What is
+ * done is noted at the end, and can be done twice: an engine without transactions may have been cut off.
  */
-export async function applyChanges(
-  session: Session,
-  settings: ReferencePaths & { now: number },
-): Promise<void> {
-  const changes = changesAfter(await newestChange(session));
-  await session.transaction(async () => {
-    for (const { text } of changes) await session.run(text);
-    if (changes.length > 0) {
-      const rows = changes.map(
-        ({ number, name }) => `(${number}, ${quote(name)}, make_timestamp_ms(${settings.now}))`,
-      );
-      await session.run(`INSERT INTO changes VALUES ${rows.join(', ')}`);
+export async function bringUpToDate(database: Defined, settings: ReferencePaths): Promise<void> {
+  const { definitions, define, run } = database;
+  const facts = await factsIn(database);
+  const present = new Map([
+    ['schema', definitions.schema],
+    ['definitions', definitions.days],
+  ]);
+  const renewed = new Set<string>();
+  if (facts.get('schema') !== definitions.schema) {
+    await define(definitions.functions);
+    for (const { text } of definitions.ownTables) await define(text);
+    for (const table of oldTables(database, facts)) {
+      await database.renew(table, await database.columns(table.name));
+      if (table.name === 'trailing_days')
+        await run(`INSERT INTO trailing_days VALUES ${Array.from({ length: 30 }, (_, day) => `(${day})`)}`);
+      renewed.add(table.name);
+      present.set(factOf(table.name), meaningOf(table.text));
     }
-    const isNew = (name: string, value: string) => isNewFact(session, name, value);
-    const note = async (name: string, value: string) => {
-      await session.run('DELETE FROM facts WHERE name = $name', { name });
-      await session.run('INSERT INTO facts VALUES ($name, $value)', { name, value });
-    };
-    const definitions = readDefinitions(
-      `${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`,
+    for (const { text } of definitions.views) await define(text);
+  }
+  for (const reference of readReferences(settings)) {
+    const sha256 = hash('sha256', reference.text);
+    if (renewed.has(reference.table) || facts.get(reference.fact) !== sha256) await database.fill(reference);
+    present.set(reference.fact, sha256);
+  }
+  for (const [name, value] of present) {
+    if (facts.get(name) === value) continue;
+    if (facts.has(name)) await run('DELETE FROM facts WHERE name = $name', { name });
+    await run('INSERT INTO facts SELECT $name, $value', { name, value });
+  }
+}
+
+/**
+ * Throws a UsageError for a database whose tables, views or prices aren't those of this version and these settings: what only
+ * reads it can't bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
+ */
+export async function requireUpToDate(database: Defined, settings: ReferencePaths): Promise<string> {
+  const isWhole = changesAfter(await newestChange(database)).length === 0;
+  const facts = isWhole ? await factsIn(database) : new Map<string, string>();
+  const prices = readReferences(settings).filter(({ table }) => table === 'prices');
+  if (
+    facts.get('schema') !== database.definitions.schema ||
+    prices.some(({ fact, text }) => facts.get(fact) !== hash('sha256', text))
+  )
+    throw new UsageError(
+      'The database was last written by another version of Daybook or with another price list, and a command that reads doesn\'t change it: start "daybook serve" or run "daybook build" first.',
     );
-    if (await isNew('definitions', definitions.sha256)) {
-      await define(session, definitions, await isNew('tables', definitions.tablesSha256));
-      await note('definitions', definitions.sha256);
-      await note('tables', definitions.tablesSha256);
-    }
-    for (const { fact, table, text, insert } of readReferences(settings)) {
-      if (!(await isNew(fact, hash('sha256', text)))) continue;
-      await session.run(`DELETE FROM ${table}`);
-      await session.run(insert(table));
-      await note(fact, hash('sha256', text));
-    }
-  });
-}
-
-async function isNewFact(session: Session, name: string, value: string): Promise<boolean> {
-  const [fact] = await session.select('SELECT value FROM facts WHERE name = $name', { name });
-  return fact?.value !== value;
-}
-
-/** Whether the day tables of a database that has seen all changes are going to be made anew. */
-export function areTablesOld(session: Session): Promise<boolean> {
-  return isNewFact(session, 'tables', readDefinitions('').tablesSha256);
-}
-
-type Definition = ReturnType<typeof readSqlFolder>[number];
-
-/** What days are built by, and what tells whether it has changed. */
-export interface Definitions {
-  readonly functions: string;
-  readonly tables: readonly Definition[];
-  readonly views: readonly Definition[];
-  readonly sha256: string;
-  readonly tablesSha256: string;
-}
-
-/** Reads the definitions, to go with the functions of an engine. */
-export function readDefinitions(functions: string): Definitions {
-  const schema = readSqlFolder('schema');
-  const tables = schema.filter(({ text }) => text.includes('CREATE TABLE'));
-  const views = schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
-  const texts = (parts: readonly Definition[]) => parts.map(({ text }) => text).join();
-  return {
-    functions,
-    tables,
-    views,
-    sha256: hash('sha256', [functions, texts(schema), texts(readSqlFolder('daily'))].join()),
-    tablesSha256: hash('sha256', texts(tables)),
-  };
+  return database.definitions.days;
 }
 
 /** A column of a table, and what a row that was there before the column has in it, as SQL. */
@@ -119,67 +136,63 @@ export function columnsOf(text: string): Column[] {
   }));
 }
 
-/** What to select from a table as it was for one with these columns. `old` has the names of the columns that it had. */
-export function carriedOver(columns: readonly Column[], old: readonly Row[]): string {
-  const isThere = new Set(old.map(({ name }) => name));
-  return columns.map(({ name, empty }) => (isThere.has(name) ? name : `${empty} AS ${name}`)).join(', ');
+/**
+ * What to select from a table as it was for one with these columns, given the names of those that it had. A column whose type
+ * changes must get another name.
+ */
+export function carriedOver(columns: readonly Column[], old: readonly string[]): string {
+  return columns.map(({ name, empty }) => (old.includes(name) ? name : `${empty} AS ${name}`)).join(', ');
 }
 
-/** Makes a table anew, given the columns that it had; of a day table the rows of days that can't be computed again, as their events are gone, are kept. */
-async function renew(session: Session, { name, text }: Definition, old: readonly Row[]): Promise<void> {
-  const columns = columnsOf(text);
-  const isOfDays = ['org_id', 'day'].every((key) => columns.some((column) => column.name === key));
-  const isKept = isOfDays && old.length > 0;
-  if (isKept) {
-    await session.run(
-      `CREATE OR REPLACE TEMP TABLE kept_rows AS SELECT ${carriedOver(columns, old)} FROM ${name}
-      WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)`,
-    );
-  }
-  await session.run(`DROP TABLE IF EXISTS ${name} CASCADE; ${text}`);
-  if (isKept) await session.run(`INSERT INTO ${name} BY NAME FROM kept_rows; DROP TABLE kept_rows`);
+/** A DuckDB database. */
+export function definedIn(session: Session): Defined {
+  const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
+  return {
+    definitions: readDefinitions(`${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`),
+    select: (sql) => session.select(sql),
+    run,
+    define: run,
+    columns: async (table) => {
+      const sql = 'SELECT column_name FROM duckdb_columns() WHERE NOT internal AND table_name = $table';
+      return (await session.select(sql, { table })).map(({ column_name }) => String(column_name));
+    },
+    renew: async ({ name, text }, old) => {
+      if (old.length > 0) await run(`ALTER TABLE ${name} RENAME TO old_${name}`);
+      await run(text);
+      if (old.length > 0 && (BUILT_TABLES as readonly string[]).includes(name))
+        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM old_${name}`);
+      await run(`DROP TABLE IF EXISTS old_${name} CASCADE`);
+    },
+    fill: async ({ table, insert }) => {
+      await run(`DELETE FROM ${table}`);
+      await run(insert(table));
+    },
+  };
 }
 
 /**
- * Makes the functions, day tables and views. Day tables can be computed again, so when one's definition has changed all are
- * made anew, and no day counts as built but those whose events are gone; when only queries have changed, the days stay as
- * they are until the next build.
+ * Applies the changes that a DuckDB database hasn't seen, and brings it up to date, all of it or nothing. Returns the definition
+ * of days. Throws a UsageError for a database of a newer version, and for a file of reference data that can't be read.
  */
-async function define(
+export async function applyChanges(
   session: Session,
-  { functions, tables, views }: Definitions,
-  areTablesNew: boolean,
-): Promise<void> {
-  await session.run(functions);
-  if (areTablesNew) {
-    const old = await session.select(
-      'SELECT table_name, column_name AS name FROM duckdb_columns() WHERE NOT internal',
-    );
-    for (const table of tables)
-      await renew(
-        session,
-        table,
-        old.filter(({ table_name }) => table_name === table.name),
+  settings: ReferencePaths & { now: number },
+): Promise<string> {
+  const database = definedIn(session);
+  const newest = await newestChange(database);
+  const changes = changesAfter(newest);
+  await session.transaction(async () => {
+    if (newest === 0)
+      await session.run(
+        'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
       );
-    await session.run('INSERT INTO trailing_days SELECT range FROM range(30)');
-    await session.run('DELETE FROM days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)');
-    await session.run("DELETE FROM facts WHERE name IN ('rate_card', 'language_table')");
-  }
-  for (const { text } of inOrder(views)) await session.run(text);
-  await session.run('UPDATE days SET batch = -1');
-}
-
-/** Views, each after those that it stands on. */
-export function inOrder(views: readonly Definition[]): Definition[] {
-  const ordered: Definition[] = [];
-  for (let waiting = [...views]; waiting.length > 0; ) {
-    const isEarly = (view: Definition) =>
-      waiting.some(
-        (other) => other !== view && new RegExp(`\\b(FROM|JOIN) ${other.name}\\b`).test(view.text),
+    for (const { number, name, text } of changes) {
+      await session.run(text);
+      await session.run(
+        `INSERT INTO changes VALUES (${number}, ${quote(name)}, make_timestamp_ms(${settings.now}))`,
       );
-    const left = waiting.filter(isEarly);
-    ordered.push(...waiting.filter((view) => !left.includes(view)));
-    waiting = left;
-  }
-  return ordered;
+    }
+    await bringUpToDate(database, settings);
+  });
+  return database.definitions.days;
 }

@@ -9,9 +9,9 @@ import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import type { ClickHouseAddress } from '../store-address.js';
 import { dailySql } from './build.js';
-import { applyChanges as applyDuckDbChanges } from './change.js';
+import { applyChanges as applyDuckDbChanges, requireUpToDate } from './change.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
-import { applyChanges } from './clickhouse/schema.js';
+import { applyChanges, definedIn } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
 import {
@@ -53,16 +53,25 @@ function connectTo({ url, username, password, database }: ClickHouseAddress): Cl
   });
 }
 
-/** Makes the database unless it is there: who may not make one can use one that somebody else has made. */
-async function requireDatabase(address: ClickHouseAddress): Promise<void> {
+/**
+ * Makes the database unless it is there: who may not make one can use one that somebody else has made. Throws a UsageError where
+ * that can't be, or there is none to read.
+ */
+async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
   const client = connectTo({ ...address, database: 'system' });
   try {
     const session = new ClickHouseSession(client);
     const found = await session.select('SELECT 1 FROM system.databases WHERE name = $name', {
       name: address.database,
     });
-    if (found.length === 0) await session.run(`CREATE DATABASE ${address.database}`);
+    if (found.length > 0) return;
+    if (isReading)
+      throw new UsageError(
+        `The ClickHouse server ${address.url} has no database ${address.database}: "daybook ingest" makes it, and DAYBOOK_STORE can name another.`,
+      );
+    await session.run(`CREATE DATABASE ${address.database}`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const fault = certificateFaultOf(error);
     if (fault !== undefined)
       throw new UsageError(`The ClickHouse server ${address.url} can't be reached, because ${fault}.`);
@@ -100,11 +109,12 @@ export class ClickHouseStore implements Store {
     private readonly builder: ClickHouseBuilder,
     private readonly settings: Resources & ReferencePaths,
     private readonly folder: string,
+    public definitions: string,
   ) {}
 
   /**
-   * Opens a database, makes it when it isn't there, and brings its tables up to date. Batches are read and checked in a
-   * DuckDB file of the folder, which keeps nothing. Throws StoreBusy when another process has that file open, and a
+   * Opens a database, makes it when it isn't there, and brings its tables up to date. Opened to read, it must be there and up to
+   * date. Batches are read and checked in a DuckDB file of the folder, which keeps nothing. Throws StoreBusy when another process has that file open, and a
    * UsageError when the server doesn't answer.
    */
   static async open(
@@ -113,7 +123,7 @@ export class ClickHouseStore implements Store {
     settings: StoreOptions,
   ): Promise<ClickHouseStore> {
     return ClickHouseStore.with(folder, settings, async () => {
-      await requireDatabase(address);
+      await requireDatabase(address, settings.isReading);
       return connectTo(address);
     });
   }
@@ -130,7 +140,10 @@ export class ClickHouseStore implements Store {
     try {
       client = await connected();
       const session = new ClickHouseSession(client);
-      await applyChanges(session, settings);
+      const definitions =
+        settings.isReading === true
+          ? await requireUpToDate(definedIn(session), settings)
+          : await applyChanges(session, settings);
       const staging = await Renewable.start<Staging>(
         {
           open: async (broke) => {
@@ -151,13 +164,9 @@ export class ClickHouseStore implements Store {
         },
         settings.mishaps,
       );
-      const mark = await Mark.open(
-        clickHousePlace(folder),
-        (sql) => session.select(sql),
-        settings.acceptsLoss === true,
-      );
+      const mark = await Mark.open(clickHousePlace(folder), (sql) => session.select(sql), settings);
       const builder = new ClickHouseBuilder(session, settings.daily ?? dailySql);
-      return new ClickHouseStore(session, staging, mark, builder, settings, folder);
+      return new ClickHouseStore(session, staging, mark, builder, settings, folder, definitions);
     } catch (error) {
       await client?.close();
       instance.closeSync();
@@ -283,7 +292,9 @@ export class ClickHouseStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.writing(() => applyChanges(this.session, { ...this.settings, now }));
+    return this.writing(async () => {
+      this.definitions = await applyChanges(this.session, { ...this.settings, now });
+    });
   }
 
   rest(): Promise<void> {

@@ -17,7 +17,7 @@ import { UsageError } from '../exit.js';
 import { makeFolder, requireRoom, sync, unwritable } from '../folder.js';
 import { Queue } from '../queue.js';
 import { Builder, type DailySql, dailySql } from './build.js';
-import { applyChanges } from './change.js';
+import { applyChanges, definedIn, requireUpToDate } from './change.js';
 import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './fault.js';
 import { duckDbPlace, Mark, requireFile } from './mark.js';
 import { copyBeforeUpgrade } from './precaution.js';
@@ -272,6 +272,10 @@ export async function openInstance(
  * log is put aside.
  */
 async function openDatabase(folder: string, settings: StoreOptions): Promise<DuckDBInstance> {
+  if (settings.isReading === true)
+    return openFile(folder, DATABASE, settings).catch((error) => {
+      throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
+    });
   try {
     return await openInstance(folder, DATABASE, settings);
   } catch (error) {
@@ -282,10 +286,15 @@ async function openDatabase(folder: string, settings: StoreOptions): Promise<Duc
   }
 }
 
-/** Opens a database file that is there, and touches nothing else. */
-function openFile(folder: string, file: string, { memoryMb, threads }: Resources): Promise<DuckDBInstance> {
+/** Opens a database file that is there, and touches nothing else. Opened to read, it stays as it is, and so does its log. */
+function openFile(
+  folder: string,
+  file: string,
+  { memoryMb, threads, isReading }: Resources & { readonly isReading?: boolean },
+): Promise<DuckDBInstance> {
   return DuckDBInstance.create(join(folder, file), {
     ...STORAGE,
+    access_mode: isReading === true ? 'READ_ONLY' : 'READ_WRITE',
     memory_limit: `${memoryMb}MiB`,
     max_temp_directory_size: `${TEMPORARY_GB}GiB`,
     ...(threads === undefined ? {} : { threads: String(threads) }),
@@ -298,7 +307,7 @@ export function openingAgain(
   first: DuckDBInstance,
   folder: string,
   file: string,
-  resources: Resources,
+  resources: Resources & { readonly isReading?: boolean },
 ): () => Promise<DuckDBInstance> {
   let given: DuckDBInstance | undefined = first;
   return async () => {
@@ -338,9 +347,15 @@ interface Opened {
   readonly session: () => Promise<Session>;
 }
 
-/** How a store is opened. Tests give queries of their own as `daily`. */
+/** How a store is opened: to read, it isn't changed. Tests give queries of their own as `daily`. */
 export type StoreOptions = Resources &
-  ReferencePaths & { now: number; daily?: DailySql; mishaps?: Mishaps; acceptsLoss?: boolean };
+  ReferencePaths & {
+    now: number;
+    daily?: DailySql;
+    mishaps?: Mishaps;
+    acceptsLoss?: boolean;
+    isReading?: boolean;
+  };
 
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
@@ -360,10 +375,12 @@ export class DuckDbStore implements Store {
     private readonly daily: DailySql,
     private readonly folder: string,
     private readonly settings: Resources & ReferencePaths,
+    public definitions: string,
   ) {}
 
   /**
-   * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date. When the engine gives
+   * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date. Opened to read, it must be
+   * there and up to date. When the engine gives
    * up on it later, it is opened again, and whoever asks meanwhile gets StoreUnavailable. Throws StoreBusy when another
    * process has it open.
    */
@@ -400,12 +417,13 @@ export class DuckDbStore implements Store {
       const tables = await select('SELECT table_name FROM duckdb_tables()');
       const names = new Set(tables.map(({ table_name }) => String(table_name)));
       // Before anything is written, so that what was lost can still be put back.
-      const mark = await Mark.open(duckDbPlace(folder), select, acceptsLoss, names);
-      await database.use(async ({ writer }) => {
+      const mark = await Mark.open(duckDbPlace(folder), select, settings, names);
+      const definitions = await database.use(async ({ writer }) => {
+        if (settings.isReading === true) return requireUpToDate(definedIn(writer), settings);
         await copyBeforeUpgrade(writer, folder, settings.now);
-        await applyChanges(writer, settings);
+        return applyChanges(writer, settings);
       });
-      return new DuckDbStore(database, mark, daily, folder, settings);
+      return new DuckDbStore(database, mark, daily, folder, settings, definitions);
     } catch (error) {
       // What is refused stays as it is: by itself the engine would take the rest of a log that was cut off into the file.
       await database
@@ -488,7 +506,9 @@ export class DuckDbStore implements Store {
   }
 
   refresh(now: number): Promise<void> {
-    return this.exclusive(({ writer }) => applyChanges(writer, { ...this.settings, now }));
+    return this.exclusive(async ({ writer }) => {
+      this.definitions = await applyChanges(writer, { ...this.settings, now });
+    });
   }
 
   rest(): Promise<void> {

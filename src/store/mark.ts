@@ -112,19 +112,19 @@ export class Mark {
   ) {}
 
   /**
-   * Compares a database with its mark, and marks it from then on. Throws a UsageError for one that has lost something,
-   * unless that is accepted. `tables` are those that it has; all of them by default.
+   * Compares a database with its mark, and marks it from then on, unless it is only read. Throws a UsageError for one that has
+   * lost something, unless that is accepted. `tables` are those that it has; all of them by default.
    */
   static async open(
     place: Place,
     select: Store['select'],
-    acceptsLoss: boolean,
+    { acceptsLoss = false, isReading = false }: { acceptsLoss?: boolean; isReading?: boolean },
     tables?: ReadonlySet<string>,
   ): Promise<Mark> {
     const counts = await countsIn(select, tables);
     refuseLoss(place, counts, acceptsLoss);
     const mark = new Mark(place.path, select);
-    if (JSON.stringify(counts) !== JSON.stringify(readMark(place.path))) mark.touch();
+    if (!isReading && JSON.stringify(counts) !== JSON.stringify(readMark(place.path))) mark.touch();
     return mark;
   }
 

@@ -4,7 +4,7 @@ import { DATABASE } from '../config.js';
 import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
-import { areTablesOld, changesAfter, newestChange } from './change.js';
+import { areTablesOld, changesAfter, definedIn, newestChange } from './change.js';
 import type { Session } from './duckdb.js';
 import { checkpointBytes, databaseBytes } from './room.js';
 
@@ -20,12 +20,13 @@ const COPY = /^daybook-\d{4}-(\d{8}T\d{6}Z)\.duckdb$/;
  * Throws a UsageError where there is no room, and for a database of a newer version.
  */
 export async function copyBeforeUpgrade(session: Session, folder: string, now: number): Promise<void> {
-  const newest = await newestChange(session);
+  const database = definedIn(session);
+  const newest = await newestChange(database);
   const isChanged =
     newest > 0 &&
     (changesAfter(newest).length > 0 ||
       ((await session.select('SELECT 1 FROM removed_days LIMIT 1')).length > 0 &&
-        (await areTablesOld(session))));
+        (await areTablesOld(database))));
   if (!isChanged) return;
   const path = join(folder, DATABASE);
   const backups = join(folder, 'backups');

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inOrder } from './change.js';
+import { inOrder } from './definition.js';
 import type { Session } from './duckdb.js';
 import { patternOf, quote, readSql } from './sql.js';
 import { readRawTable } from './table-text.js';

@@ -76,6 +76,8 @@ export function keyOf({ orgId, day }: OrgDay): string {
 export interface Store {
   /** How many days one build takes: enough to share the reading, few enough to keep it small. */
   readonly daysAtOnce: number;
+  /** Names what the rows of days are computed by: a day that was built by anything else is stale. */
+  readonly definitions: string;
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */

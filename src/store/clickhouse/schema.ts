@@ -1,16 +1,21 @@
-import { hash } from 'node:crypto';
-import { carriedOver, changesAfter, columnsOf, inOrder, readDefinitions } from '../change.js';
-import { type ReferencePaths, readReferences } from '../reference.js';
+import {
+  bringUpToDate,
+  carriedOver,
+  changesAfter,
+  columnsOf,
+  type Defined,
+  newestChange,
+} from '../change.js';
+import { isTable, readDefinitions, readViews } from '../definition.js';
+import type { ReferencePaths } from '../reference.js';
 import { readSql, readSqlFolder } from '../sql.js';
-import type { Row } from '../store.js';
 import type { ClickHouseSession } from './session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
 const DAILY = readSqlFolder('daily').map(({ name }) => name);
 
 const OWN = readSqlFolder('clickhouse');
-const OWN_TABLES = OWN.filter(({ text }) => text.includes('CREATE TABLE'));
-const OWN_VIEWS = OWN.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
+const OWN_VIEWS = OWN.filter((one) => !isTable(one));
 
 /** The tables whose rows are written before they count: what counts is shown by a view of the table's name. */
 const SHOWN_BY_VIEW = new Set([...DAILY, ...OWN_VIEWS.map(({ name }) => name)]);
@@ -35,9 +40,8 @@ export function tablesOf(query: string): string[] {
 
 /** The queries of the views that stand on day tables, or on such a view, by the views' names. */
 export function viewsOnDays(): Map<string, string> {
-  const views = readSqlFolder('schema').filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
   const found = new Map<string, string>();
-  for (const { name, text } of inOrder(views)) {
+  for (const { name, text } of readViews()) {
     const [, query = ''] = text.split(/^CREATE OR REPLACE VIEW \w+ AS$/m);
     if (tablesOf(query).some((table) => DAILY.includes(table) || found.has(table))) found.set(name, query);
   }
@@ -72,129 +76,83 @@ FROM ${rowsOf(table)}
 WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`;
 }
 
+/** Statements of `sql/clickhouse`, and the views of day tables. */
+const OWN_DEFINITIONS = [
+  ...OWN.map(({ name, text }) => ({ name, text: forClickHouse(text) })),
+  ...DAILY.map((name) => ({ name, text: viewOf(name) })),
+];
+
+/** A ClickHouse database. */
+export function definedIn(session: ClickHouseSession): Defined {
+  const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
+  /** The new table takes the old one's place when it is whole: who reads sees one or the other. */
+  const exchange = async (table: string, fill: (into: string) => Promise<void>) => {
+    await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
+    await fill(`${table}_new`);
+    await run(`EXCHANGE TABLES ${table}_new AND ${table}`);
+    await run(`DROP TABLE ${table}_new SYNC`);
+  };
+  return {
+    definitions: readDefinitions(readSql('engine/clickhouse.sql'), {
+      tableText: forClickHouse,
+      own: OWN_DEFINITIONS,
+    }),
+    select: (sql) => session.select(sql),
+    run,
+    define: (text) => session.define(text),
+    columns: async (table) => {
+      const sql = 'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table';
+      return (await session.select(sql, { table: rowsOf(table) })).map(({ name }) => String(name));
+    },
+    renew: async ({ name, text }, old) => {
+      const table = rowsOf(name);
+      if (!DAILY.includes(name) || old.length === 0) {
+        await run(`DROP TABLE IF EXISTS ${table} SYNC`);
+        await session.define(text);
+        return;
+      }
+      const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
+      await exchange(table, async (into) => {
+        await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
+        // Each build has a partition of its own, and an insert by itself takes a hundred at most.
+        await run(
+          `INSERT INTO ${into} (${columns.map((column) => column.name).join(', ')})
+          SELECT ${carriedOver(columns, old)} FROM ${table}
+          WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)
+          SETTINGS max_partitions_per_insert_block = 0`,
+        );
+      });
+    },
+    fill: ({ table, insert }) =>
+      exchange(table, async (into) => {
+        await run(`CREATE TABLE ${into} AS ${table}`);
+        await run(insert(into));
+      }),
+  };
+}
+
 /**
  * Does for ClickHouse what applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done: who was
- * cut off begins again where that was. Throws a UsageError for a database of a newer version, and for wrong reference data.
+ * cut off begins again where that was.
  */
 export async function applyChanges(
   session: ClickHouseSession,
   settings: ReferencePaths & { now: number },
-): Promise<void> {
+): Promise<string> {
+  const database = definedIn(session);
   await session.define(
     `CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL) ENGINE = MergeTree ORDER BY number SETTINGS ${ON_DISK}`,
   );
-  const [applied] = await session.select('SELECT coalesce(max(number), 0) AS newest FROM changes');
-  for (const change of changesAfter(Number(applied?.newest))) {
-    await session.define(forClickHouse(change.text));
-    const parameters = { number: change.number, name: change.name, now: settings.now };
-    await session.run(
-      'INSERT INTO changes SELECT $number, $name, fromUnixTimestamp64Milli($now)',
-      parameters,
-    );
-  }
-  const facts = await session.select('SELECT name, value FROM facts');
-  const isNew = (name: string, value: string) =>
-    !facts.some((fact) => fact.name === name && fact.value === value);
-  const note = async (name: string, value: string) => {
-    if (facts.some((fact) => fact.name === name))
-      await session.run('DELETE FROM facts WHERE name = $name', { name });
-    await session.run('INSERT INTO facts SELECT $name, $value', { name, value });
-  };
-  const definitions = readDefinitions(readSql('engine/clickhouse.sql'));
-  const definitionsSha256 = hash('sha256', definitions.sha256 + OWN.map(({ text }) => text).join());
-  const areTablesNew = isNew('tables', definitions.tablesSha256);
-  const areDefinitionsNew = isNew('definitions', definitionsSha256) || areTablesNew;
-  if (areDefinitionsNew) {
-    await session.define(definitions.functions);
-    for (const { text } of OWN_TABLES) await session.define(forClickHouse(text));
-    if (areTablesNew) {
-      // Which builds have counted stays known: a row of no organization has the newest number.
-      const version = await beginAttempt(session, 'build');
-      await session.run(
-        "INSERT INTO days_rows SELECT '', toDate(0), -1, instant(0), instant(0), $version, $version",
-        { version },
-      );
-      await session.run(
-        "DELETE FROM days_rows WHERE org_id <> '' AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)",
-      );
-      const old = await session.select(
-        'SELECT table AS table_name, name FROM system.columns WHERE database = currentDatabase()',
-      );
-      for (const table of definitions.tables)
-        await renew(
-          session,
-          table,
-          old.filter(({ table_name }) => table_name === rowsOf(table.name)),
-        );
-      await session.run('INSERT INTO trailing_days SELECT number FROM numbers(30)');
-    }
-  }
-  const views = inOrder([
-    ...definitions.views,
-    ...OWN_VIEWS,
-    ...DAILY.map((name) => ({ name, text: viewOf(name) })),
-  ]);
-  // TRICKY: ClickHouse keeps the columns that `SELECT *` had when a view was made, so each change of a table makes views anew.
-  const viewsSha256 = hash('sha256', [changesAfter(0).at(-1)?.name, ...views.map(({ text }) => text)].join());
-  if (areDefinitionsNew || isNew('views', viewsSha256)) {
-    for (const { text } of views) await session.define(text);
-    await note('views', viewsSha256);
-  }
-  if (areDefinitionsNew) {
-    await redefineDays(session);
-    await note('tables', definitions.tablesSha256);
-    await note('definitions', definitionsSha256);
-  }
-  for (const { fact, table, text, insert } of readReferences(settings)) {
-    if (!areTablesNew && !isNew(fact, hash('sha256', text))) continue;
-    const statement = insert(`${table}_new`);
-    // Prices are read at any time: who reads sees the old ones or the new ones.
-    await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
-    await session.run(`CREATE TABLE ${table}_new AS ${table}`);
-    await session.run(statement);
-    await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
-    await session.run(`DROP TABLE ${table}_new SYNC`);
-    await note(fact, hash('sha256', text));
-  }
-}
-
-/**
- * Makes a table anew, given the columns that it had; of a day table the rows of days that can't be computed again, as their events are gone, are kept. The
- * new table takes the old one's place when it is whole.
- */
-async function renew(
-  session: ClickHouseSession,
-  { name, text }: { readonly name: string; readonly text: string },
-  old: readonly Row[],
-): Promise<void> {
-  const table = rowsOf(name);
-  if (!DAILY.includes(name) || old.length === 0) {
-    await session.run(`DROP TABLE IF EXISTS ${table} SYNC`);
+  for (const { number, name, text } of changesAfter(await newestChange(database))) {
     await session.define(forClickHouse(text));
-    return;
+    await database.run('INSERT INTO changes SELECT $number, $name, fromUnixTimestamp64Milli($now)', {
+      number,
+      name,
+      now: settings.now,
+    });
   }
-  const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
-  await session.run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
-  await session.define(
-    forClickHouse(text).replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${table}_new (`),
-  );
-  await session.run(
-    `INSERT INTO ${table}_new (${columns.map((column) => column.name).join(', ')})
-    SELECT ${carriedOver(columns, old)} FROM ${table}
-    WHERE (org_id, day) IN (SELECT org_id, day FROM removed_days)
-      AND (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`,
-  );
-  await session.run(`EXCHANGE TABLES ${table}_new AND ${table}`);
-  await session.run(`DROP TABLE ${table}_new SYNC`);
-}
-
-/** Makes all built days stale, in one insert: each gets a row that goes before the one it has. */
-async function redefineDays(session: ClickHouseSession): Promise<void> {
-  const version = await beginAttempt(session, 'build');
-  await session.run(
-    `INSERT INTO days_rows SELECT org_id, day, -1, built_at, first_built_at, build, $version FROM newest_days`,
-    { version },
-  );
+  await bringUpToDate(database, settings);
+  return database.definitions.days;
 }
 
 const NEWEST = {

@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto';
+import { BUILT_TABLES } from './build.js';
+import { digestSql } from './digest.js';
+import { readSqlFolder } from './sql.js';
+
+/** A text of `sql/` that makes something, by the name of what it makes. */
+export interface Definition {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Everything that day tables and answers are computed by, in the spelling of one engine. */
+export interface Definitions {
+  /** The functions, as one text to run. */
+  readonly functions: string;
+  /** The tables that the engine has beside those of `sql/schema`. They are made once. */
+  readonly ownTables: readonly Definition[];
+  readonly tables: readonly Definition[];
+  /** In an order in which they can be made. */
+  readonly views: readonly Definition[];
+  /** Changes when the rows of some day can: see meaningOfDays. */
+  readonly days: string;
+  /** Changes when any function, table or view does, raw tables too. */
+  readonly schema: string;
+}
+
+/** What an engine has other than DuckDB. */
+interface Engine {
+  /** The statement that makes a table of `sql/schema`. */
+  readonly tableText?: (text: string) => string;
+  /** Tables and views of its own. */
+  readonly own?: readonly Definition[];
+}
+
+/** A comment, a text, a quoted name, a word, white space, or another character. A quote in a text is doubled in every engine. */
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\s+|[^'"]/y;
+
+/** The tokens of an SQL text that decide what it computes: all but comments and white space. Throws for a quote that doesn't end. */
+function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
+    const at = TOKEN.lastIndex;
+    const [token] = TOKEN.exec(text) ?? [];
+    if (token === undefined) throw new SyntaxError(`a quote does not end: ${text.slice(at, at + 80)}`);
+    if (!/^(--|\/\*|\s)/.test(token)) tokens.push(token);
+  }
+  return tokens;
+}
+
+/** Names what an SQL text computes: a checksum that comments and white space don't change. */
+export function meaningOf(text: string): string {
+  return hash('sha256', tokensOf(text).join(' '));
+}
+
+/** The functions in a text, each by its name. */
+function functionsIn(text: string): Definition[] {
+  return text
+    .split(/^(?=CREATE OR REPLACE (?:MACRO|FUNCTION) )/m)
+    .slice(1)
+    .map((one) => ({ name: /(?:MACRO|FUNCTION) (\w+)/.exec(one)?.[1] ?? '', text: one }));
+}
+
+/**
+ * Names what the rows of a day and their digests depend on: the columns and the query of every day table, and every function,
+ * table and view that these name, directly or not. A view that only people read is not among them.
+ */
+function meaningOfDays(definitions: readonly Definition[]): string {
+  const digests = BUILT_TABLES.map((name) => ({ name, text: digestSql(name) }));
+  const tokens = new Map<string, string[]>();
+  for (const { name, text } of [...definitions, ...digests])
+    tokens.set(name, [...(tokens.get(name) ?? []), ...tokensOf(text)]);
+  const reached = new Set<string>(BUILT_TABLES);
+  // A Set visits what is added while it is iterated.
+  for (const name of reached)
+    for (const token of tokens.get(name) ?? []) if (tokens.has(token)) reached.add(token);
+  return hash('sha256', JSON.stringify([...reached].sort().map((name) => [name, tokens.get(name)])));
+}
+
+/** Reads the definitions, to go with the functions of an engine. */
+export function readDefinitions(
+  functions: string,
+  { tableText = (text) => text, own = [] }: Engine = {},
+): Definitions {
+  const tables = readSqlFolder('schema')
+    .filter(isTable)
+    .map(({ name, text }) => ({ name, text: tableText(text) }));
+  const ownTables = own.filter(isTable);
+  const views = inOrder([...readViews(), ...own.filter((one) => !isTable(one))]);
+  const newestChange = readSqlFolder('change').at(-1)?.name;
+  const all = [...functionsIn(functions), ...ownTables, ...tables, ...views];
+  return {
+    functions,
+    ownTables,
+    tables,
+    views,
+    days: meaningOfDays([...all, ...readSqlFolder('daily')]),
+    // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.
+    schema: meaningOf([newestChange, ...all.map(({ text }) => text)].join('\n')),
+  };
+}
+
+export function isTable({ text }: Definition): boolean {
+  return text.includes('CREATE TABLE');
+}
+
+/** The views of `sql/schema`, in an order in which they can be made. */
+export function readViews(): Definition[] {
+  return inOrder(readSqlFolder('schema').filter((one) => !isTable(one)));
+}
+
+/** Views, each after those that it reads. */
+export function inOrder(views: readonly Definition[]): Definition[] {
+  const ordered: Definition[] = [];
+  for (let waiting = [...views]; waiting.length > 0; ) {
+    const isEarly = (view: Definition) =>
+      waiting.some(
+        (other) => other !== view && new RegExp(`\\b(FROM|JOIN) ${other.name}\\b`).test(view.text),
+      );
+    const left = waiting.filter(isEarly);
+    ordered.push(...waiting.filter((view) => !left.includes(view)));
+    waiting = left;
+  }
+  return ordered;
+}
