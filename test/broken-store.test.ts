@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DuckDBInstance } from '../src/duckdb.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { connect } from '../src/store/duckdb.js';
 import { StoreUnavailable } from '../src/store/fault.js';
 import { Renewable } from '../src/store/renewable.js';
+import { connect } from '../src/store/session.js';
 import { Service, until } from './service.js';
 import { World } from './world.js';
 

@@ -17,7 +17,7 @@ import { openStore } from '../src/command/call.js';
 import { DATABASE, readConfig } from '../src/config.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
-import { sentenceOfQuery } from '../src/store/duckdb.js';
+import { sentenceOfQuery } from '../src/store/database-file.js';
 import { MARK } from '../src/store/mark.js';
 import { runHere } from './program.js';
 import { NOW, temporaryFolder, World } from './world.js';

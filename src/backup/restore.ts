@@ -7,7 +7,7 @@ import { DuckDBInstance } from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { changesAfter } from '../store/change.js';
-import { isLocked } from '../store/duckdb.js';
+import { isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK, MARK } from '../store/mark.js';
 import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './manifest.js';
 

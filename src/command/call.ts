@@ -5,6 +5,7 @@ import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { hasKey } from '../key.js';
+import { StoreBusy } from '../store/fault.js';
 import { MARK } from '../store/mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
@@ -37,7 +38,7 @@ export async function openStore(
   isServed: () => Promise<boolean>,
   options: { readonly mishaps?: Mishaps; readonly isReading?: boolean } = {},
 ): Promise<Store | undefined> {
-  const { DuckDbStore, StoreBusy } = await import('../store/duckdb.js');
+  const { DuckDbStore } = await import('../store/duckdb.js');
   for (let waited = 0; ; waited += RETRY_MS) {
     const settings = { ...config, now: clock(), ...options };
     try {
@@ -132,7 +133,7 @@ export async function call<Name extends CommandName>(
     const context = { store, config, lake, settle, setAside, clock };
     return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
   } catch (error) {
-    const { sentenceOfQuery } = await import('../store/duckdb.js');
+    const { sentenceOfQuery } = await import('../store/database-file.js');
     throw sentenceOfQuery(error, config.data);
   } finally {
     await store.close();

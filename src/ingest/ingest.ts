@@ -1,5 +1,4 @@
-import type { SourceSql } from '../store/source-sql.js';
-import { EXAMPLES, type Settled, type Store } from '../store/store.js';
+import { EXAMPLES, type Settled, type SourceSql, type Store } from '../store/store.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
-import type { SourceSql } from '../store/source-sql.js';
+import type { SourceSql } from '../store/store.js';
 
 /** A kind of file that events come from. docs/sources.md says how to add one. */
 export interface Source extends SourceSql {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../duckdb.js';
 import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
+import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
-import type { Resources } from '../store/duckdb.js';
 import { readPrices } from '../store/reference.js';
 import { quote, readSql } from '../store/sql.js';
 import { readRawTable } from '../store/table-text.js';

@@ -1,6 +1,6 @@
 import { ChecksFailed, findBreaches } from './check.js';
 import { digestSql } from './digest.js';
-import type { Session } from './duckdb.js';
+import type { Session } from './session.js';
 import { quote, readSql, valuesOf } from './sql.js';
 import type { OrgDay } from './store.js';
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import { BUILT_TABLES } from './build.js';
 import { type Definition, type Definitions, meaningOf, readDefinitions } from './definition.js';
-import type { Session } from './duckdb.js';
 import { type Reference, type ReferencePaths, readReferences } from './reference.js';
+import type { Session } from './session.js';
 import { quote, readSql, readSqlFolder } from './sql.js';
 import type { Parameters, Row } from './store.js';
 

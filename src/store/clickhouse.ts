@@ -14,22 +14,14 @@ import { ClickHouseBuilder, type Commit } from './clickhouse/build.js';
 import { applyChanges, definedIn } from './clickhouse/schema.js';
 import { ClickHouseSession } from './clickhouse/session.js';
 import { ClickHouseSettler } from './clickhouse/settle.js';
-import {
-  connect,
-  copyOf,
-  limitMemory,
-  openInstance,
-  openingAgain,
-  type Resources,
-  type Session,
-  type StoreOptions,
-  withSources,
-} from './duckdb.js';
+import { openInstance, openingAgain, type Resources } from './database-file.js';
+import type { StoreOptions } from './duckdb.js';
 import { clickHousePlace, Mark } from './mark.js';
 import type { ReferencePaths } from './reference.js';
 import { removableOf } from './removal.js';
 import { Renewable } from './renewable.js';
-import { quote, valuesOf } from './sql.js';
+import { connect, limitMemory, type Session } from './session.js';
+import { copyOf, quote, valuesOf, withSources } from './sql.js';
 import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */

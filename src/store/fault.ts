@@ -28,3 +28,8 @@ export function isFatal(error: unknown): boolean {
 export function isOutOfRoom(error: unknown): boolean {
   return error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message);
 }
+
+/** Another process has the database open. */
+export class StoreBusy extends Error {
+  override name = 'StoreBusy';
+}

@@ -5,8 +5,8 @@ import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
 import { areTablesOld, changesAfter, definedIn, newestChange } from './change.js';
-import type { Session } from './duckdb.js';
 import { checkpointBytes, databaseBytes } from './room.js';
+import type { Session } from './session.js';
 
 /** How many copies are kept: that of the last upgrade, and of the one before. */
 const KEPT = 2;

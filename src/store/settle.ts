@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session } from './duckdb.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
+import type { Session } from './session.js';
 import {
   countFromZero,
   defineSource,
@@ -12,11 +12,10 @@ import {
   readNumbered,
   readSideFiles,
   replaceLines,
-  type SourceSql,
   unreadOf,
 } from './source-sql.js';
 import { quote, readSql } from './sql.js';
-import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled } from './store.js';
+import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { rawColumns } from './table-text.js';
 
 /** How many lines are no JSON, and how many events break a rule. */

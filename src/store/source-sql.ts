@@ -1,35 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inOrder } from './definition.js';
-import type { Session } from './duckdb.js';
+import type { Session } from './session.js';
 import { patternOf, quote, readSql } from './sql.js';
+import type { SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 
 /** A file that is read. */
 interface File {
   readonly path: string;
-}
-
-/**
- * What it takes to read the files of a source and to make events of them, with any DuckDB session: `readFiles` or
- * `readLines` give the rows of `lines`, and `defineSource` the view `checked` over them. docs/sources.md has the contract
- * of the SQL.
- */
-export interface SourceSql {
-  /** Its name in `batches` and on the command line. */
-  readonly name: string;
-  /** The folder of its SQL, by absolute path. */
-  readonly sql: string;
-  /** What a row of `lines` is: a line of a file, or all of a file, which is one JSON document then. */
-  readonly unit: 'line' | 'document';
-  /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
-  readonly isOrdered: boolean;
-  /** The longest line or document: MiB. */
-  readonly limitMb: number;
-  /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
-  readonly keepsText: boolean;
-  /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
-  readonly sideFiles: readonly string[];
 }
 
 /** The bytes of the longest line or document of a source. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../config.js';
-import type { OrgDay } from './store.js';
+import type { OrgDay, Sources } from './store.js';
 
 const ROOT = join(PACKAGE_ROOT, 'sql');
 
@@ -31,4 +31,17 @@ export function patternOf(path: string): string {
 /** Days as the rows of a VALUES list. */
 export function valuesOf(days: readonly OrgDay[]): string {
   return days.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`).join(', ');
+}
+
+/** A SELECT with the others that it reads from before it. */
+export function withSources(sql: string, sources: Sources): string {
+  if (Object.keys(sources).length === 0) return sql;
+  const texts = Object.entries(sources).map(([name, text]) => `${name} AS (\n${text}\n)`);
+  return `WITH ${texts.join(',\n')}\n${sql.replace(/^WITH /m, ', ')}`;
+}
+
+/** The statement that writes the rows of a SELECT to Parquet: see Store. */
+export function copyOf(sql: string, path: string, partitions: readonly string[]): string {
+  const parts = partitions.length === 0 ? '' : `, PARTITION_BY (${partitions.join(', ')})`;
+  return `COPY (${sql}) TO ${quote(path)} (FORMAT parquet, COMPRESSION zstd${parts})`;
 }

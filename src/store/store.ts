@@ -1,6 +1,5 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
-import type { SourceSql } from './source-sql.js';
 
 /** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
 export type Parameter = string | number | null | { readonly day: Day };
@@ -9,6 +8,28 @@ export type Parameters = Readonly<Record<string, Parameter>>;
 /** A row as it comes out: counts and decimals are numbers, days `YYYY-MM-DD`, instants Unix milliseconds. */
 export type Value = string | number | boolean | null | Value[];
 export type Row = Record<string, Value>;
+
+/**
+ * What it takes to read the files of a source and to make events of them, with any DuckDB session: `readFiles` or
+ * `readLines` give the rows of `lines`, and `defineSource` the view `checked` over them. docs/sources.md has the contract
+ * of the SQL.
+ */
+export interface SourceSql {
+  /** Its name in `batches` and on the command line. */
+  readonly name: string;
+  /** The folder of its SQL, by absolute path. */
+  readonly sql: string;
+  /** What a row of `lines` is: a line of a file, or all of a file, which is one JSON document then. */
+  readonly unit: 'line' | 'document';
+  /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
+  readonly isOrdered: boolean;
+  /** The longest line or document: MiB. */
+  readonly limitMb: number;
+  /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
+  readonly keepsText: boolean;
+  /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
+  readonly sideFiles: readonly string[];
+}
 
 /** A file of lines: all of them are one organization's, and were received at one instant. */
 export interface BatchFile {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session } from '../duckdb.js';
+import type { Session } from '../session.js';
 import { Settler } from '../settle.js';
 import { quote } from '../sql.js';
 import type { Batch, Settled } from '../store.js';

@@ -1,0 +1,177 @@
+import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATABASE, RESTORED } from '../config.js';
+import { stampOf } from '../day.js';
+import { DuckDBInstance } from '../duckdb.js';
+import { UsageError } from '../exit.js';
+import { makeFolder, sync, unwritable } from '../folder.js';
+import { StoreBusy, StoreFull } from './fault.js';
+import { isSpool } from './settle.js';
+
+/** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
+const STORAGE = { storage_compatibility_version: 'v1.5.0' };
+/** How much of temporary files a database may have: by itself the engine takes nearly all of the disk. */
+const TEMPORARY_GB = 16;
+
+/** What a database may use of its machine: MiB of memory, and processors; all of them unless it says how many. */
+export interface Resources {
+  readonly memoryMb: number;
+  readonly threads?: number | undefined;
+}
+
+/** How a database is opened: to read, it isn't changed. */
+export interface DatabaseOptions extends Resources {
+  readonly now: number;
+  readonly acceptsLoss?: boolean;
+  readonly isReading?: boolean;
+}
+
+/** Whether a database can't be opened as another process has it open. */
+export function isLocked(error: unknown): error is Error {
+  return (
+    error instanceof Error && /lock on file|already open|being used by another process/i.test(error.message)
+  );
+}
+
+/** The log of a database can't be read. */
+class DamagedLog extends UsageError {
+  override name = 'DamagedLog';
+}
+
+/** What a database that can't be opened means for the one who runs it. */
+export function sentenceOf(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || error instanceof UsageError) return error;
+  if (error instanceof StoreFull)
+    return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
+  const [cause = ''] = error.message.split('\n');
+  if (/replaying WAL/i.test(cause))
+    return new DamagedLog(
+      `The log ${DATABASE}.wal in ${folder} is damaged, or of another database file: put back the two that go together, restore a backup with "daybook restore", or go on without what is in the log with --accept-loss. (${cause})`,
+    );
+  if (/permission denied|read-only file system|not a directory/i.test(cause))
+    return unwritable(folder, error);
+  if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause))
+    return damaged(folder, cause);
+  return error;
+}
+
+function damaged(folder: string, cause: string): UsageError {
+  return new UsageError(
+    `The database in ${folder} is damaged: restore a backup with "daybook restore --replace", or move daybook.duckdb* away and ingest again. (${cause})`,
+  );
+}
+
+/** What a failed command means for the one who runs it. Queries find damage that opening does not, such as a file that was cut off. */
+export function sentenceOfQuery(error: unknown, folder: string): unknown {
+  const [cause = ''] = error instanceof Error ? error.message.split('\n') : [];
+  // Commands also read other files, in which the same can be wrong.
+  const isDamage = /Corrupt database file|Could not read enough bytes from file ".*daybook\.duckdb"/;
+  return isDamage.test(cause) ? damaged(folder, cause) : error;
+}
+
+/**
+ * Makes an empty database unless the file is there. It gets its name when it is whole: one that is found can be opened,
+ * whoever else makes it at the same time, and wherever this process is killed.
+ */
+async function makeDatabase(folder: string, file: string): Promise<void> {
+  const path = join(folder, file);
+  if (existsSync(path)) return;
+  const draft = join(folder, `new-${process.pid}.duckdb`);
+  rmSync(draft, { force: true });
+  const instance = await DuckDBInstance.create(draft, STORAGE);
+  instance.closeSync();
+  try {
+    linkSync(draft, path);
+    await sync(folder);
+  } catch (error) {
+    // Another process was faster, or has the database open already and took the draft for one that was left behind.
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
+function isLeftover(file: string): boolean {
+  return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$|^held-[\w-]+$/.test(file);
+}
+
+/** Throws a UsageError for a data folder in which only some of a backup's files are in place. */
+export function refuseHalfRestored(folder: string): void {
+  if (existsSync(join(folder, RESTORED)))
+    throw new UsageError(`A restore into ${folder} was cut off: run the same "daybook restore" again.`);
+}
+
+/**
+ * Opens a database file in the data folder, and clears what a killed process left beside it.
+ * Throws StoreBusy when another process has it open.
+ */
+export async function openInstance(
+  folder: string,
+  file: string,
+  resources: Resources,
+): Promise<DuckDBInstance> {
+  makeFolder(folder);
+  refuseHalfRestored(folder);
+  let instance: DuckDBInstance;
+  try {
+    await makeDatabase(folder, file);
+    instance = await openFile(folder, file, resources);
+  } catch (error) {
+    throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
+  }
+  // What a killed process left: having the database open, this is the only one that writes here.
+  for (const file of readdirSync(folder))
+    if (isLeftover(file)) rmSync(join(folder, file), { force: true, recursive: true });
+  return instance;
+}
+
+/**
+ * Opens the database of a folder. Throws a UsageError where its log can't be read, unless that loss is accepted: then the
+ * log is put aside.
+ */
+export async function openDatabase(folder: string, settings: DatabaseOptions): Promise<DuckDBInstance> {
+  if (settings.isReading === true)
+    return openFile(folder, DATABASE, settings).catch((error) => {
+      throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
+    });
+  try {
+    return await openInstance(folder, DATABASE, settings);
+  } catch (error) {
+    if (!(error instanceof DamagedLog) || settings.acceptsLoss !== true) throw error;
+    const log = join(folder, `${DATABASE}.wal`);
+    renameSync(log, `${log}.damaged-${stampOf(settings.now)}`);
+    return openInstance(folder, DATABASE, settings);
+  }
+}
+
+/** Opens a database file that is there, and touches nothing else. Opened to read, it stays as it is, and so does its log. */
+function openFile(
+  folder: string,
+  file: string,
+  { memoryMb, threads, isReading }: Resources & { readonly isReading?: boolean },
+): Promise<DuckDBInstance> {
+  return DuckDBInstance.create(join(folder, file), {
+    ...STORAGE,
+    access_mode: isReading === true ? 'READ_ONLY' : 'READ_WRITE',
+    memory_limit: `${memoryMb}MiB`,
+    max_temp_directory_size: `${TEMPORARY_GB}GiB`,
+    ...(threads === undefined ? {} : { threads: String(threads) }),
+    autoinstall_known_extensions: 'false',
+  });
+}
+
+/** What opens a database file whenever it is asked to, but for the first time: then it gives the one that is open. */
+export function openingAgain(
+  first: DuckDBInstance,
+  folder: string,
+  file: string,
+  resources: Resources & { readonly isReading?: boolean },
+): () => Promise<DuckDBInstance> {
+  let given: DuckDBInstance | undefined = first;
+  return async () => {
+    const instance = given ?? (await openFile(folder, file, resources));
+    given = undefined;
+    return instance;
+  };
+}

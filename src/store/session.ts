@@ -1,0 +1,133 @@
+import type { DuckDBResult } from '@duckdb/node-api';
+import { MS_PER_DAY } from '../day.js';
+import {
+  BIGINT,
+  DATE,
+  type DuckDBConnection,
+  DuckDBDateValue,
+  type DuckDBInstance,
+  type DuckDBType,
+  type DuckDBValue,
+} from '../duckdb.js';
+import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './fault.js';
+import { rowsOf } from './row.js';
+import { withSources } from './sql.js';
+import type { Parameters, ReadColumns, Row } from './store.js';
+
+/** One database connection, with what this project asks of one. */
+export class Session {
+  /** `broke` hears of what makes the whole database useless until it is opened again. */
+  constructor(
+    readonly connection: DuckDBConnection,
+    private readonly broke: (error: unknown) => void = () => {},
+  ) {}
+
+  async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    return rowsOf(await this.query(sql, parameters));
+  }
+
+  /**
+   * See ReadColumns.
+   * TRICKY: not as a stream, whose chunks just end where a query fails that has given some: the driver says nothing of it.
+   */
+  readonly readColumns: ReadColumns = (sql, sources, parameters) =>
+    this.query(withSources(sql, sources), parameters);
+
+  async run(sql: string, parameters: Parameters = {}): Promise<number> {
+    const { rowsChanged } = await this.query(sql, parameters);
+    return rowsChanged;
+  }
+
+  /** Only a statement with parameters is prepared first, and by itself: each turn of the driver takes its time. */
+  private async query(sql: string, parameters: Parameters): Promise<DuckDBResult> {
+    try {
+      if (Object.keys(parameters).length === 0) return await this.connection.run(sql);
+      const statement = await this.connection.prepare(sql);
+      try {
+        statement.bind(...bind(parameters));
+        return await statement.run();
+      } finally {
+        statement.destroySync();
+      }
+    } catch (error) {
+      throw this.faultOf(error);
+    }
+  }
+
+  /** What an error of the engine is to whoever asked: a full disk or a broken database will pass, and is told as such. */
+  private faultOf(error: unknown): unknown {
+    if (isFatal(error)) {
+      this.broke(error);
+      return isOutOfRoom(error)
+        ? new StoreFull({ cause: error })
+        : new StoreUnavailable(undefined, { cause: error });
+    }
+    return isOutOfRoom(error) ? new StoreFull({ cause: error }) : error;
+  }
+
+  /** Runs the work in a transaction: all of it, or nothing when it throws. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN');
+    try {
+      const result = await work();
+      await this.run('COMMIT');
+      return result;
+    } catch (error) {
+      await this.rollBack();
+      throw error;
+    }
+  }
+
+  /** Runs the work in a transaction that is taken back in any case: what it wrote, nobody else ever sees. */
+  async trial<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN');
+    try {
+      return await work();
+    } finally {
+      await this.rollBack();
+    }
+  }
+
+  /** Never throws: what made it necessary is what must be heard of. */
+  private async rollBack(): Promise<void> {
+    try {
+      await this.run('ROLLBACK');
+    } catch (error) {
+      // A COMMIT that fails has rolled back already. Any other failure leaves a connection that can't begin anything.
+      if (!/no transaction is active/i.test(String(error))) this.broke(error);
+    }
+  }
+}
+
+/** Makes a connection, set as all of Daybook's are. */
+export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
+  const session = new Session(await instance.connect(), broke);
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
+  await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+  return session;
+}
+
+/**
+ * Gives memory back that nobody needs: what is cached beyond a limit, and what the allocator keeps for later.
+ * TRICKY: setting the limit, even to what it is, is what makes the engine's allocator let go.
+ */
+export async function limitMemory(session: Session, memoryMb: number): Promise<void> {
+  await session.run(`SET memory_limit = '${memoryMb}MiB'`);
+}
+
+/** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
+function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
+  const values: Record<string, DuckDBValue> = {};
+  const types: Record<string, DuckDBType | undefined> = {};
+  for (const [name, value] of Object.entries(parameters)) {
+    const isDay = typeof value === 'object' && value !== null;
+    const isInteger = Number.isInteger(value);
+    values[name] = isDay
+      ? new DuckDBDateValue(Date.parse(value.day) / MS_PER_DAY)
+      : isInteger
+        ? BigInt(value as number)
+        : value;
+    types[name] = isDay ? DATE : isInteger ? BIGINT : undefined;
+  }
+  return [values, types];
+}
