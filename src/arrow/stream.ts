@@ -4,7 +4,6 @@ import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import { chunksOf } from './chunk.js';
 import { type Column, columnOf } from './column.js';
-import { copied, type Room } from './text.js';
 import { fieldsOf } from './type.js';
 
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
@@ -19,21 +18,19 @@ class Writer extends RecordBatchStreamWriter {
     return this;
   }
 
-  take(room: Room): Uint8Array {
-    return copied(this.made.splice(0), room);
+  take(): Uint8Array {
+    return Buffer.concat(this.made.splice(0));
   }
 }
 
 /**
  * The stream of Arrow IPC of results that have the same columns, one at least: column by column, with a batch for some of
- * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk;
- * pieces are written where `room` is.
+ * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk.
  */
 export async function* arrowBytes(
   results: AsyncIterable<DuckDBResult>,
   meta: Readonly<Record<string, string>> = {},
   count: (rows: number) => void = () => undefined,
-  room: Room = Buffer.allocUnsafe,
 ): AsyncGenerator<Uint8Array> {
   const writer = new Writer();
   let schema: Schema | undefined;
@@ -43,7 +40,7 @@ export async function* arrowBytes(
     const data = columns.map((column) => column.take());
     writer.write(new RecordBatch(of, new Data(new Struct(of.fields), 0, rows, 0, {}, data)));
     rows = 0;
-    return writer.take(room);
+    return writer.take();
   };
   for await (const result of results) {
     if (schema === undefined) {
@@ -68,5 +65,5 @@ export async function* arrowBytes(
   }
   if (schema !== undefined && rows > 0) yield batch(schema);
   writer.finish();
-  yield writer.take(room);
+  yield writer.take();
 }

@@ -9,20 +9,6 @@ const MOST_BYTES = 2 ** 31 - 1 - INLINE_BYTES;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Gives room for so many bytes. */
-export type Room = (bytes: number) => Uint8Array;
-
-/** Bytes one behind the other, where there is room. */
-export function copied(parts: readonly Uint8Array[], room: Room): Uint8Array {
-  const bytes = room(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
 /** The same bytes, with room for as many as are needed. */
 export function roomFor(bytes: Bytes, needed: number): Bytes {
   if (needed <= bytes.length) return bytes;

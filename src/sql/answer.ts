@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBTyp
 import duckdb from '@duckdb/node-bindings';
 import { csvLine } from '../api/body.js';
 import { chunksOf } from '../arrow/chunk.js';
-import { copied, type Room, Texts } from '../arrow/text.js';
+import { Texts } from '../arrow/text.js';
 import { notePassed } from '../memory.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
@@ -17,8 +17,6 @@ import { csvRow, type Expression, jsonRow } from './text.js';
 export interface Output {
   /** Called once, when there is an answer: before this a failure is known before its first byte. */
   begin(): Promise<void>;
-  /** Room for so many bytes, in which they are written next. */
-  readonly room: Room;
   /** Takes bytes, and is done when it can take more. */
   write(bytes: Uint8Array): Promise<void>;
 }
@@ -93,7 +91,7 @@ export async function answer(
   const bytes = new Bytes(output, job.bytes);
   try {
     if (job.form === 'parquet') await query.writeFile(bytes);
-    else for await (const piece of query.pieces(output.room)) await bytes.write(piece);
+    else for await (const piece of query.pieces()) await bytes.write(piece);
   } catch (error) {
     // As long as nothing went out, it can still be told.
     if (error instanceof BrokenOff && !bytes.hasBegun) await query.fail();
@@ -129,7 +127,7 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
     };
     await check(connection, job);
     const query = await Query.of(connection, job, 0);
-    for await (const { length } of query.pieces(Buffer.allocUnsafe)) {
+    for await (const { length } of query.pieces()) {
       notePassed(length);
       if (isAsked()) break;
     }
@@ -200,21 +198,21 @@ class Query {
   }
 
   /** The answer in a form that can be written from its beginning to its end. */
-  async *pieces(room: Room): AsyncGenerator<Uint8Array> {
+  async *pieces(): AsyncGenerator<Uint8Array> {
     const { columns } = this;
     switch (this.job.form) {
       case 'arrow': {
         const { arrowBytes } = await loadArrow();
-        return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows), room);
+        return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows));
       }
       case 'csv':
         yield Buffer.from([...csvLine(columns.map(({ name }) => name))].join(''));
-        return yield* this.lines(room);
+        return yield* this.lines();
       case 'ndjson':
-        return yield* this.lines(room);
+        return yield* this.lines();
       default: {
         let before = '{"data":[';
-        for await (const piece of this.lines(room)) {
+        for await (const piece of this.lines()) {
           // Each row has a comma before it.
           yield before === '' ? piece : Buffer.concat([Buffer.from(before), piece.subarray(1)]);
           before = '';
@@ -230,13 +228,14 @@ class Query {
   }
 
   /** The bytes of the rows that are texts. */
-  private async *lines(room: Room): AsyncGenerator<Uint8Array> {
+  private async *lines(): AsyncGenerator<Uint8Array> {
     const texts = new Texts();
     for await (const result of this.results(this.line)) {
       for await (const chunk of chunksOf(result)) {
         this.count(chunk.rowCount);
         texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        yield copied([texts.take().bytes], room);
+        // What was gathered is overwritten by the next chunk.
+        yield Buffer.from(texts.take().bytes);
       }
     }
   }

@@ -30,17 +30,6 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 const output = new Socket({ fd: 1, readable: false });
 output.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
-/** Room that was written from, to be filled again: what is made anew for each piece keeps the collector busy. */
-const free: ArrayBuffer[] = [];
-const own = new WeakSet<ArrayBufferLike>();
-
-function room(bytes: number): Uint8Array {
-  const found = free.pop();
-  const buffer = found !== undefined && found.byteLength >= bytes ? found : new ArrayBuffer(2 * bytes);
-  own.add(buffer);
-  return new Uint8Array(buffer, 0, bytes);
-}
-
 const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
 
 const lake = openLake({ memoryMb, threads, prices });
@@ -78,11 +67,8 @@ process.on('message', async (job: SqlJob) => {
   try {
     const rows = await answer(await lake, job, tables, {
       begin: () => report({ state: 'begun' }),
-      room,
       write: async (bytes) => {
-        output.write(bytes, () => {
-          if (own.has(bytes.buffer)) free.push(bytes.buffer as ArrayBuffer);
-        });
+        output.write(bytes);
         // Each piece was made of vectors, which small objects keep.
         notePassed(bytes.length);
         if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');
