@@ -1,6 +1,5 @@
 import Table from 'cli-table3';
 import { csvLine } from './api/body.js';
-import type { Progress } from './command/commands.js';
 
 /** Rows as a table for people: the columns are the members of the first row. */
 export function table(rows: readonly Record<string, unknown>[]): string {
@@ -72,6 +71,9 @@ export function bytes(count: number): string {
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
+
+/** How far a command is: of a total, in bytes or days. */
+export type Progress = (done: number, total: number) => void;
 
 /** A progress bar on standard error while the work goes on; none where that is no terminal. */
 export async function withProgress<T>(label: string, work: (progress: Progress) => Promise<T>): Promise<T> {

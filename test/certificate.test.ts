@@ -7,7 +7,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { runAgent } from '../src/agent/agent.js';
 import { buildApp } from '../src/api/app.js';
 import { checkHealth } from '../src/command/health.js';
-import { RemoteService } from '../src/command/service.js';
+import { RemoteService } from '../src/command/remote-service.js';
 import { E2b } from '../src/computer/e2b.js';
 import { S3Objects } from '../src/computer/s3.js';
 import { connectTo } from '../src/hooks/connect.js';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { RemoteService } from '../src/command/service.js';
+import { RemoteService } from '../src/command/remote-service.js';
 import { connectTo } from '../src/hooks/connect.js';
 import { Service } from './service.js';
 import { temporaryFolder } from './world.js';

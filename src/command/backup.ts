@@ -6,9 +6,9 @@ import { heldFolder, hold } from '../backup/hold.js';
 import type { Manifest } from '../backup/manifest.js';
 import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
+import { ask, isServed, Nobody } from '../socket/control-socket.js';
+import { openStore, requireDatabase } from '../socket/open-store.js';
 import { bytes, count, withProgress } from '../terminal.js';
-import { openStore, requireDatabase } from './call.js';
-import { ask, isServed, Nobody } from './control.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `backup` and `restore` to the program. */

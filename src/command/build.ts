@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
+import { call } from '../socket/call.js';
 import { sentenceOf } from '../store/check.js';
 import { count, withProgress } from '../terminal.js';
-import { call } from './call.js';
 import { type Invocation, print } from './program.js';
 
 interface BuildOptions {

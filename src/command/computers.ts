@@ -6,7 +6,7 @@ import { optionOf } from '../config.js';
 import { UsageError } from '../exit.js';
 import { bytes, table, withProgress } from '../terminal.js';
 import { type Invocation, print } from './program.js';
-import type { RemoteService } from './service.js';
+import type { RemoteService } from './remote-service.js';
 
 type Connect = () => Promise<RemoteService>;
 
@@ -25,7 +25,7 @@ export function add(program: Command, { clock }: Invocation): void {
     .description('list and create computers and send files to them, through a running service')
     .option(...optionOf('DAYBOOK_URL'))
     .option(...optionOf('DAYBOOK_KEY'));
-  const connect = async () => (await import('./service.js')).RemoteService.of(computers.opts(), clock);
+  const connect = async () => (await import('./remote-service.js')).RemoteService.of(computers.opts(), clock);
 
   computers
     .command('list')

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { UsageError } from '../exit.js';
 import { isNestedDeeper, LEVELS_AT_MOST } from '../json-depth.js';
+import { call } from '../socket/call.js';
 import { count, table } from '../terminal.js';
-import { call } from './call.js';
 import { type Invocation, print } from './program.js';
 
 interface SetOptions {

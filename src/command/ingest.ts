@@ -8,9 +8,9 @@ import { expandPath } from '../config.js';
 import { UsageError } from '../exit.js';
 import { inputFiles } from '../ingest/files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
+import { call } from '../socket/call.js';
+import type { CommandResult } from '../socket/commands.js';
 import { bytes, count, withProgress } from '../terminal.js';
-import { call } from './call.js';
-import type { CommandResult } from './commands.js';
 import { type Invocation, print } from './program.js';
 
 interface IngestOptions {

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { Role } from '../api/roles.js';
 import { addDays, dayOf, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
+import { call } from '../socket/call.js';
 import { table } from '../terminal.js';
-import { call } from './call.js';
 import { type Invocation, print } from './program.js';
 
 interface CreateOptions {

@@ -7,7 +7,7 @@ import { readCriteria } from '../readiness/rule.js';
 import { table } from '../terminal.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { print } from './program.js';
-import { RemoteService } from './service.js';
+import { RemoteService } from './remote-service.js';
 
 const STEPS = 3;
 

@@ -2,8 +2,8 @@ import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type Answer, GROUPS } from '../api/report.js';
 import { lastClosedDay, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
+import { call } from '../socket/call.js';
 import { csv, table } from '../terminal.js';
-import { call } from './call.js';
 import { type Invocation, print } from './program.js';
 
 interface ReportOptions {

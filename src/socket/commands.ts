@@ -18,9 +18,7 @@ import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/lake.js';
 import { nameText } from '../name.js';
 import type { Store } from '../store/store.js';
-
-/** How far a command is: of a total, in bytes or days. */
-export type Progress = (done: number, total: number) => void;
+import type { Progress } from '../terminal.js';
 
 /** What a command works with, whichever process has the database open. */
 export interface Context {

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { messageOf, UsageError } from '../exit.js';
-import type { CommandName, Context, Progress } from './commands.js';
+import type { Progress } from '../terminal.js';
+import type { CommandName, Context } from './commands.js';
 
 /** A line of an answer: any number of `progress`, then one of the others. */
 type Message =

@@ -10,8 +10,8 @@ import { certificateFaultOf } from '../certificate.js';
 import { readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { Report, type Submission } from '../readiness/report.js';
+import type { Progress } from '../terminal.js';
 import { ulid } from '../ulid.js';
-import type { Progress } from './commands.js';
 
 /** How often what the service can't do just now is asked again, and for how long altogether. */
 const RETRY_MS = 1000;

@@ -1,0 +1,76 @@
+import type { Config } from '../config.js';
+import type { SetAside } from '../ingest/set-aside.js';
+import type { Store } from '../store/store.js';
+import type { Progress } from '../terminal.js';
+import type { CommandArguments, CommandName, CommandResult } from './commands.js';
+import { ask, Nobody } from './control-socket.js';
+import { openStore, requireDatabase } from './open-store.js';
+
+/** The commands that make a database where there is none. */
+const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
+
+/** The commands that change nothing, not even a database of an older version. */
+const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
+  'status',
+  'report',
+  'verifyLake',
+  'listKeys',
+  'getControls',
+  'listControls',
+  'diffControls',
+]);
+
+/** Settles what waits in the inbox. Only the process that has the database open may: a service does it by itself. */
+async function settleInbox(config: Config, clock: () => number, store: Store): Promise<readonly SetAside[]> {
+  const { Inbox } = await import('../ingest/inbox.js');
+  const inbox = Inbox.open(config.data, config.inboxMb, clock);
+  try {
+    await inbox.drain(store);
+    return inbox.setAside;
+  } finally {
+    await inbox.close();
+  }
+}
+
+/** Runs a command: in the process that has the database open, else here. */
+export async function call<Name extends CommandName>(
+  config: Config,
+  clock: () => number,
+  name: Name,
+  args: CommandArguments<Name>,
+  progress: Progress = () => {},
+): Promise<CommandResult<Name>> {
+  let answer: unknown;
+  const isAnswered = async () => {
+    try {
+      answer = await ask(config.data, name, args, progress);
+      return true;
+    } catch (error) {
+      if (error instanceof Nobody) return false;
+      throw error;
+    }
+  };
+  // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
+  if (await isAnswered()) return answer as CommandResult<Name>;
+  if (!MAKERS.has(name)) requireDatabase(config);
+  const [{ runCommand }, { Lake }] = await Promise.all([import('./commands.js'), import('../lake/lake.js')]);
+  // Who accepts a loss has the next one who opens the database know of it.
+  const isReading = READERS.has(name) && !config.acceptsLoss;
+  const store = await openStore(config, clock, isAnswered, { isReading });
+  if (store === undefined) return answer as CommandResult<Name>;
+  try {
+    const lake = new Lake(config.data, (sentence) => process.stderr.write(`${sentence}\n`));
+    const settle = () => settleInbox(config, clock, store);
+    const setAside = async () => {
+      const { Acknowledged } = await import('../ingest/acknowledged.js');
+      return Acknowledged.look(config.data, clock);
+    };
+    const context = { store, config, lake, settle, setAside, clock };
+    return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
+  } catch (error) {
+    const { sentenceOfQuery } = await import('../store/database-file.js');
+    throw sentenceOfQuery(error, config.data);
+  } finally {
+    await store.close();
+  }
+}
