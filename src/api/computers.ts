@@ -19,7 +19,7 @@ import type { Provisioner } from '../computer/provision.js';
 import { retried, Steps } from '../computer/step.js';
 import { type Caller, requireAction } from './auth.js';
 import { baseOf } from './base.js';
-import type { ComputerDeps } from './computing.js';
+import type { ComputerDeps } from './computer-deps.js';
 import { ApiError, ERRORS } from './errors.js';
 
 const EXAMPLE_ID = 'cmp_01JWN2ZK4Q8V7T5R3P1M9X6C0B';

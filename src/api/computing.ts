@@ -11,21 +11,13 @@ import { S3Objects } from '../computer/s3.js';
 import { Signer } from '../computer/signature.js';
 import { Transfers } from '../computer/transfer.js';
 import { Uploads } from '../computer/upload.js';
+import type { ComputerDeps } from './computer-deps.js';
 import { computers } from './computers.js';
 import { type ApiDeps, family } from './family.js';
 import { files } from './files.js';
 import { refuseOtherMethods } from './refusal.js';
 import { agents, watchers } from './relay.js';
 import { transfers } from './transfers.js';
-
-/** What the routes of computers work with. */
-export interface ComputerDeps extends ApiDeps {
-  readonly computers: Computers;
-  readonly relay: Relay;
-  readonly signer: Signer;
-  readonly provisioner: Provisioner;
-  readonly uploads: Uploads;
-}
 
 /** How often it is looked for uploads that are over. */
 const SWEEP_MS = 60_000;

@@ -7,8 +7,8 @@ import { NoTransfer, NotUploaded } from '../computer/upload.js';
 import { nameText, Uuid } from '../name.js';
 import { type Caller, requireAction } from './auth.js';
 import { baseOf } from './base.js';
+import type { ComputerDeps } from './computer-deps.js';
 import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
-import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
 
 /** How large a file can be. */

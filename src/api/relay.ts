@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PROTOCOL } from '../agent/message.js';
 import type { Computer } from '../computer/computer.js';
+import type { ComputerDeps } from './computer-deps.js';
 import { bodyOf, noComputer } from './computers.js';
-import type { ComputerDeps } from './computing.js';
 import { ApiError } from './errors.js';
 import { requireAddress } from './family.js';
 

@@ -6,7 +6,7 @@ import { LocalObjects, WrongLength } from '../computer/object.js';
 import type { Permission } from '../computer/signature.js';
 import { LIFE_MS, type Transfer } from '../computer/transfer.js';
 import { isFull } from '../folder.js';
-import type { ComputerDeps } from './computing.js';
+import type { ComputerDeps } from './computer-deps.js';
 import { ApiError } from './errors.js';
 import { requireAddress } from './family.js';
 import { TransferId } from './files.js';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { PACKAGE_ROOT } from '../../src/config.js';
-import type { AtEnd } from '../world.js';
 
 /** Where scripts/chdb.js installs the engine, wherever this code was compiled to. */
 const MODULES = join(PACKAGE_ROOT, 'test', 'clickhouse', 'node_modules');
@@ -136,7 +135,10 @@ const used = new Map<string, string>();
  * What connects to the database that goes with a data folder, in the ClickHouse of this process: an empty one, unless the
  * folder was there before.
  */
-export function databaseOf(data: string, atEnd: AtEnd): () => Promise<ClickHouseClient> {
+export function databaseOf(
+  data: string,
+  atEnd: (undo: () => Promise<void>) => void,
+): () => Promise<ClickHouseClient> {
   if (folder === undefined) {
     const path = mkdtempSync(join(tmpdir(), 'daybook-clickhouse-'));
     process.on('exit', () => rmSync(path, { recursive: true, force: true }));
