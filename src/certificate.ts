@@ -11,7 +11,7 @@ const UNTRUSTED = new Set([
 const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired: renew it',
   CERT_NOT_YET_VALID: 'is not valid yet: compare the clocks of both machines',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host: use a host name that the certificate has',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host: use a host name that is in the certificate',
 };
 
 /**
@@ -22,7 +22,7 @@ export function certificateFaultOf(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? String(cause.code) : '';
     const fault = UNTRUSTED.has(code)
-      ? 'is not trusted: set NODE_EXTRA_CA_CERTS to a PEM file of its authority, or of itself when it is self-signed'
+      ? 'is not trusted: set NODE_EXTRA_CA_CERTS to a PEM file of its authority, or of the certificate itself if it is self-signed'
       : FAULTS[code];
     if (fault !== undefined) return `its TLS certificate (${code}) ${fault}`;
   }

@@ -19,13 +19,13 @@ export function isDay(text: string): text is Day {
 /** A schema for a day, for requests and settings. */
 export const DaySchema = z
   .string()
-  .refine(isDay, 'must be a day of the calendar as YYYY-MM-DD')
+  .refine(isDay, 'must be a calendar date as YYYY-MM-DD')
   .meta({ format: 'date', description: 'a day in UTC', examples: ['2026-06-01'] });
 
 /** The day that a command-line option names. Throws a UsageError that names the option. */
 export function parseDay(text: string, option: string): Day {
   if (isDay(text)) return text;
-  throw new UsageError(`${option} must be a day of the calendar as YYYY-MM-DD, not "${text}".`);
+  throw new UsageError(`${option} must be a calendar date as YYYY-MM-DD, not "${text}".`);
 }
 
 /** The UTC day in which an instant (Unix milliseconds) lies. */

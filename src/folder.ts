@@ -16,7 +16,7 @@ export function codeOf(error: unknown): string {
 export function unwritable(folder: string, error: unknown): UsageError {
   const code = codeOf(error);
   return new UsageError(
-    `Daybook can't write to ${folder}${code === '' ? '' : ` (${code})`}: make that possible, or choose another folder with --data or DAYBOOK_DATA.`,
+    `Daybook can't write to ${folder}${code === '' ? '' : ` (${code})`}: change its permissions, or choose another folder with --data or DAYBOOK_DATA.`,
   );
 }
 
@@ -77,7 +77,7 @@ export async function requireRoom(folder: string, bytes: number, what: string): 
   const free = bavail * bsize;
   if (bytes > free)
     throw new UsageError(
-      `${what} takes ${megabytes(bytes)} MB, and ${folder} has room for ${megabytes(free)} MB: make room there.`,
+      `${what} takes ${megabytes(bytes)} MB, but ${folder} has room for ${megabytes(free)} MB: make room there.`,
     );
 }
 

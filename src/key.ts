@@ -54,12 +54,12 @@ function read(path: string): string {
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new UsageError(
-      `The key in ${path} can't be read (${codeOf(error)}): let the user that runs Daybook read it, or put it back from a backup.`,
+      `The key in ${path} can't be read (${codeOf(error)}): make it readable for the user that runs Daybook, or copy it from a backup.`,
     );
   }
   if (!KEY.test(text))
     throw new UsageError(
-      `The file ${path} is not the key that Daybook made: put it back from a backup, or set DAYBOOK_SECRET_KEY.`,
+      `The file ${path} is not the key that Daybook made: copy the key from a backup, or set DAYBOOK_SECRET_KEY.`,
     );
   return text;
 }

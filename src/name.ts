@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What a name must match: one of white space only can't be seen, so nobody means it. The second part is the error. */
-export const NOT_BLANK = [/\S/, 'must have a character that is not white space'] as const;
+export const NOT_BLANK = [/\S/, 'must have a character other than white space'] as const;
 
 /** A name that is stored and shown. */
 export const nameText = (max: number) =>

@@ -16,11 +16,11 @@ const FORMATS: Record<string, string> = {
   guid: 'a UUID',
   url: 'a URL',
   email: 'an e-mail address',
-  regex: 'in the form that the reference gives',
+  regex: 'in the format that /docs describes',
   datetime: 'a date and time in RFC 3339',
 };
 
-const UNCLEAR = 'is not as the reference says';
+const UNCLEAR = 'does not match the reference in /docs';
 
 /** The same for a value that none of several schemas takes: what each of them wants, as far as that is said of the value as a whole. */
 function ofUnion(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union' }>): string {
@@ -61,7 +61,7 @@ function sentence(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return ofUnion(issue);
     case 'invalid_key':
-      return issue.issues[0]?.message ?? 'must have other names';
+      return issue.issues[0]?.message ?? 'must have other member names';
     default:
       return UNCLEAR;
   }

@@ -46,7 +46,7 @@ export async function serve(
   });
   if (opened === undefined) {
     throw new UsageError(
-      `Another "daybook serve" has the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
+      `Another "daybook serve" uses the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
   const metrics = new Metrics(clock);
@@ -64,7 +64,7 @@ export async function serve(
     // It may be so on purpose, so it stays as it is.
     if (isOpenToAll(config.data))
       serving.log.warn(
-        `Every user of this machine can read the data folder: "chmod -R go= ${config.data}" keeps it to its owner.`,
+        `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
     await prepare(store);
     const lake = new Lake(config.data, (sentence) => serving.log.warn(sentence));
@@ -78,12 +78,12 @@ export async function serve(
       clock,
     });
     inbox.start(store, {
-      failed: (err) => serving.log.error({ err }, 'events that wait could not be settled'),
+      failed: (err) => serving.log.error({ err }, 'could not settle waiting events'),
       setAside: ({ path, reason }) =>
-        serving.log.error({ path }, `set aside in the inbox, and settled once it can be: ${reason}`),
+        serving.log.error({ path }, `set aside in the inbox until it can be settled: ${reason}`),
     });
     // What was built before the lake was, or is not in it for another reason.
-    lake.publish(store, []).catch((err) => serving.log.error({ err }, 'days could not be published'));
+    lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
     const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
       retentionDays: config.retentionDays,
       publish: (days) => lake.publish(store, days),
@@ -112,7 +112,7 @@ export async function serve(
     const code = error instanceof Error && 'path' in error ? '' : codeOf(error);
     if (code === 'EADDRINUSE') {
       throw new UsageError(
-        `Port ${config.port} of ${config.host} is in use: stop what uses it, or choose another with --port or DAYBOOK_PORT.`,
+        `Port ${config.port} of ${config.host} is in use: stop the program that uses it, or choose another port with --port or DAYBOOK_PORT.`,
       );
     }
     if (['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)) {

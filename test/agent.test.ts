@@ -74,7 +74,7 @@ describe('an agent', () => {
     const computer = await service.computer();
     const agent = await service.agent(computer);
     expect((await service.as('member', 'ada')('DELETE', `/computers/${computer.id}`)).status).toBe(204);
-    expect(await agent.ended).toEqual(new UsageError('The computer is deleted: the agent ends.'));
+    expect(await agent.ended).toEqual(new UsageError('The computer is deleted: the agent stops.'));
     const { key } = await createKey(service.world.store, { orgId: 'acme', role: 'owner' }, service.world.now);
     const url = `${service.url.replace('http', 'ws')}/api/v0/relay/agent`;
     for (const token of [computer.agentToken, key, 'x', `dba_${'a'.repeat(43)}`])

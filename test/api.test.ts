@@ -178,19 +178,16 @@ describe('a request that is refused', () => {
   test.each([
     ['tokens', 'startDate is required'],
     ['tokens?startDate=2026-06-01', 'endDate is required'],
-    ['tokens?startDate=2026-6-1&endDate=2026-06-02', 'startDate must be a day of the calendar as YYYY-MM-DD'],
-    [
-      'tokens?startDate=2026-02-30&endDate=2026-06-02',
-      'startDate must be a day of the calendar as YYYY-MM-DD',
-    ],
+    ['tokens?startDate=2026-6-1&endDate=2026-06-02', 'startDate must be a calendar date as YYYY-MM-DD'],
+    ['tokens?startDate=2026-02-30&endDate=2026-06-02', 'startDate must be a calendar date as YYYY-MM-DD'],
     ['tokens?startDate=2026-06-03&endDate=2026-06-02', 'startDate must not be after endDate'],
     ['tokens?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     ['tokens?startDate=2026-06-03&endDate=2027-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model or absent'],
     [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
     [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
-    [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: there are startDate, endDate.'],
-    [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: there are startDate, endDate.'],
+    [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: use startDate, endDate.'],
+    [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: use startDate, endDate.'],
     ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
@@ -198,10 +195,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&limit=2.5`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&cursor=`, 'cursor must be a user id'],
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be given once, not 2 times'],
-    [
-      `users?${DAYS}&timezone=utc`,
-      'There is no parameter timezone: there are startDate, endDate, limit, cursor.',
-    ],
+    [`users?${DAYS}&timezone=utc`, 'There is no parameter timezone: use startDate, endDate, limit, cursor.'],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({
       url: `/api/v1/analytics/${path}`,

@@ -344,6 +344,6 @@ describe('JWTs', () => {
     const { make } = await jwtWorld();
     const { status, detail } = await ask(buildApp(await World.create()), await make());
     expect(status).toBe(401);
-    expect(detail).toMatch(/takes no JWT/);
+    expect(detail).toMatch(/doesn't accept JWTs/);
   });
 });

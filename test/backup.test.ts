@@ -262,7 +262,7 @@ describe('a backup', () => {
   test('goes into a new folder only, and leaves nothing behind where it fails', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'mine'), '');
-    await expect(backUpOf(copyOfData(), folder)).rejects.toThrow('has something in it');
+    await expect(backUpOf(copyOfData(), folder)).rejects.toThrow('is not empty');
     const other = join(temporaryFolder(), 'backup');
     const failing = backUp(readConfig({ DAYBOOK_DATA: world.config.data }), other, async () => {
       throw new Error('the service is gone');
@@ -349,7 +349,7 @@ describe('a restore', () => {
     ]),
     [
       'a database of a newer Daybook',
-      /^The database was made by a newer Daybook \(change 9999/,
+      /^A newer Daybook made the database \(change 9999/,
       (folder) => edit(folder, (text) => text.replace(/"change": \d+/, '"change": 9999')),
     ],
     [

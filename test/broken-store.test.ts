@@ -92,7 +92,7 @@ describe('a database that the engine has given up on', () => {
     const refused = await get();
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect(await refused.json()).toMatchObject({ detail: /opened again .*: try again/ });
+    expect(await refused.json()).toMatchObject({ detail: /reopened .*: try again/ });
     expect((await send()).status).toBe(200);
     await expect(inbox.drain(store)).rejects.toThrow(StoreUnavailable);
     leave();

@@ -560,7 +560,7 @@ describe('the rate card', () => {
     await run();
     expect(await billed()).toBe(500);
     writeFileSync(path, '{');
-    await expect(run()).rejects.toThrow('is not as docs/rate-card.md says');
+    await expect(run()).rejects.toThrow('does not match docs/rate-card.md');
     expect(await billed()).toBe(500);
     const runs = await world.store.select(
       'SELECT cause, days_built, days_failed, error FROM runs ORDER BY days_built DESC, error',

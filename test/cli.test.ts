@@ -107,7 +107,7 @@ test('what is written into the data folder is for its owner only, and a folder t
   const { child } = await served(data);
   const [text] = await once((child.stderr as Readable).setEncoding('utf8'), 'data');
   expect(JSON.parse(text.split('\n')[0]).msg).toBe(
-    `Every user of this machine can read the data folder: "chmod -R go= ${data}" keeps it to its owner.`,
+    `Every user of this machine can read the data folder: run "chmod -R go= ${data}" to change that.`,
   );
   const backup = ['--data', data, 'backup', join(folder, 'new', 'backup')];
   expect((await runHere(backup)).code).toBe(0);
@@ -140,10 +140,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['ingest', '--org', 'a b', '.'], '--org must be'],
     [['ingest', '--org', 'acme', '--source', 'emacs', '.'], 'Allowed choices are canonical, claude-code'],
     [['ingest', '--org', 'acme', '--user', 'ada', '.'], "--user can't be combined with --source canonical"],
-    [
-      ['build', '--from', '2026-02-30'],
-      '--from must be a day of the calendar as YYYY-MM-DD, not "2026-02-30"',
-    ],
+    [['build', '--from', '2026-02-30'], '--from must be a calendar date as YYYY-MM-DD, not "2026-02-30"'],
     [['build', '--from', '2026-02-03', '--to', '2026-02-01'], '--from must not be after'],
     [['build', '--to', '9999-01-01'], 'have not ended yet'],
     [
@@ -190,7 +187,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     ],
     [['ingest', '--org', 'acme', ''], 'A path is empty'],
     [['readiness', 'check', 'nowhere'], 'There is no folder nowhere to check'],
-    [['readiness', 'check', '--rules', 'nowhere.json'], 'there is no such file to read'],
+    [['readiness', 'check', '--rules', 'nowhere.json'], "the file can't be read"],
     [['readiness', 'check', '--submit'], 'Give an API key with --key or DAYBOOK_KEY'],
     [['readiness', 'check', '--repo', 'api'], '--repo must be an address'],
     [
@@ -412,7 +409,7 @@ describe('with a server running', () => {
     expect(mistake.code).toBe(2);
 
     const second = await run('serve', '--port', '0');
-    expect(second.stderr).toContain('Another "daybook serve" has the data folder');
+    expect(second.stderr).toContain('Another "daybook serve" uses the data folder');
     expect(second.code).toBe(2);
 
     child.kill('SIGTERM');

@@ -132,7 +132,7 @@ describe('creating a computer', () => {
     [
       'a remoteUser of white space',
       { ...MADE, remoteUser: ' \u00a0' },
-      /remoteUser must have a character that is not white space/,
+      /remoteUser must have a character other than white space/,
     ],
     [
       'a serviceAccountId of white space',
@@ -169,7 +169,7 @@ describe('creating a computer', () => {
     ].map((repo): [string, object, RegExp] => [
       `a repository ${repo}`,
       { ...MADE, repos: [repo] },
-      /^(?!.*s3cr3t).*repos.0 must not have a password or token in it: .*credential helper or an SSH key/,
+      /^(?!.*s3cr3t).*repos.0 must not have a password or token: .*credential helper or an SSH key/,
     ]),
     [
       'a password that ends the host',
@@ -199,11 +199,7 @@ describe('creating a computer', () => {
       { ...MADE, source: { kind: 'computer', computerId: 'cmp_1' } },
       /computerId/,
     ],
-    [
-      'a member that there is not',
-      { ...MADE, size: 'xl' },
-      /There is no member size: there are name, provider,/,
-    ],
+    ['a member that there is not', { ...MADE, size: 'xl' }, /There is no member size: use name, provider,/],
     [
       'a member of source that there is not',
       { ...MADE, source: { kind: 'scratch', x: 1 } },
@@ -360,7 +356,10 @@ describe('changing a computer', () => {
     expect((await ada('PATCH', path, {})).body).toEqual(body);
     expect((await ada('PATCH', path, { hostId: HOST })).status).toBe(200);
     const again = await ada('PATCH', path, { hostId: '00000000-0000-4000-8000-000000000000' });
-    expect(again.body).toMatchObject({ status: 409, detail: expect.stringContaining('hostId is set once') });
+    expect(again.body).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('hostId is already set'),
+    });
     expect((await ada('PATCH', path, { hostId: null })).status).toBe(400);
     expect((await ada('PATCH', path, { status: 'active' })).status).toBe(400);
     expect((await ada('PATCH', path, { name: 'Desk' })).status).toBe(400);

@@ -60,7 +60,7 @@ describe('daybook config', () => {
     [{ DAYBOOK_TLS_CERT: 'cert.pem' }, /go together/],
     [
       { DAYBOOK_PUBLIC_URL: 'https://acme.example/?x' },
-      /^DAYBOOK_PUBLIC_URL can't be .* must be an address as /,
+      /^DAYBOOK_PUBLIC_URL can't be .* must be an address such as /,
     ],
     [{ DAYBOOK_JWT_SECRET: 'short' }, /^DAYBOOK_JWT_SECRET must have at least 32 characters\.\n$/],
     [{ DAYBOOK_JWT_JWKS: 'keys.json' }, /DAYBOOK_JWT_ISSUER and DAYBOOK_JWT_AUDIENCE/],
@@ -75,7 +75,7 @@ describe('daybook config', () => {
   }
 });
 
-test('algorithms that don’t go with what JWTs are checked with are refused', () => {
+test("algorithms that don't go with what JWTs are checked with are refused", () => {
   const base = {
     DAYBOOK_JWT_ISSUER: 'i',
     DAYBOOK_JWT_AUDIENCE: 'a',

@@ -269,7 +269,7 @@ describe('every route', () => {
       }
     }, takesOneJson));
 
-  test('that takes a body is a 415 for other types of it, for none, and for a packing that it doesn’t know', () =>
+  test("that takes a body is a 415 for other types of it, for none, and for a packing that it doesn't know", () =>
     each(async (operation) => {
       for (const type of [
         'text/csv',
@@ -669,7 +669,7 @@ describe('the family of v0', () => {
       'The member status must be a number.',
     );
     expect((await send('/things', { payload: { status: 400, colour: 'red' } })).json().detail).toBe(
-      'There is no member colour: there are status.',
+      'There is no member colour: use status.',
     );
     expect((await send('/things', { payload: '{' })).statusCode).toBe(415);
   });
@@ -698,7 +698,7 @@ test('what is no path of anything is a 404, of v0 in its own shape and after the
   }
 });
 
-test('a browser’s preflight is answered before the credential, for pages of the origins that are set and no others', async () => {
+test("a browser's preflight is answered before the credential, for pages of the origins that are set and no others", async () => {
   const open = await Service.start({ DAYBOOK_CORS_ORIGINS: 'https://acme.example' });
   const operation = open.operations.find(({ isOpen }) => !isOpen) as Operation;
   const preflight = (url: string, origin: string) =>

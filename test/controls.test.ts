@@ -141,9 +141,12 @@ describe('settings', () => {
       ],
       [
         { modelPolicy: { allowedModelIds: ['  '] } },
-        'settings.modelPolicy.allowedModelIds.0 must have a character that is not white space',
+        'settings.modelPolicy.allowedModelIds.0 must have a character other than white space',
       ],
-      [{ customModels: [{ apiKey: MASK }] }, 'customModels..apiKey is masked, and there is no secret'],
+      [
+        { customModels: [{ apiKey: MASK }] },
+        'customModels..apiKey is masked, but no secret is stored for it',
+      ],
     ];
     for (const [settings, sentence] of wrong) {
       const { status, body } = await put(settings, { org: 'wrong' });
@@ -151,10 +154,7 @@ describe('settings', () => {
       expect(body.detail).toContain(sentence);
     }
     const record = await ask('PUT', PATH, { org: 'wrong', payload: { settings: {}, revision: 1 } });
-    expect([record.status, record.body.detail]).toEqual([
-      400,
-      'There is no member revision: there are settings.',
-    ]);
+    expect([record.status, record.body.detail]).toEqual([400, 'There is no member revision: use settings.']);
     expect((await ask('GET', PATH, { org: 'wrong' })).body.revision).toBe(0);
   });
 
@@ -222,7 +222,7 @@ describe('settings', () => {
     const { status, body } = await put({ env }, { org: 'large' });
     expect([status, body.detail]).toEqual([
       400,
-      'The settings must have at most 262144 bytes, secrets encrypted.',
+      'The settings must have at most 262144 bytes with encrypted secrets.',
     ]);
   });
 });
@@ -302,7 +302,7 @@ describe('secrets', () => {
     );
   });
 
-  test('stay with their model when others are added or go, and can’t be moved to another', async () => {
+  test("stay with their model when others are added or go, and can't be moved to another", async () => {
     const org = 'moved';
     const model = (id: string, apiKey: string) => ({ id, apiKey });
     await put({ customModels: [model('one', 'hidden-1'), model('two', 'hidden-2')], env: { A: 7 } }, { org });
@@ -412,7 +412,7 @@ describe('allowed addresses', () => {
     expect(AddressRange.safeParse(range).success).toBe(false);
   });
 
-  test('hold for every request of the organization, those of events too, and for no other’s', async () => {
+  test("hold for every request of the organization, those of events too, and for no other's", async () => {
     const org = 'fenced';
     const allowed = '198.51.100.7';
     expect(
@@ -438,7 +438,7 @@ describe('allowed addresses', () => {
       const { status, body } = await ask(method, url, { org, from: '203.0.113.1', ...more });
       expect([status, body.detail], url).toEqual([
         403,
-        'The organization takes no requests from 203.0.113.1.',
+        "The organization doesn't allow requests from 203.0.113.1.",
       ]);
       expect((await ask(method, url, { org: 'free', from: '203.0.113.1', ...more })).status).toBeLessThan(
         300,
@@ -463,11 +463,11 @@ describe('allowed addresses', () => {
     expect((await ask('GET', PATH, { org, headers, from: '10.9.9.9' })).status).toBe(200);
   });
 
-  test('without the author’s own are a 400, and change nothing', async () => {
+  test("without the author's own are a 400, and change nothing", async () => {
     const { status, body } = await put({ networkPolicy: { allowedIps: ['192.0.2.1'] } }, { org: 'locked' });
     expect([status, body.detail]).toEqual([
       400,
-      'The member settings.networkPolicy.allowedIps must have your own address, 127.0.0.1: you would lock yourself out.',
+      'The member settings.networkPolicy.allowedIps must include your own address, 127.0.0.1, or you would lock yourself out.',
     ]);
     expect((await ask('GET', PATH, { org: 'locked' })).body.revision).toBe(0);
   });

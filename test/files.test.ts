@@ -279,9 +279,9 @@ describe('an upload that fails', () => {
     symlinkSync('made', join(agent.workspace, 'in'));
     mkdirSync(join(agent.workspace, 'made'), { recursive: true });
     for (const [destPath, why] of [
-      ['file/x', /no folder/],
+      ['file/x', /not a folder/],
       ['out/x', /outside/],
-      ['x'.repeat(256), /longer than the file system takes/],
+      ['x'.repeat(256), /longer than the file system allows/],
     ] as const) {
       const { complete } = await service.sent(computer.id, 'x', 'x');
       const { status, body } = await complete({ destPath });
@@ -441,7 +441,7 @@ describe('who may send a file', () => {
       { networkPolicy: { allowedIps: ['192.0.2.1'] } },
       { id: 'olga', email: '', name: '' },
     );
-    const refusal = 'The organization takes no requests from 127.0.0.1.';
+    const refusal = "The organization doesn't allow requests from 127.0.0.1.";
     const put = await fetch(body.uploadUrl, { method: 'PUT', body: 'x' });
     expect([put.status, await put.json()]).toMatchObject([403, { detail: refusal }]);
     const agent = await fetch(`${service.url}/api/v0/relay/agent`, {

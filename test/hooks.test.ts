@@ -386,7 +386,7 @@ describe('a hook command', () => {
     expect(endless.stdout.length).toBeLessThanOrEqual(1 << 20);
   });
 
-  test('that ends at once, fails, or can’t be started has ended, whatever it was given', async () => {
+  test("that ends at once, fails, or can't be started has ended, whatever it was given", async () => {
     const large = 'x'.repeat(5 << 20);
     expect(await run('exit 0', 60_000, large)).toMatchObject({ exitCode: 0, isTimedOut: false });
     expect(await run('exec <&-; echo said; echo why >&2; exit 7', 60_000, large)).toMatchObject({
@@ -459,7 +459,7 @@ describe('the agent gets', () => {
     const { exitCode, stdout, stderr } = answerOf('PreToolUse', runs);
     expect([exitCode, stdout]).toEqual([0, '']);
     expect(stderr).toBe(
-      'The hook "c" ended with 1 after 5 ms.\nodd\nThe hook "c" was ended after 60 seconds.\nThe hook "c" was ended after 60 seconds.\n',
+      'The hook "c" ended with 1 after 5 ms.\nodd\nThe hook "c" was stopped after 60 seconds.\nThe hook "c" was stopped after 60 seconds.\n',
     );
     expect(answerOf('PreToolUse', [run({ stderr: 'said' })], true).stderr).toContain('said');
   });
@@ -551,7 +551,11 @@ describe('over HTTP', () => {
         400,
         'at most 24 hours',
       ],
-      [{ ...base, hook_event_name: 'SessionStart', user_id: 'grace' }, 403, 'its own user_id, ada, only'],
+      [
+        { ...base, hook_event_name: 'SessionStart', user_id: 'grace' },
+        403,
+        'only payloads of its own user_id, ada:',
+      ],
       [{ ...base, hook_event_name: 'Stop', message: 'x'.repeat(1 << 20) }, 413, 'at most 1048576 bytes'],
     ];
     for (const [payload, status, sentence] of wrong) {
@@ -562,7 +566,7 @@ describe('over HTTP', () => {
       ]);
     }
     const session = { ...base, hook_event_name: 'SessionStart', timestamp };
-    expect((await post(session, ingest)).text).toContain('stands for no user');
+    expect((await post(session, ingest)).text).toContain('belongs to no user');
     expect((await post({ ...session, user_id: 'grace' }, ingest)).status).toBe(202);
     expect((await post(session, await keyOf('guest', 'ada'))).status).toBe(403);
     await world.inbox.drain(world.store);
@@ -620,7 +624,7 @@ describe('hooks send', () => {
   const payload = (prompt: string) =>
     JSON.stringify({ ...base, hook_event_name: 'UserPromptSubmit', prompt: `/x ${SECRET} ${prompt}` });
 
-  test('keeps what the server doesn’t take, without words, and sends it with the next one', async () => {
+  test("keeps what the server doesn't take, without words, and sends it with the next one", async () => {
     const home = temporaryFolder();
     let status = 503;
     const { url, bodies } = await server(() => status);
@@ -759,7 +763,7 @@ describe('hooks install', () => {
     },
   );
 
-  test('makes the file where there is none, and leaves one alone that it can’t read', async () => {
+  test("makes the file where there is none, and leaves one alone that it can't read", async () => {
     const home = temporaryFolder();
     await write(installed('claude-code', home, 'node cli.js hooks send --agent claude-code'));
     const path = join(home, '.claude', 'settings.json');
@@ -772,7 +776,9 @@ describe('hooks install', () => {
     ]);
     for (const text of ['{ "a": ', '[]', '"x"']) {
       writeFileSync(path, text);
-      expect(() => installed('claude-code', home, 'x')).toThrow('is not the JSON object that it should be');
+      expect(() => installed('claude-code', home, 'x')).toThrow(
+        'is not a JSON object, so nothing was changed',
+      );
     }
   });
 

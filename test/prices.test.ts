@@ -63,7 +63,7 @@ test.each([
     'models.0.prices.1.valid_from 2026-01-01 is there twice',
     list({ valid_from: '2026-01-01', source }, { valid_from: '2026-01-01', source }),
   ],
-  ['models.0.prices.0.valid_from must be a day', list({ valid_from: '2026-02-30', source })],
+  ['models.0.prices.0.valid_from must be a calendar date', list({ valid_from: '2026-02-30', source })],
   ['models.0.prices.0.source must be a string', list({ valid_from: '2026-01-01', input: 1 })],
   ['models.0.prices.0.input must be at least 0', list({ valid_from: '2026-01-01', input: -1, source })],
   [
@@ -74,13 +74,13 @@ test.each([
 ])('a list is refused that is wrong: %s', async (sentence, content) => {
   const path = world.file('wrong.json', typeof content === 'string' ? content : JSON.stringify(content));
   await expect(World.create({ DAYBOOK_PRICES: path })).rejects.toThrow(
-    `The price list ${path} is not as docs/prices.md says: ${sentence}`,
+    `The price list ${path} does not match docs/prices.md: ${sentence}`,
   );
 });
 
 test('a list that is not there is refused', async () => {
   await expect(World.create({ DAYBOOK_PRICES: '/no/such/list.json' })).rejects.toThrow(
-    "The price list /no/such/list.json can't be read: set DAYBOOK_PRICES to a file, or leave it unset.",
+    "The price list /no/such/list.json can't be read: set DAYBOOK_PRICES to a readable file, or leave it unset.",
   );
 });
 

@@ -67,5 +67,5 @@ test('a service below a path is reached there: its agent, uploads, hooks and the
   expect(await remote.upload({ path, size: 5, name: 'a.txt' }, 'box', undefined, () => {})).toBe(5);
   expect(readFileSync(join(agent.workspace, 'a.txt'), 'utf8')).toBe('hello');
   const { sentence } = await connectTo(temporaryFolder(), { server: url, key: service.key });
-  expect(sentence).toContain(`sends to ${url}`);
+  expect(sentence).toContain(`reports to ${url}`);
 });

@@ -136,7 +136,7 @@ describe('readiness reports', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('page after one that is the organization’s own, and no other', async () => {
+  test("page after one that is the organization's own, and no other", async () => {
     const { body } = await send('stark', reportOf('secret'));
     for (const id of [body.reportId, '3f1c9a52-7d0e-4b86-9c41-5e2a8d7f6b03']) {
       const { status, body } = await get('hooli', `${REPORTS}?startAfter=${id}`);
@@ -155,7 +155,7 @@ describe('readiness reports', () => {
     ['limit=', 'limit must be a positive integer'],
     ['startAfter=x', 'startAfter must be a UUID'],
     ['repoId=x', 'repoId must be a repository id'],
-    ['cursor=x', 'There is no parameter cursor: there are repoId, limit, startAfter'],
+    ['cursor=x', 'There is no parameter cursor: use repoId, limit, startAfter'],
   ])('are a 400 for ?%s', async (query, sentence) => {
     const { status, body } = await get('acme', `${REPORTS}?${query}`);
     expect(status).toBe(400);
@@ -178,7 +178,7 @@ describe('readiness reports', () => {
       'report.readme.denominator must be at least 1',
     ],
     ['an application of white space', { apps: { ' ': { description: 'x' } } }, 'must have a character'],
-    ['a branch of white space', { branch: ' ' }, 'branch must have a character that is not white space'],
+    ['a branch of white space', { branch: ' ' }, 'branch must have a character other than white space'],
     [
       'no rationale',
       { report: { readme: { numerator: 0, denominator: 1 } } },

@@ -70,7 +70,7 @@ describe('the facts of git', () => {
       branch: 'main',
       hasLocalChanges: false,
       hasNonRemoteCommits: true,
-      report: { recent_commit: { numerator: 1, rationale: 'the last commit is of 2026-07-10.' } },
+      report: { recent_commit: { numerator: 1, rationale: 'the last commit is from 2026-07-10.' } },
     });
     git(folder, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
     git(folder, 'tag', 'v1');
@@ -98,7 +98,7 @@ describe('the facts of git', () => {
     expect(notes).toEqual([]);
     mkdirSync(join(folder, '.git'));
     expect((await check(folder, CRITERIA, NOW)).notes).toEqual([
-      expect.stringMatching(/^Git could not be asked about the repository: .+\.$/),
+      expect.stringMatching(/^Git could not read the repository: .+\.$/),
     ]);
   });
 
@@ -275,7 +275,7 @@ describe('a repository cannot have the check read', () => {
   });
 });
 
-describe('rules of one’s own', () => {
+describe("rules of one's own", () => {
   const rule = (more: object = {}) => ({
     id: 'our_rule',
     level: 1,
@@ -371,7 +371,7 @@ describe('rules of one’s own', () => {
       'our_rule.any.0.files.0 must stand for at most 100 patterns',
     ],
     [{ criteria: [rule(), rule()] }, 'have our_rule twice'],
-    [{ criteria: [{ id: 'nothing', off: true }] }, 'turn off nothing, and there is no such criterion'],
+    [{ criteria: [{ id: 'nothing', off: true }] }, 'turn off nothing, but there is no such criterion'],
     [{ criteria: [{ id: 'readme', off: false }] }, 'readme.off must be true'],
   ];
   test.each(WRONG.map(([data, sentence]) => [sentence, data] as const))(
@@ -386,7 +386,7 @@ describe('rules of one’s own', () => {
   );
 
   test('that are not there are a mistake of use', () => {
-    expect(() => readCriteria('/nowhere.json')).toThrow('there is no such file to read');
+    expect(() => readCriteria('/nowhere.json')).toThrow("the file can't be read");
     expect(() => readCriteria(PACKAGE_ROOT)).toThrow(UsageError);
     expect(existsSync('/nowhere.json')).toBe(false);
   });

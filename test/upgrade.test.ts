@@ -121,7 +121,7 @@ describe('a database of an older Daybook', () => {
         prices: readConfig({}).prices,
         now: Date.UTC(2026, 6, 1, 0, 0, second),
       });
-      await expect(opening).rejects.toThrow('is not as docs/rate-card.md says');
+      await expect(opening).rejects.toThrow('does not match docs/rate-card.md');
     }
     expect(copiesIn(data)).toEqual([
       'daybook-0009-20260701T000002Z.duckdb',

@@ -1,4 +1,4 @@
--- One row is one built day: what its agents made.
+-- One row is one built day: the files, commits and pull requests of its agents.
 -- Grain: (date).
 WITH extensions_of_day AS (
   SELECT

@@ -1,5 +1,5 @@
--- One row is one due day with what it is built from: batch, the newest one when the days were chosen; built_at, in Unix
--- milliseconds; the rate card, language table and definitions that hold now.
+-- One row is one due day and what it is built from: the newest batch when the days were chosen, built_at in Unix
+-- milliseconds, and the current rate card, language table and definitions.
 -- Reads day_inputs as the last build left it. Grain: (org_id, day).
 WITH
 present AS (

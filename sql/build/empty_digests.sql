@@ -1,4 +1,4 @@
--- One row is the digest of one table of one due day that has no rows in it: SHA-256 of nothing.
+-- One row is the digest of one table of one due day without rows: the SHA-256 of nothing.
 -- Reads written_rows for the tables, and fresh_digests. Grain: (org_id, day, table_name).
 SELECT
   CAST(due.org_id AS VARCHAR) AS org_id,

@@ -1,6 +1,6 @@
--- One row is one day whose count of started sessions has changed, because sessions came to the due days or left them: the
--- day on which such a session started before, and the one on which it starts now. Due days are among them: they are being
--- built anyway, and this says why their rows change.
+-- One row is one day whose number of started sessions has changed, because the due days have gained or lost sessions: the day
+-- on which such a session used to start, and the day on which it starts now. Due days are included: they are built anyway, and
+-- this is the reason why their rows change.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
 moved AS (
@@ -29,7 +29,7 @@ moved AS (
     HAVING sum(was_there) <> sum(is_there)
   )
 ),
--- The first days of such sessions, before and now. Of their days those that aren't due are the same in both.
+-- The first days of such sessions, before and now. Days that aren't due are the same in both.
 start_day AS (
   SELECT
     org_id,

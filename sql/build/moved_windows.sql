@@ -1,6 +1,6 @@
--- One row is one built day whose trailing windows count other users than before, because the users of a due day in their
--- reach have changed. Days that such events have made stale are among them anyway; these matter for a day that went in late,
--- since a check had kept it out while the days after it were built.
+-- One row is one built day whose trailing windows count other users than before, because the users of a due day in these
+-- windows have changed. The events themselves make such days stale too. This matters for a day that was replaced late because a
+-- check had kept it out while the days after it were built.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
 user_day AS (

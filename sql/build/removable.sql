@@ -1,4 +1,4 @@
--- One row is one built day whose events may go: it is not later than $last, and was built from all that came for it.
+-- One row is one built day whose events can be removed: it is $last or earlier, and was built from everything that arrived for it.
 -- Grain: (org_id, day).
 WITH
 newest_arrival AS (

@@ -1,6 +1,6 @@
--- One row is one table of a due day whose rows aren't those that the last build of the day left. The reason names what has
--- changed of all that the table depends on: the definitions, the events, for some tables the rate card or the language table.
--- Where several have changed it names them all, since the rows can't tell which of them it was.
+-- One row is one table of a due day whose rows differ from the day's previous build. The reason names what has changed of
+-- everything that the table depends on: the definitions, the events, for some tables the rate card or the language table.
+-- If several have changed, it names all of them, because the rows don't show which one made the difference.
 -- Reads digests, day_inputs and touches as the last builds left them, and fresh_digests and fresh_touches.
 -- Grain: (org_id, day, table_name).
 WITH
@@ -37,8 +37,8 @@ newest_arrival AS (
     org_id,
     day
 ),
--- The days that events have changed since: their own ones, those of a day that their windows reach, or those that moved the
--- start of a session. A start can also move because sessions are defined in another way; then that is the reason.
+-- Days that events have changed since: events of the day itself, of a day in its windows, or events that moved the start of a
+-- session. A start can also move because the definition of a session has changed; then that is the reason.
 late_arrival AS (
   SELECT
     day_inputs.org_id AS org_id,
@@ -79,7 +79,7 @@ caused AS (
     restated.table_name AS table_name,
     restated.old_digest AS old_digest,
     restated.new_digest AS new_digest,
-    -- Windows and starts of sessions are in activity, starts in users too.
+    -- activity depends on windows and on starts of sessions, users on starts.
     (CASE
       WHEN late_day.is_own = 1 THEN ', late events'
       WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
@@ -113,6 +113,6 @@ SELECT
   CAST(old_digest AS VARCHAR) AS old_digest,
   CAST(new_digest AS VARCHAR) AS new_digest,
   instant($built_at) AS built_at,
-  -- Nothing else can change rows. If something did, it must be seen.
+  -- Nothing else can change rows. If something did, it must show.
   CAST(CASE WHEN reasons = '' THEN 'unexplained' ELSE substring(reasons, 3) END AS VARCHAR) AS reason
 FROM caused

@@ -1,4 +1,4 @@
--- Who is active on a day is active in its week, and who is active in its week in its month.
+-- A user who is active on a day is active in its week, and a user who is active in its week is active in its month.
 SELECT
   org_id,
   day,

@@ -1,5 +1,5 @@
 -- No count, ratio or average is below 0, infinite or not a number.
--- A double must lie between two numbers: what isn't a number does so for no engine, wherever it has it in its order.
+-- A double must lie between two numbers. NaN doesn't in any engine, wherever the engine sorts it.
 SELECT DISTINCT
   org_id,
   day,

@@ -1,4 +1,4 @@
--- A built day has one row in each table of days, also without events.
+-- A built day has one row in each table of days, even without events.
 SELECT
   org_id,
   day,

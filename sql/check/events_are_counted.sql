@@ -1,4 +1,4 @@
--- A day counts each of its events, and no other day's: as many as there are of each kind, and their tokens.
+-- A day counts each of its own events once, and no others: as many as there are of each kind, and their tokens.
 -- A tool invocation is a tool call or a parse artifact.
 SELECT
   due.org_id AS org_id,

@@ -1,4 +1,4 @@
--- The groups of a number add up to the number that has no groups.
+-- Groups add up to the ungrouped number.
 SELECT
   due.org_id AS org_id,
   due.day AS day,

@@ -1,4 +1,4 @@
--- No row is outside its day: an event is on the UTC day of its time, and a daily query writes rows of the due days alone.
+-- No row is outside its day: an event is on the UTC day of its time, and a daily query writes only rows of due days.
 SELECT
   org_id,
   day,
@@ -10,7 +10,7 @@ GROUP BY
   org_id,
   day
 UNION ALL
--- Whose rows they are can't be told from outside, so this finds all due days: the build then takes one at a time.
+-- The rows don't say which day's query wrote them, so this returns all due days: the build then builds one day at a time.
 SELECT
   due.org_id AS org_id,
   due.day AS day,

@@ -1,4 +1,4 @@
--- The shares of the autonomy levels sum to 1 where the level of any tool call is known, and are all 0 where none is.
+-- The shares of the autonomy levels sum to 1 if the level of any tool call is known, and are all 0 otherwise.
 WITH
 known AS (
   SELECT
@@ -27,7 +27,7 @@ LEFT JOIN known
   AND known.day = tools.day
 WHERE (tools.org_id, tools.day) IN (SELECT org_id, day FROM due)
   AND (
-    -- A sum of doubles can be off by their last digits.
+    -- A sum of doubles can differ in the last digits.
     NOT (
       tools.auto_high_ratio + tools.auto_medium_ratio + tools.auto_low_ratio + tools.manual_ratio
       BETWEEN (CASE WHEN coalesce(known.tool_calls, 0) > 0 THEN 0.999999999 ELSE 0 END)

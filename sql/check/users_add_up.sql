@@ -1,4 +1,4 @@
--- The users of a day add up to the day of their organization.
+-- The users of a day add up to their organization's day.
 SELECT
   due.org_id AS org_id,
   due.day AS day,

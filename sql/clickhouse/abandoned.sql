@@ -1,4 +1,4 @@
--- One row is one settle or build that was cut off: what it wrote never counts.
+-- One row is one settle or build that was interrupted: what it wrote never counts.
 CREATE TABLE IF NOT EXISTS abandoned (
   kind    VARCHAR NOT NULL,  -- batch, build
   number  BIGINT NOT NULL

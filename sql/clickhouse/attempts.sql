@@ -1,4 +1,4 @@
--- One row is one settle or build that was begun: its number is taken, whatever became of it.
+-- One row is one settle or build that was started: its number is taken, whether it finished or not.
 CREATE TABLE IF NOT EXISTS attempts (
   kind    VARCHAR NOT NULL,  -- batch, build
   number  BIGINT NOT NULL

@@ -1,4 +1,4 @@
--- The batches that count: a batch's row here is written last, and makes all of it count at once.
+-- The batches that count. A batch's row here is written last and makes all of the batch count at once.
 CREATE OR REPLACE VIEW batches AS
 SELECT *
 FROM batches_rows

@@ -1,4 +1,4 @@
--- The digests that the newest build that counts left of each day's tables.
+-- The digests of each day's tables, from the newest build that counts.
 CREATE OR REPLACE VIEW digests AS
 SELECT * EXCEPT (build)
 FROM digests_rows

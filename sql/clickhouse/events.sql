@@ -1,4 +1,4 @@
--- The events of batches that count, without the copies that gave way.
+-- The events of batches that count, without replaced copies.
 CREATE OR REPLACE VIEW events AS
 SELECT *
 FROM events_rows

@@ -1,5 +1,5 @@
--- One row is one event of the batch that is being settled: what is asked for among the stored ones. It is made anew when this
--- text changes, and nothing is lost by that.
+-- One row is one event of the batch that is being settled, to look up its stored copies. The table is recreated when this text
+-- changes, which loses nothing.
 DROP TABLE IF EXISTS incoming SYNC;
 CREATE TABLE IF NOT EXISTS incoming (
   org_id       VARCHAR NOT NULL,

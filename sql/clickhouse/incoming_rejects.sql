@@ -1,4 +1,4 @@
--- One row is one source of lines that the batch that is being settled has rejected: what is asked for among the stored rejects.
+-- One row is one source of lines that the batch being settled has rejected, to look up its stored rejects.
 CREATE TABLE IF NOT EXISTS incoming_rejects (
   org_id  VARCHAR NOT NULL,
   source  VARCHAR NOT NULL

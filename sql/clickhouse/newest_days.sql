@@ -1,4 +1,4 @@
--- The built days, each with the build that holds its rows: of the rows of a day the one with the highest version.
+-- The built days, each with the build that has its rows: of a day's rows here, the one with the highest version.
 CREATE OR REPLACE VIEW newest_days AS
 SELECT *
 FROM days_rows

@@ -1,4 +1,4 @@
--- The e-mail that the newest batch that counts gave to each user.
+-- The e-mail of each user, from the newest batch that counts and has one.
 CREATE OR REPLACE VIEW user_emails AS
 SELECT
   org_id,

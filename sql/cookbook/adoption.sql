@@ -1,7 +1,7 @@
--- How do agents spread in the organization?
+-- How is the use of agents growing?
 --
--- One row is one month: the most users of a day, and the users of the trailing 7 and 30 days as they were on the month's last built day.
--- A month that isn't over has its last day so far, and `new_users` are new to the events, not to agents: the first month holds all who were there before.
+-- One row is one month: the highest number of users on a day, and the users of the trailing 7 and 30 days on the month's last built day.
+-- In the current month that is the newest built day. `new_users` have their first event in the month, so the first month includes everyone who used agents before.
 -- Grain: (month).
 WITH
 month_activity AS (

@@ -1,7 +1,7 @@
 -- Which hooks block agents?
 --
--- One row is one hook command with its event: how often it ran, and of the runs whose exit code is known how many blocked (2), failed otherwise or ran out of time.
--- A hook that blocks does its work; one that blocks many users often is a rule that agents should be told of beforehand. Runs without an exit code say nothing of it.
+-- One row is one hook command with its event: how often it ran, how many runs have a known exit code, and how many blocked (2), failed otherwise or timed out.
+-- Blocking is what such a hook is for. But if it often blocks many users, tell agents about its rule beforehand. Runs without an exit code are not counted as blocked or failed.
 -- Grain: (hook_event, command).
 SELECT
   CAST(hook_event AS VARCHAR) AS hook_event,

@@ -1,7 +1,7 @@
 -- How much of each model's input comes from the cache, and what do misses cost?
 --
--- One row is one model: the share of its input that was read from the cache, and what the rest cost as uncached input and as writes to the cache.
--- A miss isn't waste by itself, since everything is written once before it can be read: look for a low ratio beside long sessions.
+-- One row is one model: the share of its input that was read from the cache, and the cost of the rest as uncached input and as cache writes.
+-- A miss isn't always waste, because everything is written once before it can be read: look for a low ratio together with long sessions.
 -- Grain: (model_id).
 SELECT
   CAST(model_id AS VARCHAR) AS model_id,

@@ -1,7 +1,7 @@
 -- What does a pull request cost?
 --
--- One row is one user: all that the user's agents cost in the range, over the pull requests that they opened and the commits that they made.
--- Events tell that a pull request was opened by an agent, not whether it was merged, and know nothing of those opened by hand: it is the cost of all work per opened one, for trends and not for a ranking of people.
+-- One row is one user: the cost of the user's agents in the range, per pull request that they opened and per commit that they made.
+-- Events say that an agent opened a pull request, but not whether it was merged, and don't include those opened by hand. Use the number for trends, not to rank people.
 -- Grain: (user_id).
 WITH
 output AS (

@@ -1,7 +1,7 @@
 -- How far can each day be trusted?
 --
--- One row is one built day with events: the share of its events that don't say their client or autonomy mode, names of tools that can't be any, and the share of its tokens that have no price.
--- A high share doesn't make other numbers wrong: it says which ones rest on few events. Days without events are left out here, though they are built, and lines that were rejected never became events: `daybook report quality` counts those.
+-- One row is one built day with events: the share of its events without a client or autonomy mode, impossible tool names, and the share of its tokens without a price.
+-- A high share doesn't make other numbers wrong: it shows which ones rest on few events. Days without events are left out. For rejected lines, which never became events, see `daybook report quality`.
 -- Grain: (day).
 WITH
 day_cost AS (

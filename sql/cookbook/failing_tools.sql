@@ -1,7 +1,7 @@
 -- Which tools fail most?
 --
--- One row is one tool with a failed call: how many of the calls whose outcome is known failed, and how many users that met.
--- For a shell a command's exit code counts, so that tests which fail as they should are in it; a call without a result has no outcome and is in `tool_calls` alone.
+-- One row is one tool with a failed call: how many of the calls with a known outcome failed, and how many users had a failure.
+-- For a shell the exit code of the command counts, so tests that fail on purpose are included. A call without a result has no outcome and is only in `tool_calls`.
 -- Grain: (tool_key).
 SELECT
   CAST(tool_key AS VARCHAR) AS tool_key,

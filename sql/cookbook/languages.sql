@@ -1,7 +1,7 @@
 -- Which languages do agents write?
 --
 -- One row is one language: the files that agents created and edited in the range, and its share of all of them.
--- A file counts once for each session and day that touched it, however many lines changed. Files with no known language are in the row without a name.
+-- A file counts once for each session and day that changed it, however many lines changed. Files of an unknown language are in the row without a name.
 -- Grain: (language).
 SELECT
   CAST(language AS VARCHAR) AS language,

@@ -1,7 +1,7 @@
 -- Who tried agents and stopped?
 --
--- One row is one user who was active in the range and then not for 30 days up to its end.
--- Few active days mean that somebody tried and left, many that a habit ended; holidays, another team or another user id look the same.
+-- One row is one user who was active in the range, but not in its last 30 days.
+-- Few active days mean that somebody tried agents and left, many that a habit ended. Holidays, another team or a new user id look the same.
 -- Grain: (user_id).
 SELECT
   CAST(user_id AS VARCHAR) AS user_id,

@@ -1,7 +1,7 @@
 -- Who is stuck at manual autonomy?
 --
--- One row is one user: the share of tool calls made in `manual` or `spec` mode, and on how many days there was nothing else. Those at the top confirm every step.
--- Only tool calls whose mode is known count: `unknown_tool_calls` come from agents that don't say it, and a user who has nothing else has no ratio.
+-- One row is one user: the share of tool calls in `manual` or `spec` mode, and the number of days without any other mode. The users at the top confirm every step.
+-- Only tool calls with a known mode count. `unknown_tool_calls` come from agents that don't report it; a user with only these has no ratio.
 -- Grain: (user_id).
 WITH
 user_day AS (

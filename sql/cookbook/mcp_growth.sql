@@ -1,7 +1,7 @@
 -- Which MCP servers are growing?
 --
--- One row is one MCP server: its calls and users in the 30 days up to `$to`, beside the 30 days before them.
--- Look at the users before the calls, since one busy agent makes many; servers whose names differ only by letter case are one. The sample has no calls of MCP tools.
+-- One row is one MCP server: its calls and users in the 30 days up to `$to`, and in the 30 days before them.
+-- Look at users before calls, because one busy agent makes many calls. Servers whose names differ only in letter case are one. The sample has no calls of MCP tools.
 -- Grain: (server_key).
 WITH
 server AS (

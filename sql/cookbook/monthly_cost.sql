@@ -1,7 +1,7 @@
--- What does each user cost a month?
+-- What does each user cost per month?
 --
--- One row is one user in one month: standard credits, and what the same tokens cost at list prices.
--- The dollars are no invoice: subscriptions, discounts and surcharges aren't in them, and tokens without a known price are counted beside them instead of as nothing. Events know no teams: join a list of your own by `user_id`.
+-- One row is one user in one month: standard credits, and the cost of the same tokens at list prices.
+-- The dollars are not an invoice: they leave out subscriptions, discounts and surcharges, and `unpriced_tokens` have no cost. Events have no teams: join a list of your own by `user_id`.
 -- Grain: (month, user_id).
 SELECT
   CAST(date_trunc('month', day) AS DATE) AS month,

@@ -1,7 +1,7 @@
--- Which sessions were given up after one turn?
+-- Which sessions ended after one turn?
 --
--- One row is one user: of the sessions that started in the range, those with a single user turn, and of these the ones that changed no file.
--- One turn can also be all that a small task needs, or a run that a program drives; those without a change of a file are the likelier disappointments.
+-- One row is one user: the sessions that started in the range, how many of them had a single user turn, and how many of these changed no file.
+-- One turn can be all that a small task needs, or a run that a program drives. Sessions that changed no file are more likely to be disappointments.
 -- Grain: (user_id).
 SELECT
   CAST(user_id AS VARCHAR) AS user_id,

@@ -1,7 +1,7 @@
 -- What would the same tokens have cost with another model?
 --
--- One row is one model of the price list: all tokens of the range at its price on the last day, and that as a multiple of what they cost.
--- Another model would have taken other steps and counted other tokens: it compares prices, not models. Models without a price for every kind of token that was used aren't there, and the actual cost leaves out unpriced tokens as the others can't.
+-- One row is one model of the price list: the cost of all tokens of the range at its price on the last day, also as a multiple of the actual cost.
+-- This compares prices, not models: another model would have taken other steps and used other tokens. Models without a price for every kind of token used are left out. The actual cost doesn't include unpriced tokens, but the others do.
 -- Grain: (model_id).
 WITH
 spent AS (

@@ -1,7 +1,7 @@
 -- Which sessions cost far more than others?
 --
--- One row is one session that cost at least twice the median of the sessions that started in the range, with what it did.
--- An expensive session can be the best one: see its files and commits before its price. A session whose models have no price can't be found here, and counts in no median.
+-- One row is one session that cost at least twice the median of the sessions that started in the range, with its results.
+-- An expensive session can be the best one: look at its files and commits before its price. Sessions without a known price are left out, also from the median.
 -- Grain: (user_id, session_id).
 WITH
 session AS (

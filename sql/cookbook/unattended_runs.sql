@@ -1,7 +1,7 @@
 -- How long do agents work without a person?
 --
 -- One row is one of the ten longest runs: the events of a session from one user turn to the next, with the tool calls in between.
--- The time ends with the run's newest event, so that waiting for the next turn isn't in it; waiting for a permission is.
+-- A run ends with its newest event, so it doesn't include waiting for the next turn. It does include waiting for a permission.
 -- Grain: (user_id, session_id, turn).
 WITH
 numbered AS (

@@ -1,4 +1,4 @@
--- One row is one day of one organization: what its agents made.
+-- One row is one day of one organization: the files, commits and pull requests of its agents.
 -- Grain: (org_id, day).
 -- Looks back: 0 days.
 WITH

@@ -17,7 +17,7 @@ session AS (
     org_id,
     day
 ),
--- A tool call or user turn belongs to an active session, always: the sums over those are the sums of the day.
+-- Every tool call and user turn belongs to an active session, so sums over sessions are the sums of the day.
 person AS (
   SELECT
     org_id,

@@ -12,7 +12,7 @@ file AS (
   FROM files
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 ),
--- The language of a path is that of its file name, else that of its extension: of two parts, as .blade.php, else of one.
+-- The language of a path is that of its file name, else of its extension with two parts such as .blade.php, else with one.
 path_language AS (
   SELECT
     kind.path AS path,

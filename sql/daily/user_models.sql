@@ -22,8 +22,8 @@ usage AS (
     user_id,
     model_id
 ),
--- The rates of a model on a day: those of the longest listed id that its name begins with (its own id is the longest
--- of all, the default's empty id the shortest), in the newest entry that is valid by then, else in the first one.
+-- A model has the rates of the longest listed id that its name begins with: its own id is the longest, the default's empty id the
+-- shortest. Of the dated entries it has the newest that is valid on the day, else the first.
 model_day AS (
   SELECT DISTINCT
     day,

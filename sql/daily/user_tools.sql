@@ -2,7 +2,7 @@
 -- Grain: (org_id, day, user_id, tool_key, server_key).
 -- Looks back: 0 days.
 WITH
--- The keys are made once per spelling of a name, not once per call.
+-- Keys are computed once per spelling of a name, not once per call.
 spelling AS (
   SELECT
     org_id,

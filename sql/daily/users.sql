@@ -1,6 +1,6 @@
 -- One row is one user who was active on one day.
 -- Grain: (org_id, day, user_id).
--- Looks back: to the first day, for the sessions that started earlier.
+-- Looks back: to the first day, for sessions that started earlier.
 WITH
 active AS (
   SELECT
@@ -17,7 +17,7 @@ active AS (
     day,
     user_id
 ),
--- Sessions by their start day, the first on which they have a row.
+-- Sessions by their start day, which is the first day on which they have a row.
 session AS (
   SELECT
     org_id,
@@ -76,7 +76,7 @@ primary_model AS (
     ORDER BY calls DESC, output_tokens DESC, model_id
   ) = 1
 ),
--- The mode of most tool calls and user turns; of equals, the less autonomous one.
+-- The mode with the most tool calls and user turns; if several have as many, the least autonomous.
 delegation AS (
   SELECT
     org_id,
@@ -113,7 +113,7 @@ file AS (
     day,
     user_id
 ),
--- One commit or pull request counts once per user and day. One that has no name of its own counts by itself.
+-- A commit or pull request counts once per user and day. One without a hash or URL counts by itself.
 git_commit AS (
   SELECT
     org_id,

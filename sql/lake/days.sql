@@ -1,7 +1,7 @@
--- One row is one table that has rows of one built day of an organization, with what tells which rows the table has, and which events the day
--- has. A day whose events have changed since its build is not among them: its tables and its events don't go together until the
--- next build. Neither is a day that other definitions have built: its rows may have been carried over into other columns.
--- A day is quiet when neither it nor a day that its trailing windows reach ever had an event: its rows are all zeros.
+-- One row is one table with rows of one built day of an organization. It identifies the table's rows and the day's events. A day
+-- whose events have changed since its build is left out, because its tables and its events don't match until the next build. So is
+-- a day that other definitions have built, because its rows may have been carried over into other columns.
+-- A day is quiet if neither it nor a day in its trailing windows ever had an event: its rows are all zeros.
 -- Grain: (day, table_name).
 WITH
 built_day AS (
@@ -38,7 +38,7 @@ newest_batch AS (
     ON batches.org_id = $org_id
     AND batches.batch = newest_arrival.newest_batch
 ),
--- The days whose trailing windows reach a day with events.
+-- The days whose trailing windows include a day with events.
 reached_day AS (
   SELECT DISTINCT newest_arrival.arrival_day + CAST(trailing_days.days_back AS INTEGER) AS reached_day
   FROM newest_arrival
@@ -69,7 +69,7 @@ SELECT
   built_day.built_at AS built_at,
   CAST(coalesce(newest_batch.newest_batch, 0) AS BIGINT) AS batch,
   newest_batch.settled_at AS settled_at,
-  -- About so many: enough to know which days are large.
+  -- Approximate: good enough to know which days are large.
   CAST(coalesce(newest_batch.accepted, 0) AS BIGINT) AS events,
   CAST(CASE WHEN removed_day.removed_at IS NULL THEN 0 ELSE 1 END AS BIGINT) AS is_removed,
   CAST(CASE WHEN reached_day.reached_day IS NULL THEN 1 ELSE 0 END AS BIGINT) AS is_quiet

@@ -1,4 +1,4 @@
--- One row is the place that one report has in the list of its organization.
+-- One row is the position of one report in the list of its organization.
 -- Grain: ().
 SELECT
   CAST(created_at AS TIMESTAMP(3)) AS created_at

@@ -1,4 +1,4 @@
--- One row is the place that one repository has in the order of addresses.
+-- One row is the position of one repository in the order of addresses.
 -- Grain: ().
 SELECT
   CAST(repo AS VARCHAR) AS repo

@@ -1,4 +1,4 @@
--- One row is one report before a place in the list, the newest first.
+-- One row is one report after a position in the list, newest first.
 -- Grain: (report_id).
 SELECT
   CAST(report_id AS VARCHAR) AS report_id,

@@ -1,4 +1,4 @@
--- One row is one of the two newest reports of a repository after a place in the order of their addresses.
+-- One row is one of the two newest reports of a repository after a position in the order of addresses.
 -- Grain: (report_id).
 WITH
 repositories AS (
@@ -10,7 +10,7 @@ repositories AS (
   ORDER BY repo
   LIMIT $limit
 ),
--- Without the documents: those of all the older reports needn't be read.
+-- Without the documents, so that those of older reports needn't be read.
 newest AS (
   SELECT report_id
   FROM readiness_reports

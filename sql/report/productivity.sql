@@ -1,4 +1,4 @@
--- One row is one built day: what its agents made.
+-- One row is one built day: the files, commits and pull requests of its agents.
 -- Grain: (day).
 SELECT
   CAST(day AS DATE) AS day,

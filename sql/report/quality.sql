@@ -1,4 +1,4 @@
--- One row is one built day: how its lines came, up to now, and what the build found.
+-- One row is one built day: what has arrived for it so far, and what its build found.
 -- Grain: (day).
 SELECT
   CAST(day AS DATE) AS day,

@@ -1,4 +1,4 @@
--- One row says that a build changed what a built day had in one table, the newest last.
+-- One row is one change that a build made to a table of a built day, newest last.
 -- Grain: (day, built_at, table_name).
 SELECT
   CAST(day AS DATE) AS day,

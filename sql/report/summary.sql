@@ -1,4 +1,4 @@
--- One row is one user with what the built days of the range hold.
+-- One row is one user, with totals of the built days in the range.
 -- Grain: (user_id).
 SELECT
   CAST(user_id AS VARCHAR) AS user_id,

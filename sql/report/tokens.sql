@@ -7,7 +7,7 @@ SELECT
   CAST(coalesce(sum(user_models.cache_read_tokens), 0) AS BIGINT) AS cache_read_tokens,
   CAST(coalesce(sum(user_models.cache_write_tokens), 0) AS BIGINT) AS cache_write_tokens,
   CAST(coalesce(sum(user_models.billable_tokens), 0) AS BIGINT) AS billable_tokens
--- It has one row for each built day, also for those without usage.
+-- It has one row for each built day, even without usage.
 FROM activity
 LEFT JOIN user_models
   ON user_models.org_id = activity.org_id

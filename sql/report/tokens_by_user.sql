@@ -1,4 +1,4 @@
--- One row is one model that one user used on a built day; the rows of a user stand together.
+-- One row is one model that one user used on a built day, ordered by user.
 -- Grain: (day, user_id, model_id).
 SELECT
   CAST(user_models.day AS DATE) AS day,

@@ -1,4 +1,4 @@
--- One row is one user who was active in the range, from the cursor on: one more than the page holds.
+-- One row is one user who was active in the range, from the cursor on. It returns one user more than the page has.
 -- Grain: (user_id).
 SELECT
   CAST(user_id AS VARCHAR) AS user_id

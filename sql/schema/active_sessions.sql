@@ -1,4 +1,4 @@
--- One row is one session that was active on one day: with at least one tool call or user turn.
+-- One row is one session that was active on one day: it had at least one tool call or user turn.
 -- Grain: (org_id, day, user_id, session_id).
 CREATE OR REPLACE VIEW active_sessions AS
 SELECT *

@@ -4,9 +4,9 @@ CREATE TABLE activity (
   org_id                VARCHAR NOT NULL,
   day                   DATE NOT NULL,
   daily_active_users    BIGINT NOT NULL,
-  weekly_active_users   BIGINT NOT NULL,  -- on any of the trailing 7 days
-  monthly_active_users  BIGINT NOT NULL,  -- on any of the trailing 30 days
-  sessions              BIGINT NOT NULL,  -- sessions whose start day it is
+  weekly_active_users   BIGINT NOT NULL,  -- active on any of the trailing 7 days
+  monthly_active_users  BIGINT NOT NULL,  -- active on any of the trailing 30 days
+  sessions              BIGINT NOT NULL,  -- sessions that started on this day
   messages              BIGINT NOT NULL,  -- user turns and assistant messages
   user_messages         BIGINT NOT NULL
 --clickhouse , build BIGINT NOT NULL

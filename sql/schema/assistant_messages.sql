@@ -1,4 +1,4 @@
--- One row is one message by the agent.
+-- One row is one message of an agent.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW assistant_messages AS
 SELECT

@@ -1,4 +1,4 @@
--- One row is one call of a model, with what its tokens cost at the prices of its day, in USD.
+-- One row is one call of a model, with the cost of its tokens at the prices of its day, in USD.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW call_costs AS
 SELECT
@@ -13,8 +13,8 @@ SELECT
   output_tokens,
   cache_read_tokens,
   cache_write_tokens,
-  cache_write_1h_tokens,  -- the part of them that lives an hour
-  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd  -- null where the price of some of its tokens isn't known
+  cache_write_1h_tokens,  -- the part of cache_write_tokens that lives an hour
+  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd  -- null if the price of any of its tokens is unknown
 FROM (
   SELECT
     usage.org_id AS org_id,

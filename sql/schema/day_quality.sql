@@ -1,15 +1,15 @@
--- One row is one day of one organization for which anything came or that is built: how its lines came, up to now, beside what
--- the build found (null until then).
+-- One row is one day of one organization that has lines or is built: what has arrived for it so far, and what its build found
+-- (null if it isn't built).
 -- Grain: (org_id, day).
 CREATE OR REPLACE VIEW day_quality AS
 SELECT
   arrived.org_id AS org_id,
   arrived.day AS day,
   arrived.accepted AS accepted,      -- events that count
-  arrived.duplicates AS duplicates,  -- copies of events that were there
+  arrived.duplicates AS duplicates,  -- copies of events that were already there
   arrived.rejected AS rejected,      -- lines that broke a rule
-  arrived.late AS late,              -- events that came after the day was first built
-  quality.events AS events,          -- events that the build counted: as accepted, unless some came after it
+  arrived.late AS late,              -- events that arrived after the first build of the day
+  quality.events AS events,          -- events that the build counted; fewer than accepted if some arrived after it
   quality.parse_artifacts AS parse_artifacts,
   quality.events_without_client AS events_without_client,
   quality.events_without_autonomy_mode AS events_without_autonomy_mode,

@@ -1,4 +1,4 @@
--- One row is one day that the running build computes. Every daily query answers the rows of these days.
+-- One row is one day that the running build computes. Every daily query returns the rows of these days.
 -- Grain: (org_id, day).
 CREATE TABLE due (
   org_id  VARCHAR NOT NULL,

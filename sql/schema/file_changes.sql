@@ -1,4 +1,4 @@
--- One row is one change of a file by the agent.
+-- One row is one change that an agent made to a file.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW file_changes AS
 SELECT

@@ -1,4 +1,4 @@
--- One row is one file that a session touched on one day. It counts as created if it was created that day, otherwise as edited.
+-- One row is one file that a session changed on one day. It counts as created if it was created on that day, otherwise as edited.
 -- Grain: (org_id, day, user_id, session_id, path).
 CREATE OR REPLACE VIEW files AS
 SELECT

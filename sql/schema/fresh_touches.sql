@@ -1,4 +1,4 @@
--- One row is one day that the running build makes stale, or that is due and that it would: see touches.
+-- One row is one day that the running build makes stale, or would make stale if it weren't due itself: see touches.
 -- Grain: (org_id, day).
 CREATE TABLE fresh_touches (
   org_id  VARCHAR NOT NULL,

@@ -1,4 +1,4 @@
--- One row is one commit made via the agent.
+-- One row is one commit that an agent made.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW git_commits AS
 SELECT

@@ -1,4 +1,4 @@
--- One row is one file name or extension and the language of such files.
+-- One row is one file name or extension, with the language of such files.
 -- Grain: (kind, pattern).
 CREATE TABLE languages (
   kind      VARCHAR NOT NULL,  -- name, extension

@@ -1,4 +1,4 @@
--- One row is one parse artifact: a tool invocation whose name no agent can have called. It takes no part in any metric.
+-- One row is one parse artifact: a tool invocation with a name that no agent can have called. No metric counts it.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW parse_artifacts AS
 SELECT

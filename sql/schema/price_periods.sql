@@ -1,10 +1,10 @@
--- One row is one entry of the price list, with the days on which it holds.
+-- One row is one entry of the price list, with the days on which it is valid.
 -- Grain: (model_id, valid_from).
 CREATE OR REPLACE VIEW price_periods AS
 SELECT
   model_id,
   valid_from,
-  lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id ORDER BY valid_from) AS valid_until,  -- the first day on which it doesn't; of the newest entry 2100-01-01
+  lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id ORDER BY valid_from) AS valid_until,  -- the first day on which it is no longer valid; 2100-01-01 for the newest entry
   input_price,
   output_price,
   cache_read_price,

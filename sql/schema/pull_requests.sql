@@ -1,4 +1,4 @@
--- One row is one pull request created via the agent.
+-- One row is one pull request that an agent opened.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW pull_requests AS
 SELECT

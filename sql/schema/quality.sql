@@ -3,7 +3,7 @@
 CREATE TABLE quality (
   org_id                         VARCHAR NOT NULL,
   day                            DATE NOT NULL,
-  events                         BIGINT NOT NULL,  -- that count
+  events                         BIGINT NOT NULL,  -- events that count
   parse_artifacts                BIGINT NOT NULL,
   events_without_client          BIGINT NOT NULL,
   events_without_autonomy_mode   BIGINT NOT NULL,

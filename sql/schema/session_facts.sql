@@ -1,4 +1,4 @@
--- One row is one session, with what its events tell, as far as they haven't been removed.
+-- One row is one session, computed from those of its events that haven't been removed.
 -- Grain: (org_id, user_id, session_id).
 CREATE OR REPLACE VIEW session_facts AS
 SELECT
@@ -6,15 +6,15 @@ SELECT
   session.user_id AS user_id,
   session.session_id AS session_id,
   session.start_day AS start_day,
-  session.started_at AS started_at,  -- its earliest event
-  session.last_at AS last_at,        -- its newest event
+  session.started_at AS started_at,  -- time of its earliest event
+  session.last_at AS last_at,        -- time of its newest event
   session.user_turns AS user_turns,
   session.tool_calls AS tool_calls,
   session.failed_tool_calls AS failed_tool_calls,
   session.file_changes AS file_changes,
-  session.git_commits AS git_commits,      -- events, one for each commit of the agent
-  session.pull_requests AS pull_requests,  -- events, one for each that the agent opened
-  cost.cost_usd AS cost_usd,               -- of the calls whose price is known; null where there are none
+  session.git_commits AS git_commits,      -- git_commit events
+  session.pull_requests AS pull_requests,  -- pull_request events
+  cost.cost_usd AS cost_usd,               -- cost of the calls whose price is known; null if there are none
   CAST(coalesce(cost.unpriced_tokens, 0) AS BIGINT) AS unpriced_tokens
 FROM (
   SELECT

@@ -16,7 +16,7 @@ SELECT
   git_branch,
   cwd,
   tool_key(tool_name, mcp_server) AS tool_key,
-  server_key(tool_name, mcp_server) AS server_key,  -- null when it is not an MCP call
+  server_key(tool_name, mcp_server) AS server_key,  -- null if it is not an MCP call
   autonomy_level(autonomy_mode) AS autonomy_level,
   success,
   duration_ms

@@ -10,11 +10,11 @@ CREATE TABLE tools (
   hooks_invocations           BIGINT NOT NULL,
   web_users                   BIGINT NOT NULL,
   autonomy_ratio_avg          DOUBLE NOT NULL,  -- tool calls per user turn
-  autonomy_ratio_p50          DOUBLE NOT NULL,  -- over active sessions with a user turn
+  autonomy_ratio_p50          DOUBLE NOT NULL,  -- median over active sessions with a user turn
   autonomy_ratio_p90          DOUBLE NOT NULL,
   tool_calls_per_session_avg  DOUBLE NOT NULL,
   user_turns_per_session_avg  DOUBLE NOT NULL,
-  auto_high_ratio             DOUBLE NOT NULL,  -- share of the tool calls whose autonomy level is known
+  auto_high_ratio             DOUBLE NOT NULL,  -- share of the tool calls with a known autonomy level
   auto_medium_ratio           DOUBLE NOT NULL,
   auto_low_ratio              DOUBLE NOT NULL,
   manual_ratio                DOUBLE NOT NULL

@@ -1,4 +1,4 @@
--- One row is one model that one user used on one day, with what its tokens cost at the prices of that day, in USD.
+-- One row is one model that one user used on one day, with the cost of its tokens at the prices of that day, in USD.
 -- Grain: (org_id, day, user_id, model_id).
 CREATE OR REPLACE VIEW user_costs AS
 SELECT
@@ -13,12 +13,12 @@ SELECT
   cache_write_tokens,
   cache_write_1h_tokens,  -- the part of them that lives an hour
   billable_tokens,  -- standard credits
-  input_usd,        -- null where the price isn't known, as the others
+  input_usd,        -- null if the price is unknown; likewise the next three
   output_usd,
   cache_read_usd,
   cache_write_usd,
-  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd,  -- null where one of them is
-  CASE WHEN input_usd + output_usd + cache_read_usd + cache_write_usd IS NULL THEN tokens ELSE 0 END AS unpriced_tokens  -- all tokens where cost_usd is null, else 0
+  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd,  -- null if any of the four is null
+  CASE WHEN input_usd + output_usd + cache_read_usd + cache_write_usd IS NULL THEN tokens ELSE 0 END AS unpriced_tokens  -- all tokens if cost_usd is null, else 0
 FROM (
   SELECT
     usage.org_id AS org_id,

@@ -4,8 +4,8 @@ CREATE TABLE user_extensions (
   org_id         VARCHAR NOT NULL,
   day            DATE NOT NULL,
   user_id        VARCHAR NOT NULL,
-  extension      VARCHAR NOT NULL,  -- lower-case, with the dot; '' when there is none
-  language       VARCHAR NOT NULL,  -- '' when it is not known
+  extension      VARCHAR NOT NULL,  -- lower-case, with the dot; '' if there is none
+  language       VARCHAR NOT NULL,  -- '' if unknown
   files_created  BIGINT NOT NULL,
   files_edited   BIGINT NOT NULL
 --clickhouse , build BIGINT NOT NULL

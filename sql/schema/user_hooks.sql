@@ -5,7 +5,7 @@ CREATE TABLE user_hooks (
   day         DATE NOT NULL,
   user_id     VARCHAR NOT NULL,
   hook_event  VARCHAR NOT NULL,
-  matcher     VARCHAR NOT NULL,  -- '' when there is none
+  matcher     VARCHAR NOT NULL,  -- '' if there is none
   command     VARCHAR NOT NULL,
   runs        BIGINT NOT NULL
 --clickhouse , build BIGINT NOT NULL

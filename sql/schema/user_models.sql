@@ -6,7 +6,7 @@ CREATE TABLE user_models (
   user_id                VARCHAR NOT NULL,
   model_id               VARCHAR NOT NULL,
   model_tier             VARCHAR NOT NULL,  -- standard, thinking
-  is_on_rate_card        BIGINT NOT NULL,   -- 1; 0 when the default rates applied
+  is_on_rate_card        BIGINT NOT NULL,   -- 1; 0 if the default rates applied
   calls                  BIGINT NOT NULL,   -- model_usage events
   input_tokens           BIGINT NOT NULL,   -- uncached input
   output_tokens          BIGINT NOT NULL,

@@ -4,7 +4,7 @@ CREATE TABLE user_modes (
   org_id          VARCHAR NOT NULL,
   day             DATE NOT NULL,
   user_id         VARCHAR NOT NULL,
-  autonomy_mode   VARCHAR NOT NULL,  -- auto-high, auto-medium, auto-low, spec, manual; '' when none is known
+  autonomy_mode   VARCHAR NOT NULL,  -- auto-high, auto-medium, auto-low, spec, manual; '' if unknown
   autonomy_level  VARCHAR NOT NULL,  -- auto_high, auto_medium, auto_low, manual, unknown
   tool_calls      BIGINT NOT NULL,
   user_turns      BIGINT NOT NULL

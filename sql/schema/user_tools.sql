@@ -5,7 +5,7 @@ CREATE TABLE user_tools (
   day         DATE NOT NULL,
   user_id     VARCHAR NOT NULL,
   tool_key    VARCHAR NOT NULL,
-  server_key  VARCHAR NOT NULL,  -- the MCP server; '' when it is not an MCP tool
+  server_key  VARCHAR NOT NULL,  -- the MCP server; '' if it is not an MCP tool
   tool_calls  BIGINT NOT NULL
 --clickhouse , build BIGINT NOT NULL
 )

@@ -1,4 +1,4 @@
--- One row is one user turn: a message by a person, or by the program that drives a headless run.
+-- One row is one user turn: a message of a person, or of the program that drives a headless run.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW user_turns AS
 SELECT

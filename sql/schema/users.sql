@@ -6,7 +6,7 @@ CREATE TABLE users (
   user_id             VARCHAR NOT NULL,
   tool_calls          BIGINT NOT NULL,
   billable_tokens     BIGINT NOT NULL,   -- standard credits
-  primary_model       VARCHAR NOT NULL,  -- '' when there is none
+  primary_model       VARCHAR NOT NULL,  -- '' if there is none
   primary_model_tier  VARCHAR NOT NULL,
   files_created       BIGINT NOT NULL,
   files_edited        BIGINT NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE users (
   skill_calls         BIGINT NOT NULL,
   slash_commands      BIGINT NOT NULL,
   hooks               BIGINT NOT NULL,
-  sessions            BIGINT NOT NULL,   -- sessions whose start day it is
+  sessions            BIGINT NOT NULL,   -- sessions that started on this day
   messages            BIGINT NOT NULL,   -- user turns and assistant messages
   user_messages       BIGINT NOT NULL,
   assistant_messages  BIGINT NOT NULL,

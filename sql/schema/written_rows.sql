@@ -1,4 +1,4 @@
--- One row is one table that the running build has written, with the number of rows that its query gave.
+-- One row is one table that the running build has written, with the number of rows that its query returned.
 -- Grain: (table_name).
 CREATE TABLE written_rows (
   table_name  VARCHAR NOT NULL,

@@ -1,10 +1,10 @@
--- One row is one built day, with what its rows can be told by: a checksum of its tables' digests.
+-- One row is one built day with a checksum of its tables' digests, which changes if any row changes.
 -- Grain: (day).
 SELECT
   CAST(days.day AS DATE) AS day,
   max(days.built_at) AS built_at,
   CAST(checksum(concat(digests.table_name, ' ', digests.digest)) AS VARCHAR) AS checksum,
-  -- One row of an answer, each: how much there is to read.
+  -- Each is one row of an answer: how much there is to read.
   CAST(coalesce(sum(CASE WHEN digests.table_name = 'user_models' THEN digests.row_count END), 0) AS BIGINT) AS model_rows
 FROM days
 LEFT JOIN digests

@@ -1,5 +1,5 @@
--- One row is what the e-mails of an organization's users can be told by. They come with events, not with builds, and no day
--- table has them.
+-- One row is a checksum of the e-mails of an organization's users. E-mails come with events, not with builds, and no day table has
+-- them.
 -- Grain: ().
 SELECT
   CAST(checksum(concat(text_field(user_id), ',', text_field(user_email))) AS VARCHAR) AS checksum

@@ -100,7 +100,7 @@ class Agent {
       const heard = () => {
         clearTimeout(silence);
         silence = setTimeout(() => {
-          sentence = `The service ${server} is silent.`;
+          sentence = `The service ${server} has stopped answering.`;
           socket.terminate();
         }, silenceMs);
       };
@@ -136,7 +136,7 @@ class Agent {
         heard();
         const message = parse(FromService, data, isBinary);
         if (message === undefined || (message.type === 'welcome') === wasConnected)
-          return socket.close(CLOSE.violated, 'This is not a message of the protocol.');
+          return socket.close(CLOSE.violated, "This message doesn't follow the protocol.");
         if (message.type === 'welcome') {
           wasConnected = true;
           silenceMs = message.heartbeatMs * 3;
@@ -149,17 +149,15 @@ class Agent {
       socket.on('close', (code) => {
         clearTimeout(silence);
         signal.removeEventListener('abort', stop);
-        if (code === CLOSE.deleted) reject(new UsageError('The computer is deleted: the agent ends.'));
+        if (code === CLOSE.deleted) reject(new UsageError('The computer is deleted: the agent stops.'));
         else if (code === CLOSE.replaced)
           reject(
-            new UsageError(
-              "Another agent has connected with this computer's token: let only one of them run.",
-            ),
+            new UsageError("Another agent has connected with this computer's token: run only one of them."),
           );
         else if (code === CLOSE.violated)
           reject(
             new UsageError(
-              'The service and the agent do not understand each other: have both in one version of Daybook.',
+              'The service and the agent do not understand each other: install the same version of Daybook on both.',
             ),
           );
         else resolve({ wasConnected, sentence });

@@ -22,7 +22,7 @@ export const FileName = z
   .meta({
     minLength: 1,
     maxLength: 255,
-    description: 'the name that the file gets',
+    description: 'name of the file',
     examples: ['hello.txt'],
   });
 
@@ -35,11 +35,11 @@ export const DestPath = z
   .regex(/^[^\\]*$/, 'must have no backslash')
   .regex(/^(?![\s\S]*\/\/)/, 'must not have two slashes in a row')
   .regex(/^(?![\s\S]*\.\.)/, NO_DOTS)
-  .regex(/^(?!(?:[\s\S]*\/)?\.(?:\/|$))/, 'must have no part that is a dot')
+  .regex(/^(?!(?:[\s\S]*\/)?\.(?:\/|$))/, 'must have no part that is only a dot')
   .regex(CONTROLS, NO_CONTROLS)
   .meta({
     minLength: 1,
     maxLength: 510,
-    description: 'a folder of the workspace, made when it is missing; the workspace itself when absent',
+    description: 'folder in the workspace, created if it is missing; by default the workspace itself',
     examples: ['docs'],
   });

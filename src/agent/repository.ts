@@ -40,7 +40,10 @@ function folderOf(repo: string): string {
       .split(/[/:]/)
       .at(-1) ?? '';
   if (!FileName.safeParse(name).success || name === '.' || name.startsWith('-'))
-    throw new Refused('failed', `The repository ${repo} has no name for a folder at the end of its address.`);
+    throw new Refused(
+      'failed',
+      `The address of the repository ${repo} doesn't end in a name for its folder.`,
+    );
   return name;
 }
 
@@ -58,7 +61,7 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
     if (existsSync(join(folder, '.git')) && isSame) return;
     throw new Refused(
       'exists',
-      `There is something called ${name} in the workspace already, and it is not a clone of ${repo}.`,
+      `The workspace already has ${name}, which is not a clone of ${repo}: remove it, and retry.`,
     );
   }
   const draft = join(workspace, `.daybook..clone-${hash('sha256', repo).slice(0, 16)}`);

@@ -89,7 +89,7 @@ async function enter(workspace: string, destPath = ''): Promise<Folder> {
     const real = await folder.real();
     if (!real.startsWith(root === '/' ? root : `${root}/`)) {
       await folder.close();
-      throw new Refused('outside', 'A link on the way to the file leads outside of the workspace.');
+      throw new Refused('outside', "A link in the file's path leads outside the workspace.");
     }
   }
   return folder;
@@ -206,7 +206,7 @@ async function receive(
     await finished(stream, { cleanup: true }).catch(() => undefined);
   }
   if (bytes !== sizeBytes || hash.digest('hex') !== sha256)
-    throw new Refused('changed', 'The bytes that came are not those that were announced.');
+    throw new Refused('changed', 'The fetched bytes are not the announced ones.');
   await file.utimes(createdAt / 1000, createdAt / 1000);
   await file.sync();
 }
@@ -238,11 +238,11 @@ function refusalOf(error: unknown): Refused {
     case 'EROFS':
       return new Refused('denied', `The agent may not write there (${codeOf(error)}).`);
     case 'ENAMETOOLONG':
-      return new Refused('denied', 'A name is longer than the file system takes (ENAMETOOLONG).');
+      return new Refused('denied', 'A name is longer than the file system allows (ENAMETOOLONG).');
     case 'ENOTDIR':
     case 'ELOOP':
     case 'ENOENT':
-      return new Refused('denied', `What is on the way to the file is no folder (${codeOf(error)}).`);
+      return new Refused('denied', `A part of the file's path is not a folder (${codeOf(error)}).`);
     default:
       return new Refused(
         'failed',

@@ -44,7 +44,7 @@ export class Schedule {
       isWell = breaches.length === 0;
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },
-        isWell ? 'built' : 'built, but for some days',
+        isWell ? 'built' : 'built, except for some days',
       );
     } catch (error) {
       this.log.error({ err: error, cause }, 'the build failed');

@@ -10,7 +10,7 @@ import { ANSWERS, type Answer, GROUPS } from './report.js';
 import { Answers, columnsOf, MeAnswer, TodayAnswer } from './rows.js';
 import { formOf, isKnownOf, sendAnswer } from './send.js';
 
-const A_DAY = 'must be a day of the calendar as YYYY-MM-DD';
+const A_DAY = 'must be a calendar date as YYYY-MM-DD';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
 
 const day = (description: string, example: string) =>
@@ -32,7 +32,7 @@ const Page = {
     .string(A_CURSOR)
     .min(1, A_CURSOR)
     .max(128, A_CURSOR)
-    .meta({ description: 'next_cursor of the page before', examples: ['ada'] })
+    .meta({ description: 'next_cursor of the previous page', examples: ['ada'] })
     .optional(),
 };
 
@@ -53,7 +53,7 @@ function queryOf(answer: Answer): z.ZodType<Query> {
       ...Range,
       group_by: z
         .literal(group, `must be ${group} or absent`)
-        .meta({ description: 'a row for each of these and day, instead of a row a day', examples: [group] })
+        .meta({ description: 'one row per group and day instead of one per day', examples: [group] })
         .optional(),
     });
   return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
@@ -80,7 +80,7 @@ const SUMMARIES: Record<Answer, string> = {
   tools: 'Tools, MCP servers, skills, commands, hooks and autonomy per day',
   activity: 'Active users, sessions and messages per day',
   productivity: 'Files, languages, commits and pull requests per day',
-  users: 'Users on the days on which they were active, page by page',
+  users: 'Users on the days on which they were active, in pages',
   quality: 'How far the numbers of each day can be trusted',
 };
 
@@ -159,7 +159,7 @@ export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, co
       if (userId === null) {
         throw new ApiError(
           403,
-          'The credential is no user\'s, so there are no rows of its own: "daybook keys create --user" makes one that is.',
+          'This key belongs to no user, so it has no rows of its own: create one with "daybook keys create --user".',
         );
       }
       return ask(request, reply, 'users', request.query, userId);

@@ -42,7 +42,7 @@ function readPem(path: string, name: string): Buffer {
   try {
     return readFileSync(path);
   } catch {
-    throw new UsageError(`${name} must be the path of a PEM file that can be read, and ${path} is none.`);
+    throw new UsageError(`${name} must be the path of a readable PEM file, which ${path} is not.`);
   }
 }
 

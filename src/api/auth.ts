@@ -54,7 +54,10 @@ export class Authenticator {
   private async ofKey(token: string): Promise<Caller> {
     const key = await findKey(this.store, token, this.clock());
     if (key === undefined)
-      throw new ApiError(401, 'The API key is unknown, expired or revoked: "daybook keys create" makes one.');
+      throw new ApiError(
+        401,
+        'The API key is unknown, expired or revoked: create one with "daybook keys create".',
+      );
     return {
       orgId: key.org_id,
       role: key.role,
@@ -67,7 +70,7 @@ export class Authenticator {
   private async ofJwt(token: string, log: FastifyRequest['log']): Promise<Caller> {
     const { jwt, jwtKey } = this;
     if (jwt === undefined || jwtKey === undefined)
-      throw new ApiError(401, 'This service takes no JWT: send an API key, or set DAYBOOK_JWT_JWKS.');
+      throw new ApiError(401, "This service doesn't accept JWTs: send an API key, or set DAYBOOK_JWT_JWKS.");
     try {
       const options = {
         issuer: jwt.issuer,
@@ -122,7 +125,7 @@ function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {
     return createLocalJWKSet(JSON.parse(readFileSync(where, 'utf8')));
   } catch {
     throw new UsageError(
-      `DAYBOOK_JWT_JWKS must be a URL or a file of a JSON Web Key Set, and ${where} is neither.`,
+      `DAYBOOK_JWT_JWKS must be the URL or file of a JSON Web Key Set, which ${where} is not.`,
     );
   }
 }
@@ -135,16 +138,13 @@ function refusalOf(error: unknown): [status: 401 | 503, detail: string] {
   }
   if (error instanceof errors.JWTExpired) return [401, 'The JWT has expired: get a new one.'];
   if (error instanceof errors.JWTClaimValidationFailed)
-    return [
-      401,
-      `The JWT is not for this service: its claim ${error.claim} is missing or not what is expected.`,
-    ];
+    return [401, `The JWT is not for this service: its claim ${error.claim} is missing or wrong.`];
   if (error instanceof errors.JOSEAlgNotAllowed)
     return [
       401,
-      'The JWT is signed with an algorithm that is not allowed: DAYBOOK_JWT_ALGORITHMS lists those that are.',
+      'The JWT is signed with an algorithm that is not allowed: DAYBOOK_JWT_ALGORITHMS lists the allowed ones.',
     ];
   if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError))
-    return [503, 'The keys that JWTs are checked with can not be had just now: try again.'];
-  return [401, 'The JWT is not valid: its signature, its key or its form is wrong.'];
+    return [503, "The keys for checking JWTs can't be fetched at the moment: try again."];
+  return [401, 'The JWT is not valid: its signature, key or format is wrong.'];
 }

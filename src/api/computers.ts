@@ -38,13 +38,13 @@ export const ComputerBody = z
     hostId: HostId.optional(),
     hostname: z
       .string()
-      .meta({ description: 'as the machine said when it last connected', examples: ['box.local'] })
+      .meta({ description: 'as the machine reported when it last connected', examples: ['box.local'] })
       .optional(),
     remoteUser: RemoteUser.optional(),
     ownerPrincipalKind: OwnerKind,
     ownerId: z.string().meta({ description: 'the user, service account or key', examples: ['ada'] }),
     relayClientUrl: z.string().meta({
-      description: 'WebSocket address for those who watch the computer',
+      description: 'WebSocket address for watching the computer',
       examples: [`wss://daybook.acme.example/api/v0/computers/${EXAMPLE_ID}/relay/client`],
     }),
     relayAgentUrl: z.string().meta({
@@ -55,7 +55,7 @@ export const ComputerBody = z
       .int()
       .nullable()
       .meta({
-        description: 'since when its agent is connected, in Unix milliseconds; null when it is not',
+        description: 'when its agent connected, in Unix milliseconds; null if it is not connected',
         examples: [null],
       }),
     provisioningSteps: Steps.optional(),
@@ -66,7 +66,7 @@ const Created = ComputerBody.extend({
   agentToken: z
     .string()
     .meta({
-      description: 'what "daybook agent" on a byom computer is started with; shown this once',
+      description: 'token for "daybook agent" on a byom computer; shown only once',
       examples: ['dba_k3J9'],
     })
     .optional(),
@@ -75,7 +75,7 @@ const Created = ComputerBody.extend({
 const TRUE_OR_FALSE = 'must be true or false';
 const IncludeSteps = z
   .enum(['true', 'false'], TRUE_OR_FALSE)
-  .meta({ description: 'whether provisioningSteps are in the answer', examples: ['true'] })
+  .meta({ description: 'whether the answer has provisioningSteps', examples: ['true'] })
   .optional();
 
 export const ComputerId = z.string().meta({ description: 'id of the computer', examples: [EXAMPLE_ID] });
@@ -89,8 +89,8 @@ export const BODY_ERRORS = { 413: ERRORS[413].detail, 415: ERRORS[415].detail };
 export const NOT_FOUND = {
   404: `There is no computer ${EXAMPLE_ID} in this organization: GET /api/v0/computers lists them.`,
 };
-const NAME_TAKEN = 'There is a computer with the name box in this organization already: choose another.';
-const AWAY = 'The provider of the computer could not do it: try again.';
+const NAME_TAKEN = 'This organization already has a computer with the name box: choose another.';
+const AWAY = 'The provider of the computer failed: try again.';
 
 /** Whom a credential stands for: a key without a user is a principal of its own. */
 export function principalOf({ userId, credential }: Caller): Owner {
@@ -147,7 +147,7 @@ async function orConflict<T>(work: Promise<T>): Promise<T> {
     if (error instanceof Taken)
       throw new ApiError(
         409,
-        `There is a computer with the ${error.member} ${error.value} in this organization already: choose another.`,
+        `This organization already has a computer with the ${error.member} ${error.value}: choose another.`,
       );
     throw error;
   }
@@ -156,10 +156,7 @@ async function orConflict<T>(work: Promise<T>): Promise<T> {
 /** Throws 400 for a computer that the provider e2b can't make. */
 function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
   if (provider === undefined)
-    throw new ApiError(
-      400,
-      'This service has no provider e2b, for which it needs E2B_API_KEY: create a byom computer.',
-    );
+    throw new ApiError(400, 'This service has no provider e2b: set E2B_API_KEY, or create a byom computer.');
   if (source?.kind === 'computer')
     throw new ApiError(400, 'The member source.kind must be scratch or template for the provider e2b.');
 }
@@ -188,7 +185,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         operationId: 'createComputer',
         summary: 'Create a computer',
         description:
-          'A byom computer is a machine that exists: the answer has the agentToken that "daybook agent" is started with there. An e2b computer is made by the service.',
+          'A byom computer is a machine that exists: start "daybook agent" there with the agentToken in the answer. The service creates an e2b computer itself.',
         body: NewComputer,
         response: { 201: Created },
       },
@@ -221,7 +218,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     {
       config: {
         action: 'read computers',
-        errors: { 400: 'There is no parameter timezone: there are includeProvisioningSteps, hostId.' },
+        errors: { 400: 'There is no parameter timezone: use includeProvisioningSteps, hostId.' },
       },
       schema: {
         tags: ['computers'],
@@ -245,7 +242,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
   const read = {
     config: {
       action: 'read computers',
-      errors: { ...NOT_FOUND, 400: 'There is no parameter timezone: there are includeProvisioningSteps.' },
+      errors: { ...NOT_FOUND, 400: 'There is no parameter timezone: use includeProvisioningSteps.' },
     },
     schema: {
       tags: ['computers'],
@@ -297,7 +294,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         tags: ['computers'],
         operationId: 'changeComputer',
         summary: 'Change a computer',
-        description: 'The hostId can be set where there is none yet.',
+        description: 'The hostId can be set only once.',
         params: ById,
         body: Change,
         response: { 200: ComputerBody },
@@ -311,7 +308,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
           if (hostId !== undefined && now.hostId !== null && now.hostId !== hostId)
             throw new ApiError(
               409,
-              'The member hostId is set once: create another computer for another machine.',
+              'The member hostId is already set: create another computer for another machine.',
             );
           return {
             ...(name === undefined ? {} : { name }),
@@ -334,7 +331,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         operationId: 'deleteComputer',
         summary: 'Delete a computer',
         description:
-          'The machine of a byom computer stays as it is; its agent token opens nothing any more. A machine that a provider made goes.',
+          'The machine of a byom computer stays as it is, but its agent token no longer works. A machine that a provider created is removed.',
         params: ById,
         response: { 204: z.null() },
       },
@@ -345,7 +342,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         await provisioner.delete(computer);
       } catch (error) {
         if (!(error instanceof ProviderFailed)) throw error;
-        request.log.error({ err: error }, 'a machine was not removed');
+        request.log.error({ err: error }, 'could not remove a machine');
         throw new ApiError(503, AWAY);
       }
       return reply.status(204).send(null);
@@ -359,13 +356,13 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         action: 'retry the provisioning of computers',
         errors: {
           ...NOT_FOUND,
-          409: 'The computer is active: only one whose provisioning failed is tried again.',
+          409: 'The computer is active: only a failed provisioning can be retried.',
         },
       },
       schema: {
         tags: ['computers'],
         operationId: 'retryComputer',
-        summary: 'Try the failed provisioning of a computer again',
+        summary: 'Retry the failed provisioning of a computer',
         params: ById,
         response: { 200: ComputerBody },
       },
@@ -374,10 +371,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       const computer = await changeable(request.caller, request.params.computerId);
       const changed = await computers.change(computer, ({ status, steps }) => {
         if (status !== 'error')
-          throw new ApiError(
-            409,
-            `The computer is ${status}: only one whose provisioning failed is tried again.`,
-          );
+          throw new ApiError(409, `The computer is ${status}: only a failed provisioning can be retried.`);
         return { status: 'provisioning', steps: retried(steps) };
       });
       if (changed === undefined) throw noComputer(computer.id);

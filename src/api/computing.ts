@@ -48,7 +48,7 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   const computers = new Computers(store, clock, (id) => relay.changed(id));
   const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.publicUrl ?? config.url);
   const provisioner = new Provisioner(computers, relay, provider, clock, (error) =>
-    log.error({ err: error }, 'a provisioning was cut off'),
+    log.error({ err: error }, 'a provisioning was interrupted'),
   );
   const objects =
     config.objects === undefined
@@ -72,9 +72,9 @@ function workWhileListening(app: FastifyInstance, { computers, uploads, provisio
     working = working.then(task).catch((error) => app.log.error({ err: error }, what));
   };
   app.addHook('onListen', async () => {
-    work(() => computers.removeCredentials(), 'stored passwords were not removed');
-    work(() => provisioner.resume(), 'provisionings could not go on');
-    timer = setInterval(() => work(() => uploads.sweep(), 'uploads were not cleared'), SWEEP_MS);
+    work(() => computers.removeCredentials(), 'could not remove stored passwords');
+    work(() => provisioner.resume(), 'could not continue provisionings');
+    timer = setInterval(() => work(() => uploads.sweep(), 'could not remove old uploads'), SWEEP_MS);
   });
   app.addHook('onClose', async () => {
     clearInterval(timer);
@@ -86,7 +86,7 @@ function workWhileListening(app: FastifyInstance, { computers, uploads, provisio
 /** Ends WebSocket connections when the service stops: agents come back to the next one. */
 function hangUp(this: FastifyInstance, done: () => void): void {
   const server = this.websocketServer;
-  for (const client of server.clients) client.close(1001, 'The service stops.');
+  for (const client of server.clients) client.close(1001, 'The service is stopping.');
   setTimeout(() => {
     for (const client of server.clients) client.terminate();
   }, GOODBYE_MS).unref();

@@ -10,7 +10,7 @@ const STATUSES: Record<string, [ErrorStatus, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, ERRORS[408].detail],
 };
 
-const NOT_HTTP: [ErrorStatus, string] = [400, 'This is not a request of HTTP/1.1 that the service can read.'];
+const NOT_HTTP: [ErrorStatus, string] = [400, 'This is not an HTTP/1.1 request that the service can read.'];
 
 /** The path that each connection last asked for, or began to. */
 const paths = new WeakMap<Socket, string>();

@@ -12,7 +12,7 @@ import { isKnownOf } from './send.js';
 
 const user = z.object({
   id: z.string().meta({ examples: ['ada'] }),
-  email: z.string().meta({ description: "'' where none is known", examples: ['ada@acme.example'] }),
+  email: z.string().meta({ description: "'' if unknown", examples: ['ada@acme.example'] }),
   name: z.string().meta({ examples: ['ada'] }),
 });
 const updatedAt = z.iso.datetime().meta({ examples: ['2026-06-01T09:30:00.250Z'] });
@@ -75,7 +75,7 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
       config: { action: 'read enterprise controls', isTagged: true },
       schema: {
         tags: ['controls'],
-        summary: 'The settings as they are',
+        summary: 'The newest settings',
         response: { 200: Current },
       },
     },
@@ -95,21 +95,21 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
       config: {
         action: 'change enterprise controls',
         errors: {
-          412: 'The newest revision is 7, not the expected one: read it again.',
+          412: 'The newest revision is 7, not the one in If-Match: read it again.',
           413: `The body must have at most ${SETTINGS_BYTES} bytes.`,
-          415: 'The Content-Type is not one that this route takes: send application/json.',
+          415: "This route doesn't accept that Content-Type: send application/json.",
         },
       },
       schema: {
         tags: ['controls'],
-        summary: 'Replace the settings whole',
+        summary: 'Replace all settings',
         description:
-          'Each call makes a revision. With If-Match it does so only when the newest revision is that one. A secret that comes back masked, as ***, stays as it is.',
+          'Each call creates a revision. With If-Match, only if that is still the newest revision. A secret given as *** stays as it is.',
         headers: z.looseObject({
           'if-match': z
             .string()
             .optional()
-            .meta({ description: 'the revision that was read, as its ETag has it', examples: ['"0"'] }),
+            .meta({ description: 'the ETag of the revision that you read', examples: ['"0"'] }),
         }),
         body: z
           .strictObject({ settings: Settings })
@@ -147,9 +147,9 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
           limit: limitOf('changes per page'),
           cursor: z
             .string()
-            .regex(CURSOR, 'must be a nextCursor that an answer had')
+            .regex(CURSOR, 'must be the nextCursor of an answer')
             .optional()
-            .meta({ description: 'pagination.nextCursor of the page before', examples: [cursorOf(7)] }),
+            .meta({ description: 'pagination.nextCursor of the previous page', examples: [cursorOf(7)] }),
         }),
         response: {
           200: z.object({
@@ -159,7 +159,7 @@ export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }
               nextCursor: z
                 .string()
                 .nullable()
-                .meta({ description: 'null when hasMore is false', examples: [cursorOf(7)] }),
+                .meta({ description: 'null if hasMore is false', examples: [cursorOf(7)] }),
             }),
           }),
         },

@@ -16,50 +16,50 @@ export const ERRORS = {
     detail: 'There is no parameter timezone: this route takes none.',
   },
   401: {
-    when: 'There is no credential, or it is not valid.',
+    when: 'The credential is missing or not valid.',
     detail: 'The request must have the header "Authorization: Bearer <API key>".',
     headers: { 'www-authenticate': 'Bearer' },
   },
   403: {
-    when: 'The role of the credential may not do this.',
+    when: "The credential's role may not do this.",
     detail: 'A credential of role guest may not do this.',
   },
   404: {
-    when: 'There is nothing here.',
-    detail: 'There is nothing at /api/v1/analytics/nothing: /docs shows what there is.',
+    when: 'Nothing is here.',
+    detail: 'There is no endpoint /api/v1/analytics/nothing: /docs lists the endpoints.',
   },
   405: {
-    when: 'The path has other methods only.',
+    when: "The path doesn't have this method.",
     detail: 'There is no DELETE here: use GET, HEAD.',
   },
   406: {
-    when: 'No form of the answer is one that the Accept header takes.',
+    when: 'The Accept header allows none of the formats of the answer.',
     detail: 'The answer is application/json.',
   },
   408: {
     when: 'The request took too long to arrive.',
     detail: 'The request took too long to arrive: send it again.',
   },
-  409: { when: 'What is to be made is there already.', detail: 'There is one of this name already.' },
+  409: { when: 'What the request creates already exists.', detail: 'This name is already taken.' },
   412: {
-    when: 'What is to be changed has been changed since it was read.',
+    when: 'What the request changes has changed since it was read.',
     detail: 'The revision is not the newest: read it again.',
   },
   413: { when: 'The body is too large.', detail: `The body must have at most ${2 ** 20} bytes.` },
   414: { when: 'The path is too long.', detail: 'A part of the path is too long.' },
   415: {
-    when: 'The body is of a type, or packed in a way, that the route does not take.',
-    detail: 'The Content-Type is not one that this route takes: send application/json.',
+    when: "The route doesn't accept the body's type or encoding.",
+    detail: "This route doesn't accept that Content-Type: send application/json.",
   },
   422: {
-    when: 'The request is right, and its answer takes more than it may.',
+    when: 'The request is valid, but its answer exceeds a limit.',
     detail: 'The query takes more than 30 s: read fewer days, or group earlier.',
   },
-  424: { when: 'What the request depends on failed.', detail: 'The bytes were never uploaded.' },
+  424: { when: 'Something that the request depends on failed.', detail: 'The bytes were never uploaded.' },
   429: {
-    when: 'The credential, or the address that has no valid one, has sent as many requests as it may for now.',
+    when: 'The credential, or the address without a valid one, has used up its requests for this minute.',
     detail:
-      'A credential, or an address without a valid one, may send 6000 requests a minute: try again in 60 seconds.',
+      'A credential, or an address without a valid one, may send 6000 requests per minute: try again in 60 seconds.',
     headers: { 'retry-after': '60' },
   },
   431: {
@@ -68,11 +68,11 @@ export const ERRORS = {
   },
   500: {
     when: 'Something went wrong in the service; its log has the cause under the request id.',
-    detail: 'The server could not answer; its log has the cause under this request id.',
+    detail: 'The service failed; its log has the cause under this request id.',
   },
   503: {
-    when: 'The service cannot do this just now.',
-    detail: 'The keys that JWTs are checked with can not be had just now: try again.',
+    when: "The service can't do this at the moment.",
+    detail: "The keys for checking JWTs can't be fetched at the moment: try again.",
     headers: { 'retry-after': '5' },
   },
 } as const satisfies Record<number, ErrorKind>;
@@ -108,7 +108,7 @@ export function familyOf(path: string): Family {
 
 const Problem = z.object({
   title: z.string().meta({ description: 'title of the status' }),
-  detail: z.string().meta({ description: 'what is wrong and what would be accepted, in a sentence' }),
+  detail: z.string().meta({ description: 'one sentence that says what is wrong and what to do' }),
   status: z.int().min(400).max(599),
 });
 
@@ -116,7 +116,7 @@ const Problem = z.object({
 export const PROBLEMS = {
   v0: Problem.extend({ metadata: z.record(z.string(), z.unknown()).optional() }).meta({ id: 'Problem' }),
   v1: Problem.extend({
-    requestId: z.string().meta({ description: 'what x-request-id has too' }),
+    requestId: z.string().meta({ description: 'the same as in x-request-id' }),
   }).meta({ id: 'ProblemWithRequest' }),
 } as const satisfies Record<Family, z.ZodType>;
 

@@ -18,7 +18,7 @@ const Taken = z.object({
   accepted: z
     .int()
     .min(0)
-    .meta({ description: 'valid events, those that were there already included', examples: [41] }),
+    .meta({ description: 'valid events, including those that were already there', examples: [41] }),
   rejected: z
     .int()
     .min(0)
@@ -29,7 +29,7 @@ const Taken = z.object({
         line: z
           .int()
           .min(1)
-          .meta({ description: 'its number, from 1', examples: [7] }),
+          .meta({ description: 'line number, from 1', examples: [7] }),
         code: z.string().meta({ description: 'the rule', examples: ['missing_member'] }),
         detail: z
           .string()
@@ -37,16 +37,17 @@ const Taken = z.object({
       }),
     )
     .max(100)
-    .meta({ description: 'the first hundred lines that were rejected' }),
+    .meta({ description: 'the first hundred rejected lines' }),
 });
 
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
 const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
 const TOO_MANY_VALUES = `The JSON of a body must have at most ${BODY_VALUES} values: send it in parts.`;
-const NO_ARRAY = 'The body must be a JSON array of events: for a line an event send application/x-ndjson.';
+const NO_ARRAY =
+  'The body must be a JSON array of events: to send one event per line, use application/x-ndjson.';
 export const FULL =
-  'The service has as many events waiting as it can keep: nothing was taken, send them again later.';
+  "The service can't keep more waiting events: none of these were accepted, so send them again later.";
 const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
 function encodingOf(header: string | undefined): Encoding {
@@ -70,7 +71,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         errors: {
           400: NO_ARRAY,
           413: TOO_LARGE,
-          415: `The Content-Type is not one that this route takes: send ${MEDIA_TYPES.join(' or ')}.`,
+          415: `This route doesn't accept that Content-Type: send ${MEDIA_TYPES.join(' or ')}.`,
           503: FULL,
         },
       },
@@ -78,7 +79,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         tags: ['events'],
         summary: 'Send events',
         description:
-          'The body is a line of JSON an event (application/x-ndjson), or a JSON array of events (application/json); Content-Encoding can be gzip. What is answered as accepted is on disk, and counts once however often it is sent.',
+          'The body has one JSON event per line (application/x-ndjson), or is a JSON array of events (application/json); Content-Encoding can be gzip. Accepted events are on disk when the answer comes, and count once however often they are sent.',
         consumes: MEDIA_TYPES,
         response: { 200: Taken },
       },
@@ -91,7 +92,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
       if (onlyUser === null && !may(caller.role, 'send events of other users')) {
         throw new ApiError(
           403,
-          'This key stands for no user, and may send events of its own user only: make one with --user.',
+          'This key belongs to no user, but may send only events of its own user: create one with --user.',
         );
       }
       try {
@@ -107,7 +108,7 @@ export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => 
         if (verdict.ofOthers > 0) {
           throw new ApiError(
             403,
-            `A credential of role ${caller.role} may send events of its own user_id, ${onlyUser}, only: nothing was taken.`,
+            `A credential of role ${caller.role} may send only events of its own user_id, ${onlyUser}: none of these were accepted.`,
           );
         }
         const { accepted, rejected, errors } = verdict;
@@ -136,7 +137,7 @@ export function refusalOfBody(error: unknown): unknown {
   if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
   if (error instanceof TooManyValues) return new ApiError(413, TOO_MANY_VALUES);
   if (error instanceof NotUnpacked)
-    return new ApiError(400, 'The body is not packed as its Content-Encoding says.');
+    return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
   return error instanceof InboxFull || isFull(error) ? new ApiError(503, FULL) : error;
 }

@@ -61,7 +61,7 @@ export async function requireAddress(
   { controls }: Pick<ApiDeps, 'controls'>,
 ): Promise<void> {
   if (!(await controls.isAllowed(orgId, ip)))
-    throw new ApiError(403, `The organization takes no requests from ${ip.slice(0, 100)}.`);
+    throw new ApiError(403, `The organization doesn't allow requests from ${ip.slice(0, 100)}.`);
 }
 
 /**
@@ -87,10 +87,7 @@ export function family<Deps extends ApiDeps>(
       const { config, schema } = request.routeOptions;
       const packing = request.headers['content-encoding'] ?? 'identity';
       if (schema?.body !== undefined && config.bodies === undefined && packing.toLowerCase() !== 'identity')
-        throw new ApiError(
-          415,
-          'The Content-Encoding is not one that this route takes: send the body as it is.',
-        );
+        throw new ApiError(415, "This route doesn't accept a Content-Encoding: send the body uncompressed.");
     });
     app.addHook('preValidation', async (request) => {
       // Without a Content-Type an empty body reaches no parser.

@@ -22,7 +22,7 @@ const NewUpload = z
       .int()
       .min(0)
       .max(FILE_BYTES)
-      .meta({ description: 'how many bytes it has', examples: [5] }),
+      .meta({ description: 'size of the file in bytes', examples: [5] }),
     contentType: nameText(255)
       .meta({ examples: ['text/plain'] })
       .optional(),
@@ -30,7 +30,7 @@ const NewUpload = z
   .meta({ examples: [{ sizeBytes: 5 }] });
 
 export const TransferId = Uuid.meta({
-  description: 'names the transfer, in any case',
+  description: 'id of the transfer, in any case',
   examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'],
 });
 
@@ -38,7 +38,7 @@ const Upload = z
   .strictObject({
     transferId: TransferId,
     uploadUrl: z.string().meta({
-      description: 'takes the bytes by PUT, without a credential',
+      description: 'send the bytes here with PUT, without a credential',
       examples: [
         'https://daybook.acme.example/api/v0/transfers/0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10?expires=1780273804000&signature=Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy',
       ],
@@ -57,7 +57,7 @@ const Completion = z
     sessionId: z
       .string()
       .min(1)
-      .meta({ description: 'the session that it is for', examples: ['s-1'] }),
+      .meta({ description: 'session that the file is for', examples: ['s-1'] }),
     destPath: DestPath.optional(),
   })
   .meta({
@@ -81,7 +81,7 @@ const NOT_SENT =
 const NOT_CONNECTED =
   'The computer is not connected: start "daybook agent" there, or wait for a machine that sleeps, then complete again.';
 const IS_THERE = (fileName: string) =>
-  `There is a file ${fileName} in that folder already: it is never replaced.`;
+  `The folder already has a file ${fileName}, which is never replaced: choose another name.`;
 
 /** Throws 403 unless the caller may send files to this computer: decisions.md, Credentials and roles. */
 function requireUpload(caller: Caller, computer: Computer): void {
@@ -101,7 +101,7 @@ function refusalOf(error: unknown, fileName: string): unknown {
       : new ApiError(424, `The computer could not write the file. ${error.detail}`);
   if (error instanceof NotConnected) return new ApiError(503, NOT_CONNECTED);
   if (error instanceof NoAnswer)
-    return new ApiError(503, 'The computer did not answer in time and may still be at work: complete again.');
+    return new ApiError(503, 'The computer did not answer in time and may still be writing: complete again.');
   return error;
 }
 
@@ -124,7 +124,7 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
       schema: {
         tags: ['computers'],
         operationId: 'createUpload',
-        summary: 'Begin to send a file to a computer',
+        summary: 'Start sending a file to a computer',
         params: Params,
         body: NewUpload,
         response: { 200: Upload },
@@ -164,8 +164,8 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
       schema: {
         tags: ['computers'],
         operationId: 'completeUpload',
-        summary: "Write a file that was sent into the computer's workspace",
-        description: 'The same call again answers the same: what was written is not written twice.',
+        summary: "Write a sent file into the computer's workspace",
+        description: 'You can repeat the call: it returns the same answer, and nothing is written twice.',
         params: Params,
         body: Completion,
         response: { 200: Completed },

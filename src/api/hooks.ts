@@ -26,7 +26,7 @@ const Payload = z
       .min(1)
       .max(200)
       .meta({ examples: ['PostToolUse'] }),
-    session_id: text(128).meta({ description: 'required where events come of it', examples: ['s-1'] }),
+    session_id: text(128).meta({ description: 'required if the payload becomes events', examples: ['s-1'] }),
     cwd: z
       .string()
       .nullish()
@@ -36,7 +36,7 @@ const Payload = z
       .nullish()
       .meta({ examples: ['acceptEdits'] }),
     tool_name: text(2048).meta({
-      description: 'required of PostToolUse and PostToolUseFailure',
+      description: 'required for PostToolUse and PostToolUseFailure',
       examples: ['Edit'],
     }),
     tool_use_id: z
@@ -53,13 +53,13 @@ const Payload = z
         examples: ['2026-06-01T09:30:00.250Z'],
       }),
     payload_id: text(100).meta({
-      description: 'ours: tells it from others that say the same; without it, these count as one on a day',
+      description: 'ours: distinguishes it from equal payloads; without it, equal payloads count once a day',
       examples: ['0f8b6c1e'],
     }),
     user_id: lineText(128)
       .optional()
       .meta({
-        description: "ours: whose session it is; without it, the key's user",
+        description: "ours: user of the session; without it, the key's user",
         examples: ['ada'],
       }),
     client: z
@@ -69,8 +69,8 @@ const Payload = z
         'must begin with a lower-case letter and have at most 32 lower-case letters, digits and hyphens',
       )
       .optional()
-      .meta({ description: 'ours: as events have it', examples: ['terminal-ui'] }),
-    agent: text(128).meta({ description: 'ours: as events have it', examples: ['claude-code'] }),
+      .meta({ description: 'ours: as in events', examples: ['terminal-ui'] }),
+    agent: text(128).meta({ description: 'ours: as in events', examples: ['claude-code'] }),
     hook_runs: z
       .array(
         z.strictObject({
@@ -84,13 +84,13 @@ const Payload = z
       .max(1000)
       .optional()
       .meta({
-        description: 'ours: the commands that ran on the event, in the place of what the event tells',
+        description: "ours: the commands that ran on the event; replaces the event's other members",
         examples: [
           [{ command: 'npm run format', matcher: 'Edit', exit_code: 0, duration_ms: 250, timed_out: false }],
         ],
       }),
   })
-  .meta({ id: 'HookPayload', description: 'what an agent gives a hook on standard input' });
+  .meta({ id: 'HookPayload', description: 'what an agent gives to a hook on standard input' });
 
 /** Unlike events, a payload is parsed at once, and nobody else is answered meanwhile. */
 const PAYLOAD_BYTES = 1 << 20;
@@ -101,11 +101,11 @@ function userOf({ role, userId }: Caller, wanted: string | undefined): string {
   if (wanted !== undefined && wanted !== userId && !isAnyones)
     throw new ApiError(
       403,
-      `A credential of role ${role} may send payloads of its own user_id, ${userId}, only: nothing was taken.`,
+      `A credential of role ${role} may send only payloads of its own user_id, ${userId}: this one was not accepted.`,
     );
   const user = wanted ?? userId;
   if (user === null)
-    throw new ApiError(403, 'This key stands for no user: send user_id, or make a key with --user.');
+    throw new ApiError(403, 'This key belongs to no user: send user_id, or create a key with --user.');
   return user;
 }
 
@@ -130,15 +130,15 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
         errors: {
           400: 'The member hook_event_name is required: it must be a string.',
           413: `The body must have at most ${PAYLOAD_BYTES} bytes.`,
-          415: 'The Content-Type is not one that this route takes: send application/json.',
+          415: "This route doesn't accept that Content-Type: send application/json.",
           503: FULL,
         },
       },
       schema: {
         tags: ['events'],
-        summary: 'Send what an agent tells a hook',
+        summary: 'Send the payload of a hook',
         description:
-          'The payload becomes events, and its words are dropped. What is answered is on disk, and counts once however often it is sent.',
+          'The payload becomes events; its texts are dropped. It is on disk when the answer comes, and counts once however often it is sent.',
         body: Payload,
         response: { 202: z.null().meta({ description: 'taken' }) },
       },
@@ -153,7 +153,7 @@ export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock 
           if (body[name] === undefined)
             throw new ApiError(
               400,
-              `The member ${name} is required: events come of ${body.hook_event_name}.`,
+              `The member ${name} is required, because ${body.hook_event_name} becomes events.`,
             );
         const lines = Readable.from(events.map((event) => `${JSON.stringify(event)}\n`));
         await inbox

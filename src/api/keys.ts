@@ -71,7 +71,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   ]);
   loaded.delete(store);
   const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
-  if (row === undefined) throw new Error('the new key is not there');
+  if (row === undefined) throw new Error('the new key is missing');
   return { ...toKey(row), key };
 }
 

@@ -24,14 +24,14 @@ export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'daybook_http_request_duration_seconds',
-    help: 'Requests by route, method and status, from their head to the end of the answer',
+    help: 'Duration of requests by route, method and status, from the head to the end of the answer',
     labelNames: ['route', 'method', 'status'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   private readonly events = new Counter({
     name: 'daybook_ingest_events_total',
-    help: 'Events that were settled since the start, by the way they came: accepted ones, and copies of what was there',
+    help: 'Events settled since the start, by the way they came: accepted ones and duplicates',
     labelNames: ['way', 'format', 'outcome'],
     registers: [this.registry],
   });
@@ -86,7 +86,7 @@ export class Metrics {
     if (config.metrics === 'off') return;
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
       if (config.metrics === 'local' && !isLocal(request))
-        throw new ApiError(403, 'Metrics are shown on this machine only: DAYBOOK_METRICS can say otherwise.');
+        throw new ApiError(403, 'Only this machine may read metrics: set DAYBOOK_METRICS to change that.');
       reply.type(this.registry.contentType);
       return reply.send(await this.registry.metrics());
     });
@@ -111,13 +111,15 @@ export class Metrics {
         },
       });
     const read = () => this.read(store);
-    gauge('daybook_inbox_files', 'Bodies that are acknowledged and wait to be settled', (own) =>
+    gauge('daybook_inbox_files', 'Acknowledged bodies that wait to be settled', (own) =>
       own.set(inbox.depth.files),
     );
-    gauge('daybook_inbox_bytes', 'Their bytes', (own) => own.set(inbox.depth.bytes));
+    gauge('daybook_inbox_bytes', 'Bytes of acknowledged bodies that wait to be settled', (own) =>
+      own.set(inbox.depth.bytes),
+    );
     gauge(
       'daybook_inbox_set_aside',
-      'Files and folders in the inbox that can not be settled at present: "daybook status" names them',
+      'Files and folders in the inbox that cannot be settled: "daybook status" lists them',
       (own) => own.set(inbox.setAside.length),
     );
     gauge('daybook_builds_due', 'Closed days that wait for a build', async (own) =>
@@ -125,7 +127,7 @@ export class Metrics {
     );
     gauge(
       'daybook_build_runs',
-      'Runs of the build that are on record, by cause and outcome (ok, failed)',
+      'Recorded builds, by cause and outcome (ok, failed)',
       async (own) => {
         for (const { cause, outcome, runs } of (await read()).runs) own.set({ cause, outcome }, runs);
       },
@@ -133,7 +135,7 @@ export class Metrics {
     );
     gauge(
       'daybook_build_seconds',
-      'The seconds that these took',
+      'Total seconds of these builds',
       async (own) => {
         for (const { cause, outcome, seconds } of (await read()).runs) own.set({ cause, outcome }, seconds);
       },
@@ -141,20 +143,24 @@ export class Metrics {
     );
     gauge(
       'daybook_build_last_end_timestamp_seconds',
-      'When the last run ended, Unix seconds',
+      'When the last build ended, in Unix seconds',
       async (own) => {
         const { lastRun } = await read();
         if (lastRun !== undefined) own.set(lastRun.endedAt / 1000);
       },
     );
-    gauge('daybook_build_last_duration_seconds', 'How long it took', async (own) => {
+    gauge('daybook_build_last_duration_seconds', 'How long the last build took', async (own) => {
       const { lastRun } = await read();
       if (lastRun !== undefined) own.set(lastRun.seconds);
     });
-    gauge('daybook_build_last_ok', 'Whether it built every day that was due (1) or not (0)', async (own) => {
-      const { lastRun } = await read();
-      if (lastRun !== undefined) own.set(lastRun.isWell ? 1 : 0);
-    });
+    gauge(
+      'daybook_build_last_ok',
+      'Whether the last build built every day that was due (1) or not (0)',
+      async (own) => {
+        const { lastRun } = await read();
+        if (lastRun !== undefined) own.set(lastRun.isWell ? 1 : 0);
+      },
+    );
   }
 
   private read(store: Store): Promise<Reading> {

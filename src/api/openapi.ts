@@ -53,12 +53,16 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const described = toJson({ ...document, schema: { ...schema, response } }).schema;
   const jsonOf = described.response as Record<string, JsonSchema>;
   const other = allow.includes('DELETE') ? 'PUT' : 'DELETE';
-  const sentences = { 403: forbidden(action), 405: `There is no ${other} here: use ${allow}.`, ...errors };
+  const sentences = {
+    403: forbidden(action),
+    405: `This path doesn't have ${other}: use ${allow}.`,
+    ...errors,
+  };
   const responses = Object.fromEntries(
     Object.keys(answers).map((status) => [
       status,
       status === '204'
-        ? { description: 'It is done.', type: 'null', headers: headersAs({}) }
+        ? { description: 'Done.', type: 'null', headers: headersAs({}) }
         : responseOf(
             jsonOf[status] ?? {},
             ERRORS[Number(status) as ErrorStatus]?.when,
@@ -71,7 +75,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   if (isTagged === true)
     responses[304] = responseOf(
       { type: 'null' },
-      'The answer is the one whose tag If-None-Match has.',
+      'The answer is still the one that If-None-Match names.',
       TAGGED,
     );
   for (const status of problems) {
@@ -121,7 +125,7 @@ function formsOf(csv: string): object {
 /** An answer with its headers; without an example it gets one made of those of its members. */
 function responseOf(
   schema: JsonSchema,
-  description = 'What was asked for.',
+  description = 'The answer.',
   headers: Readonly<Record<string, string>> = {},
   example?: object,
   otherForms: object = {},
@@ -164,24 +168,24 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     info: {
       title: 'Daybook',
       version: VERSION,
-      description: 'Analytics for the coding agents of an organization. Dates are UTC days.',
+      description: 'Self-hosted analytics for coding agents. Dates are UTC days.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: [
       { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
-      { name: 'sql', description: 'The events and day tables as SQL reads them, for managers and owners.' },
-      { name: 'events', description: 'What agents did, on its way in.' },
-      { name: 'controls', description: 'What an organization controls, and who changed it.' },
+      { name: 'sql', description: 'SQL on events and day tables, for managers and owners.' },
+      { name: 'events', description: 'Events of agents.' },
+      { name: 'controls', description: "Settings that an organization's owner controls, and their changes." },
       { name: 'readiness', description: 'How ready repositories are for coding agents.' },
       { name: 'computers', description: 'Machines that agents work on, and files for them.' },
-      { name: 'operations', description: 'For those who run the service; no credential is needed.' },
+      { name: 'operations', description: 'For operators; no credential is needed.' },
     ],
     components: {
       securitySchemes: {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, or a JWT where the service takes them.',
+          description: 'An API key, or a JWT if the service accepts them.',
         },
       },
     },

@@ -12,7 +12,7 @@ const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
     last_build_at: z
       .number()
       .nullable()
-      .meta({ description: 'when a build last ended well, in Unix milliseconds', examples: [last_build_at] }),
+      .meta({ description: 'when a build last succeeded, in Unix milliseconds', examples: [last_build_at] }),
   });
 
 /** As far as it says of itself what it is. */

@@ -33,7 +33,7 @@ const limit = (pattern: RegExp, sentence: string, maximum?: number) =>
       minimum: 1,
       maximum,
       default: 20,
-      description: 'how many to answer at most',
+      description: 'largest number to return',
       examples: [20],
     })
     .optional();
@@ -46,7 +46,7 @@ const RepositoryRow = z
   .object({
     repoId: RepoId,
     repoUrl: z.string().meta({
-      description: 'its address, as the latest report has it',
+      description: 'its address in the newest report',
       examples: ['https://github.com/acme/api'],
     }),
     level: Level.nullable().meta({ description: 'level of the latest report', examples: [2] }),
@@ -151,13 +151,13 @@ export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, cl
       config: { action: 'read readiness reports', errors: { 400: `The parameter limit ${A_LIMIT}.` } },
       schema: {
         tags: ['readiness'],
-        summary: 'Readiness reports, the newest first',
-        description: 'The reportId of the last report of a page is startAfter of the next one.',
+        summary: 'Readiness reports, newest first',
+        description: 'For the next page, send the reportId of the last report as startAfter.',
         querystring: z.strictObject({
-          repoId: RepoId.meta({ description: 'reports of this repository only' }).optional(),
+          repoId: RepoId.meta({ description: 'only reports of this repository' }).optional(),
           limit: limit(/^[1-9]\d*$/, A_LIMIT),
           startAfter: ReportId.meta({
-            description: 'reportId of the last report of the page before',
+            description: 'reportId of the last report of the previous page',
           }).optional(),
         }),
         response: { 200: Reports },
@@ -183,13 +183,13 @@ export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, cl
         action: 'submit readiness reports',
         errors: {
           413: `The body must have at most ${BODY_BYTES} bytes.`,
-          415: 'The Content-Type is not one that this route takes: send application/json.',
+          415: "This route doesn't accept that Content-Type: send application/json.",
         },
       },
       schema: {
         tags: ['readiness'],
         summary: 'Submit a readiness report',
-        description: '"daybook readiness check --submit" evaluates a repository and sends what it found.',
+        description: '"daybook readiness check --submit" checks a repository and submits the report.',
         body: Submission,
         response: { 201: Report },
       },
@@ -207,12 +207,12 @@ export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, cl
       },
       schema: {
         tags: ['readiness'],
-        summary: 'Repositories by their newest readiness report, in the order of their addresses',
-        description: 'The repoId of the last repository of a page is startAfter of the next one.',
+        summary: 'Repositories with their newest readiness reports, ordered by address',
+        description: 'For the next page, send the repoId of the last repository as startAfter.',
         querystring: z.strictObject({
           limit: limit(/^([1-9]\d?|100)$/, A_REPOSITORY_LIMIT, 100),
           startAfter: RepoId.meta({
-            description: 'repoId of the last repository of the page before',
+            description: 'repoId of the last repository of the previous page',
           }).optional(),
         }),
         response: { 200: Repositories },

@@ -14,16 +14,16 @@ import {
 
 /** What a framework's refusal is, where its own text says nothing to the sender. */
 const REFUSALS: Record<string, [ErrorStatus, string]> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The Content-Length is not the length of the body.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, "The Content-Length doesn't match the body."],
   FST_ERR_CTP_INVALID_JSON_BODY: [400, 'The body must be a JSON document.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'The body must be a JSON document, and is empty.'],
-  FST_ERR_BAD_URL: [400, 'The path is not one: a % in it must be followed by two hexadecimal digits.'],
+  FST_ERR_BAD_URL: [400, 'The path is malformed: a % must be followed by two hexadecimal digits.'],
 };
 
 /** The refusal of a body of a type that the route doesn't take. */
 export function wrongMediaType(request: FastifyRequest): ApiError {
   const taken = request.routeOptions.schema?.consumes ?? ['application/json'];
-  return new ApiError(415, `The Content-Type is not one that this route takes: send ${taken.join(' or ')}.`);
+  return new ApiError(415, `This route doesn't accept that Content-Type: send ${taken.join(' or ')}.`);
 }
 
 /** The status and sentence of whatever was thrown. */
@@ -42,7 +42,8 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   // What serves the files of the page refuses paths that lead out of them, and headers.
   if (statusCode === 403 || statusCode === 404) return nothingAt(request.url);
   if (statusCode === 414) return new ApiError(414, ERRORS[414].detail);
-  if (statusCode < 500) return new ApiError(400, 'A header of the request asks for what there is not.');
+  if (statusCode < 500)
+    return new ApiError(400, "A header of the request names something that doesn't exist.");
   return new ApiError(500, ERRORS[500].detail);
 }
 
@@ -73,7 +74,7 @@ function sentenceOf(
       where !== ''
         ? ''
         : accepted.length > 0
-          ? `: there are ${accepted.join(', ')}`
+          ? `: use ${accepted.join(', ')}`
           : context === 'querystring'
             ? ': this route takes none'
             : '';
@@ -125,7 +126,7 @@ export function answerErrors(app: FastifyInstance, shapeOf: (path: string) => Fa
 function nothingAt(url: string): ApiError {
   return new ApiError(
     404,
-    `There is nothing at ${url.split('?')[0]?.slice(0, 200)}: /docs shows what there is.`,
+    `There is no endpoint ${url.split('?')[0]?.slice(0, 200)}: /docs lists the endpoints.`,
   );
 }
 
@@ -144,7 +145,7 @@ export async function refuseOtherMethods(app: FastifyInstance, addRoutes: () => 
       schema: { hide: true },
       config: { isRefusal: true },
       onRequest: async (request) => {
-        throw new ApiError(405, `There is no ${request.method} here: use ${allow}.`, { allow });
+        throw new ApiError(405, `This path doesn't have ${request.method}: use ${allow}.`, { allow });
       },
       handler: () => undefined,
     });

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 const notUpgraded = () => {
-  throw new ApiError(400, 'This address is for WebSocket connections: docs/computers.md says who connects.');
+  throw new ApiError(400, 'This address is for WebSocket connections: see docs/computers.md.');
 };
 
 /** Throws 400 for a WebSocket that doesn't speak the protocol of agents. */
@@ -48,7 +48,7 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
       relay.attach(computer, socket, (hostname) => {
         computers
           .change(computer, () => ({ hostname }))
-          .catch((error) => request.log.error({ err: error }, 'the hostname was not kept'));
+          .catch((error) => request.log.error({ err: error }, 'could not store the hostname'));
         provisioner.start(computer);
       });
     },

@@ -26,7 +26,7 @@ const binary = (what: string) => ({
 
 const OTHER_FORMS = {
   'application/x-ndjson': {
-    schema: { type: 'string', description: 'the rows, a line of JSON each' },
+    schema: { type: 'string', description: 'the rows, one JSON object per line' },
     example: '{"day":"2026-06-01","tool_calls":28}\n',
   },
   'text/csv': {
@@ -49,8 +49,8 @@ const RETRY_S = 5;
 /** What somebody is told whose query has to wait. */
 function busySentence(isOfOrganization: boolean): string {
   return isOfOrganization
-    ? `Your organization runs as many queries as it may: ask again in ${RETRY_S} seconds.`
-    : `The service runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
+    ? `Your organization already runs as many queries as it may: ask again in ${RETRY_S} seconds.`
+    : `The service already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
 }
 
 function refusalOf(error: unknown): unknown {
@@ -71,12 +71,12 @@ const Table = z
       .meta({ description: 'what a row is', examples: ['One row is one day of one organization.'] }),
     grain: z
       .array(z.string())
-      .meta({ description: 'the columns that no two rows have alike', examples: [['org_id', 'day']] }),
+      .meta({ description: 'columns that together identify a row', examples: [['org_id', 'day']] }),
     columns: z
       .array(
         z.object({
           name: z.string(),
-          type: z.string().meta({ description: 'as DuckDB has it' }),
+          type: z.string().meta({ description: 'type in DuckDB' }),
           comment: z.string().nullable(),
         }),
       )
@@ -104,7 +104,7 @@ const Answer = z
         ],
       }),
       row_count: z.int().meta({ examples: [1] }),
-      elapsed_ms: z.int().meta({ description: 'how long it took to answer', examples: [12] }),
+      elapsed_ms: z.int().meta({ description: 'time taken to answer, in milliseconds', examples: [12] }),
     }),
   })
   .meta({ id: 'SqlAnswer' });
@@ -129,7 +129,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
         errors: {
           400: 'The body must be an object.',
           413: `The body must have at most ${bodyLimit} bytes.`,
-          415: 'The Content-Type is not one that this route takes: send application/json.',
+          415: "This route doesn't accept that Content-Type: send application/json.",
           422: `${timeSentence(limits.timeSeconds)}.`,
           429: busySentence(true),
           503: busySentence(false),
@@ -139,7 +139,7 @@ export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
         tags: ['sql'],
         summary: 'Answer a SELECT on the events and day tables',
         description:
-          'DuckDB answers it, from the published days of the organization. What fails after the first bytes breaks the answer off, so that it has no end.',
+          "DuckDB answers from the organization's published days. An answer that fails after its first bytes breaks off without an end.",
         body: z.strictObject({
           sql: z
             .string()

@@ -16,16 +16,20 @@ const Signed = z.strictObject({
   expires: z
     .string()
     .regex(/^\d{1,16}$/, 'must be an instant in Unix milliseconds')
-    .meta({ description: 'until when the address can be used', examples: ['1780273804000'] }),
+    .meta({ description: 'when the address expires, in Unix milliseconds', examples: ['1780273804000'] }),
   signature: z
     .string()
     .regex(/^[\w-]{43}$/, 'must be that of the address')
-    .meta({ description: 'what permits it', examples: ['Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy'] }),
+    .meta({
+      description: 'signature of the address',
+      examples: ['Yk3J9sXn2vT7qLw0eRm5uHc8aZp1dGf4bKi6oVj-tSy'],
+    }),
 });
 
-const NOT_SIGNED = 'The address is not signed for this, or has expired: create-upload makes a new one.';
-const GONE = 'The transfer is completed or gone: create-upload makes a new one.';
-const NO_ROOM = 'The service has no room for the file just now: send it again later.';
+const NOT_SIGNED =
+  'The address is not signed for this transfer, or has expired: create-upload returns a new one.';
+const GONE = 'The transfer is completed or expired: create-upload starts a new one.';
+const NO_ROOM = 'The service has no room for the file at the moment: send it again later.';
 
 /** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
 export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
@@ -59,7 +63,7 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         receiveSeconds: LIFE_MS / 1000,
         bodies: { 'application/octet-stream': z.string().meta({ examples: ['hello'] }) },
         errors: {
-          400: 'There is no parameter timezone: there are expires, signature.',
+          400: 'There is no parameter timezone: use expires, signature.',
           403: NOT_SIGNED,
           404: GONE,
           503: NO_ROOM,
@@ -69,7 +73,7 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         tags: ['computers'],
         operationId: 'sendBytes',
         summary: 'Send the bytes of a file',
-        description: 'The address is the uploadUrl of create-upload. The body is the file as it is.',
+        description: 'The address is the uploadUrl of create-upload. The body is the file itself.',
         params: Params,
         querystring: Signed,
         response: { 204: z.null() },
@@ -85,7 +89,7 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         return reply.status(204).send(null);
       } catch (error) {
         if (error instanceof WrongLength)
-          throw new ApiError(400, 'The body must have exactly as many bytes as create-upload was told.');
+          throw new ApiError(400, 'The body must have exactly the sizeBytes given to create-upload.');
         if (isFull(error)) throw new ApiError(503, NO_ROOM, { 'retry-after': '60' });
         throw error;
       }

@@ -69,7 +69,7 @@ export async function backUp(
   makeFolder(dirname(folder), unwritable);
   try {
     if (existsSync(folder) && (await readdir(folder)).length > 0)
-      throw new UsageError(`The folder ${folder} has something in it: name one that isn't there.`);
+      throw new UsageError(`The folder ${folder} is not empty: name a new folder.`);
     // What a killed process left.
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });

@@ -41,7 +41,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   try {
     text = await readFile(join(folder, MANIFEST), 'utf8');
   } catch {
-    throw new UsageError(`There is no backup in ${folder}: one has a file ${MANIFEST}.`);
+    throw new UsageError(`There is no backup in ${folder}: a backup has a file ${MANIFEST}.`);
   }
   try {
     return Manifest.parse(JSON.parse(text));

@@ -59,13 +59,13 @@ export async function restore(
   changesAfter(manifest.change);
   if (manifest.store !== store)
     throw new UsageError(
-      `The backup in ${folder} is of the store ${manifest.store}, and DAYBOOK_STORE says ${store}: set it to that one.`,
+      `The backup in ${folder} is of the store ${manifest.store}, but DAYBOOK_STORE is ${store}: set it to that one.`,
     );
   const refuseOld = async () => {
     const old = OWN.filter((name) => existsSync(join(data, name)));
     if (old.length > 0 && !isReplacing)
       throw new UsageError(
-        `The data folder ${data} has ${old.join(', ')}: restore into another one, or move that aside with --replace.`,
+        `The data folder ${data} already has ${old.join(', ')}: restore into another folder, or move them aside with --replace.`,
       );
     for (const file of [DATABASE, STAGING]) if (old.includes(file)) await refuseOpen(data, file);
   };
@@ -108,7 +108,7 @@ async function refuseOpen(data: string, file: string): Promise<void> {
   } catch (error) {
     if (isLocked(error))
       throw new UsageError(
-        `Another daybook process has the data folder ${data} open: stop it first, or restore into another one.`,
+        `Another daybook process uses the data folder ${data}: stop it first, or restore into another folder.`,
       );
   }
 }
@@ -122,7 +122,8 @@ async function copyWhole(
 ): Promise<void> {
   const path = placeOf(file, from);
   const place = placeOf(file, to);
-  if (!existsSync(path)) throw new UsageError(`The backup in ${from} lacks ${file.path}: use another one.`);
+  if (!existsSync(path))
+    throw new UsageError(`The backup in ${from} lacks ${file.path}: use another backup.`);
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   const copy = await open(place, 'wx', 0o600);
   try {

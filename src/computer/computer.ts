@@ -19,7 +19,7 @@ export const Name = z
 
 export const RemoteUser = lineText(63).meta({ description: 'the user on the machine', examples: ['ada'] });
 export const HostId = Uuid.meta({
-  description: 'what tells the machine from others, in any case; unique in the organization',
+  description: 'UUID of the machine, in any case; unique in the organization',
   examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
 });
 
@@ -32,7 +32,7 @@ const sourceOf = (templateId: z.ZodString, computerId: z.ZodString) =>
 
 /** What a computer is made from (decisions.md, Computers). */
 export const Source = sourceOf(lineText(2048), lineText(128)).meta({
-  description: 'what it is made from',
+  description: 'what the computer is created from',
   examples: [{ kind: 'scratch' }],
 });
 
@@ -43,7 +43,7 @@ const A_REPO =
   'must be an address of a repository that begins with http://, https:// or ssh://, or is user@host:path';
 
 const NO_CREDENTIALS =
-  "must not have a password or token in it: leave it out, and set up git's credential helper or an SSH key on the computer";
+  "must not have a password or token: set up git's credential helper or an SSH key on the computer instead";
 
 /** The address of a repository. It goes to a program, so it is never one of that program's options. */
 const Repo = z
@@ -64,10 +64,10 @@ export const NewComputer = z
     repos: z.array(Repo).max(20).meta({ description: 'repositories to clone' }).optional(),
     autoInstallDeps: z
       .boolean()
-      .meta({ description: 'whether to install what their lock files name', examples: [true] })
+      .meta({ description: 'whether to install the dependencies in their lock files', examples: [true] })
       .optional(),
     serviceAccountId: lineText(2048)
-      .meta({ description: 'the service account that owns it; for managers and owners' })
+      .meta({ description: 'service account that owns the computer; for managers and owners' })
       .optional(),
     source: Source.optional(),
   })
@@ -76,7 +76,7 @@ export const NewComputer = z
       context.addIssue({
         code: 'custom',
         path: ['remoteUser'],
-        message: 'must be the user on the machine, where there is no source',
+        message: 'must be the user on the machine, unless there is a source',
       });
   })
   .meta({ examples: [{ name: 'box', remoteUser: 'ada', repos: ['https://git.acme.example/api.git'] }] });

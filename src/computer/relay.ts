@@ -70,7 +70,7 @@ export class Relay {
       isAlive = true;
       const message = parse(FromAgent, data, isBinary);
       if (message === undefined || (message.type === 'hello') === isKnown)
-        return socket.close(CLOSE.violated, 'This is not a message of the protocol.');
+        return socket.close(CLOSE.violated, "This message doesn't follow the protocol.");
       if (message.type === 'hello') {
         isKnown = true;
         this.connections.get(computer.id)?.socket.close(CLOSE.replaced, 'Another agent has connected.');

@@ -18,14 +18,14 @@ export const Step = z
     status: z.enum(['pending', 'in_progress', 'completed', 'failed']),
     error: z
       .string()
-      .meta({ description: 'what went wrong, of a step that failed', examples: ['"npm ci" ended with 1.'] })
+      .meta({ description: 'why the step failed', examples: ['"npm ci" ended with 1.'] })
       .optional(),
     startedAt: instant.optional(),
     completedAt: instant.optional(),
     installSessionId: z
       .string()
       .meta({
-        description: 'names the run that installs dependencies',
+        description: 'id of the run that installs dependencies',
         examples: ['ins_01JWN2ZK4Q8V7T5R3P1M9X6C0B'],
       })
       .optional(),
@@ -67,7 +67,7 @@ export function withStep(steps: Steps, name: StepName, change: Partial<Step>): S
 
 /** The steps of a computer whose machine is gone: all of them are to be done again. */
 export function lost(steps: Steps, now: number): Steps {
-  const error = 'The machine is gone: a retry makes another.';
+  const error = 'The machine is gone: retry to create another.';
   return steps.map(({ id, name }) =>
     name === 'create-computer'
       ? { id, name, status: 'failed', error, completedAt: now }

@@ -71,7 +71,7 @@ export class Uploads {
     const folder = Buffer.from(destPath?.replace(/\/$/, '') ?? '').toString();
     const transfer = await this.transfers.findOf(of, transferId, folder);
     if (transfer === undefined)
-      throw new NoTransfer('There is no such transfer for this computer and file: create-upload makes one.');
+      throw new NoTransfer('There is no such transfer for this computer and file: create-upload starts one.');
     if (transfer.isThere) {
       // A service that fell after it had noted this had no time for that.
       await this.objects.remove(transfer.id);
@@ -79,10 +79,10 @@ export class Uploads {
     }
     if (transfer.isCompleted)
       throw new NoTransfer(
-        'The transfer was completed with another destPath: create-upload makes a new one.',
+        'The transfer was completed with another destPath: create-upload starts a new one.',
       );
     if (transfer.expiresAt <= this.clock())
-      throw new NoTransfer('The transfer has expired: create-upload makes a new one.');
+      throw new NoTransfer('The transfer has expired: create-upload starts a new one.');
     if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new NotUploaded();
     if (this.relay.connectedAt(transfer.computerId) === null) throw new NotConnected();
     const sha256 = await this.objects.sha256(transfer.id);

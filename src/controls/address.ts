@@ -22,7 +22,10 @@ function rangeOf(text: string): Range | undefined {
 /** An address or a range of them: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`. */
 export const AddressRange = z
   .string()
-  .refine((text) => rangeOf(text) !== undefined, 'must be an IPv4 or IPv6 address, or a range as 10.0.0.0/8');
+  .refine(
+    (text) => rangeOf(text) !== undefined,
+    'must be an IPv4 or IPv6 address, or a range such as 10.0.0.0/8',
+  );
 
 /** The addresses that an organization's requests may come from. */
 export class AllowedAddresses {

@@ -133,11 +133,13 @@ export class Controls {
         throw new Stale(`The newest revision is ${revision}, not the expected one: read it again.`);
       if (address !== undefined && !addressesOf(settings).has(address))
         throw new UsageError(
-          `The member settings.networkPolicy.allowedIps must have your own address, ${address}: you would lock yourself out.`,
+          `The member settings.networkPolicy.allowedIps must include your own address, ${address}, or you would lock yourself out.`,
         );
       const text = JSON.stringify(this.seal(orgId, settings, storedOf(row)));
       if (Buffer.byteLength(text) > SETTINGS_BYTES)
-        throw new UsageError(`The settings must have at most ${SETTINGS_BYTES} bytes, secrets encrypted.`);
+        throw new UsageError(
+          `The settings must have at most ${SETTINGS_BYTES} bytes with encrypted secrets.`,
+        );
       await this.insert(orgId, revision + 1, text, author);
       this.shared.known.delete(orgId);
       return changeOf(await this.rowOf(orgId, revision + 1));
@@ -154,7 +156,7 @@ export class Controls {
       const known = old === undefined ? undefined : this.key.open(old, whole);
       if (value === MASK && known === undefined)
         throw new UsageError(
-          `The member settings.${place.join('.').slice(0, 100)} is masked, and there is no secret of this key to keep: send the secret itself.`,
+          `The member settings.${place.join('.').slice(0, 100)} is masked, but no secret is stored for it: send the secret itself.`,
         );
       return value === MASK || JSON.stringify(known) === JSON.stringify(value)
         ? old

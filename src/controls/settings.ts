@@ -23,7 +23,7 @@ const emails = z
   .optional();
 
 const NO_CREDENTIALS =
-  'must not have an address with a password or token in it: put that into env, which is stored encrypted';
+  'must not have an address with a password or token: put that into env, which is stored encrypted';
 
 /** The ways to texts with such an address, but for what is a secret anyway: see mapSecrets. */
 function* addressesWithCredentials(
@@ -276,7 +276,7 @@ export const Settings = z
   })
   .meta({
     id: 'EnterpriseControls',
-    description: 'members that are not listed are kept as they are; secrets are shown as ***',
+    description: 'members that are not listed here are kept as they are; secrets are shown as ***',
     examples: [EXAMPLE],
   });
 export type Settings = z.infer<typeof Settings>;

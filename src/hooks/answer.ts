@@ -100,7 +100,7 @@ export function answerOf(event: string, runs: readonly HookRun[], showsOutput = 
 
 function sentenceOf({ command, exitCode, isTimedOut, timeoutMs, durationMs }: HookRun): string {
   const how = isTimedOut
-    ? `was ended after ${timeoutMs / 1000} seconds`
+    ? `was stopped after ${timeoutMs / 1000} seconds`
     : exitCode === null
       ? 'was ended by a signal'
       : `ended with ${exitCode} after ${durationMs} ms`;

@@ -45,7 +45,7 @@ export async function hookCommand(
       say(await send(payload, context));
       return 0;
     }
-    if (config === undefined) throw new Error('--config must name the file of the hooks.');
+    if (config === undefined) throw new Error('--config must name a file with hooks.');
     const [{ readHooksConfig, record, runHooks }, { endAll }] = await Promise.all([
       import('./event.js'),
       import('./run.js'),

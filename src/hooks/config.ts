@@ -24,12 +24,7 @@ const Group = z.looseObject({
     z.looseObject({
       type: z.literal('command'),
       command: z.string().min(1).max(32_768),
-      timeout: z
-        .number()
-        .gt(0)
-        .max(86_400)
-        .optional()
-        .meta({ description: 'in seconds; 60 where there is none' }),
+      timeout: z.number().gt(0).max(86_400).optional().meta({ description: 'in seconds; by default 60' }),
     }),
   ),
 });

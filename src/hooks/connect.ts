@@ -23,11 +23,13 @@ export async function connectTo(
   wanted: { server?: string | undefined; key?: string | undefined; user?: string | undefined },
 ): Promise<{ sentence: string; save: () => Promise<void> }> {
   if ((wanted.server === undefined) !== (wanted.key === undefined))
-    throw new UsageError('--server and --key go together: give both, or none where they were given before.');
+    throw new UsageError(
+      '--server and --key belong together: give both, or neither if you gave them before.',
+    );
   const known = await connectionOf(folder);
   if (wanted.server === undefined && known === undefined)
     return {
-      sentence: `What agents do waits in ${folder}: install again with --server and --key to have it sent.`,
+      sentence: `Events wait in ${folder}: install again with --server and --key to send them.`,
       save: async () => {},
     };
   const parsed = Wanted.safeParse({
@@ -44,8 +46,8 @@ export async function connectTo(
   const isReached = await check(connection);
   return {
     sentence: isReached
-      ? `From its next session on the agent sends to ${connection.server}.`
-      : `${connection.server} does not answer just now: what the agent does waits in ${folder} until it does.`,
+      ? `From its next session on, the agent reports to ${connection.server}.`
+      : `${connection.server} does not answer at the moment: events wait in ${folder} until it does.`,
     save: () => writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`),
   };
 }
@@ -71,7 +73,7 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
   if (answer.status === 202) return true;
   const detail = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => undefined));
   throw new UsageError(
-    `${server} answers ${answer.status}${detail.success ? `: ${detail.data.detail}` : ', and is no Daybook: correct --server.'}`,
+    `${server} answers ${answer.status}${detail.success ? `: ${detail.data.detail}` : ', and is not a Daybook service: correct --server.'}`,
   );
 }
 

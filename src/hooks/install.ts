@@ -44,9 +44,7 @@ function readJson(path: string): { text: string; document: unknown } | undefined
   const errors: ParseError[] = [];
   const document: unknown = parse(text, errors, { allowTrailingComma: true });
   if (errors.length > 0 || membersOf(document) !== document)
-    throw new UsageError(
-      `${path} is not the JSON object that it should be: correct it first, nothing was changed.`,
-    );
+    throw new UsageError(`${path} is not a JSON object, so nothing was changed: correct it first.`);
   return { text, document };
 }
 
@@ -199,7 +197,7 @@ export async function write({ path, after }: Change): Promise<void> {
   } catch (error) {
     await rm(draft, { force: true });
     throw new UsageError(
-      `${path} can't be written (${error instanceof Error && 'code' in error ? error.code : 'unknown'}): make that possible, nothing was changed.`,
+      `${path} can't be written (${error instanceof Error && 'code' in error ? error.code : 'unknown'}), so nothing was changed: change its permissions.`,
     );
   }
 }

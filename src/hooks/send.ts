@@ -27,7 +27,7 @@ export function payloadOf(text: string): Payload {
   } catch {
     // What it says could be anything.
   }
-  throw new Error('Standard input must be the JSON object that an agent gives its hooks.');
+  throw new Error('Standard input must be the JSON object that an agent gives to its hooks.');
 }
 
 /** Forwards a payload: without its words, and when it tells of an event. Answers a sentence when it has to wait. */

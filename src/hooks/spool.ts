@@ -72,7 +72,7 @@ export async function keep(folder: string, document: object, now: number): Promi
   const spool = join(folder, 'spool');
   if ((await waitingIn(spool)).length >= SPOOL_FILES)
     throw new Error(
-      `As many events wait in ${spool} as may, and this one is lost: have the server take them.`,
+      `Too many events wait in ${spool}, and this one is lost: make sure that the service can be reached.`,
     );
   await writePrivate(spool, `${now}-${randomUUID()}.json`, JSON.stringify(document));
 }
@@ -86,7 +86,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   const names = await waitingIn(spool);
   if (names.length === 0) return 'sent';
   const connection = await connectionOf(folder);
-  if (connection === undefined) return { refused: 'there is no server: "daybook hooks install" names one' };
+  if (connection === undefined) return { refused: 'no service is configured: run "daybook hooks install"' };
   const { post, close } = await poster(connection, signal);
   try {
     for (const name of names) {
@@ -107,7 +107,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     const reason = messageOf(error);
     const fault = certificateFaultOf(error);
     return {
-      refused: fault === undefined ? reason : `${connection.server} can't be reached, since ${fault}`,
+      refused: fault === undefined ? reason : `${connection.server} can't be reached, because ${fault}`,
     };
   } finally {
     close();
@@ -137,7 +137,7 @@ async function poster({ server, key }: Connection, signal: AbortSignal) {
         answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
         answer.on('error', reject);
       });
-      sent.on('timeout', () => sent.destroy(new Error('the server does not answer')));
+      sent.on('timeout', () => sent.destroy(new Error('the service does not answer')));
       sent.on('error', reject);
       sent.end(body);
     });

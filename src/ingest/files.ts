@@ -15,7 +15,7 @@ function requireReadable(path: string, isFolder: boolean): void {
   try {
     accessSync(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK);
   } catch {
-    throw new UsageError(`${path} can't be read: get the right to read it, or leave it out.`);
+    throw new UsageError(`${path} can't be read: change its permissions, or leave it out.`);
   }
 }
 

@@ -13,7 +13,7 @@ export class LakeFailed extends Error {
 
   constructor(folder: string, cause: unknown) {
     super(
-      `The days are built, but not all of them are in the lake ${folder} (${reasonOf(cause)}): make that possible, and run "daybook lake publish".`,
+      `The days are built, but could not all be published to the lake ${folder} (${reasonOf(cause)}): remove the cause, and run "daybook lake publish".`,
       { cause },
     );
   }
@@ -101,7 +101,7 @@ export class Lake {
     const orgIds = new Set([...(await organizationsOf(store)), ...organizationsIn(this.folder)]);
     if (orgId !== undefined && !orgIds.has(orgId))
       throw new UsageError(
-        `Neither the store nor the lake has a day of an organization ${orgId}: "daybook status" shows which there are.`,
+        `Neither the store nor the lake has days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
     const asked = orgId === undefined ? [...orgIds].sort() : [orgId];
     const total = { organizations: asked.length, tables: LAKE_TABLES.length };
@@ -122,7 +122,7 @@ export class Lake {
   private async differing(store: Store, intent: string): Promise<readonly OrgDay[]> {
     const { differences } = await this.compare(store);
     this.note(
-      `The file ${intent} is damaged: all files of the lake were compared with the store instead, and those that differ (${differences.length}) are written again.`,
+      `The file ${intent} is damaged: all files of the lake were compared with the store instead, and those that differ (${differences.length}) are rewritten.`,
     );
     return differences;
   }

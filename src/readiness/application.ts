@@ -266,7 +266,7 @@ export function partsOf(tree: Tree): Parts {
     .filter(([folder]) => !descriptions.has('') || listed.has(folder) || isNear(folder))
     .sort(([one], [other]) => (one < other ? -1 : 1));
   if (found.length > APPLICATIONS_AT_MOST)
-    tree.notes.push(`Of ${found.length} applications the first ${APPLICATIONS_AT_MOST} were looked at.`);
+    tree.notes.push(`Only the first ${APPLICATIONS_AT_MOST} of ${found.length} applications were checked.`);
   const chosen = found.slice(0, APPLICATIONS_AT_MOST);
   const folders = new Set(chosen.map(([folder]) => folder));
   // A file is of the nearest application above it.

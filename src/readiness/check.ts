@@ -27,7 +27,7 @@ async function gitOf(folder: string, notes: string[]): Promise<GitFacts | undefi
     return await readGit(folder);
   } catch (error) {
     const why = error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error);
-    notes.push(`Git could not be asked about the repository: ${why}.`);
+    notes.push(`Git could not read the repository: ${why}.`);
     return undefined;
   }
 }

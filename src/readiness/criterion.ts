@@ -108,7 +108,7 @@ function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding 
   if (committedWithinDays === undefined || git?.committedAt === undefined) return ABSENT;
   return {
     holds: now - git.committedAt <= committedWithinDays * MS_PER_DAY,
-    what: `the last commit is of ${dayOf(git.committedAt)}`,
+    what: `the last commit is from ${dayOf(git.committedAt)}`,
   };
 }
 

@@ -7,7 +7,7 @@ import { isRepositoryUrl } from './repository.js';
 export const MOST = { criteria: 500, apps: 1000, rationale: 2000, description: 1000, path: 500 } as const;
 
 const AN_ADDRESS =
-  'must be the address of a repository, as https://github.com/acme/api or git@github.com:acme/api.git';
+  'must be the address of a repository, such as https://github.com/acme/api or git@github.com:acme/api.git';
 const A_CRITERION = 'must be a criterion id: letters, digits, dots, hyphens and underscores, at most 100';
 
 export const CriterionId = z
@@ -42,7 +42,7 @@ const Evaluation = z
       MOST.rationale,
     ),
     level: Level.meta({
-      description: 'level of the criterion; of a criterion that Daybook ships it is known without',
+      description: 'level of the criterion; not needed for a criterion that Daybook ships',
       examples: [1],
     }).optional(),
   })
@@ -102,18 +102,18 @@ const Content = {
   branch: named('branch at the evaluation', 'main', 500).optional(),
   hasLocalChanges: z
     .boolean()
-    .meta({ description: 'there were changes that were not committed', examples: [false] })
+    .meta({ description: 'whether there were uncommitted changes', examples: [false] })
     .optional(),
   hasNonRemoteCommits: z
     .boolean()
-    .meta({ description: 'there were commits that were not pushed', examples: [false] })
+    .meta({ description: 'whether there were unpushed commits', examples: [false] })
     .optional(),
   modelUsed: z
     .strictObject({
-      id: named('model that evaluated', 'claude-sonnet-4-5', 200),
+      id: named('model that evaluated the repository', 'claude-sonnet-4-5', 200),
       reasoningEffort: z.enum(['low', 'medium', 'high', 'off']).meta({ examples: ['off'] }),
     })
-    .meta({ description: 'absent where no model took part' })
+    .meta({ description: 'absent if no model took part' })
     .optional(),
   agentVersion: named('version of the program that made the report', '0.1.0', 100).optional(),
 };
@@ -138,10 +138,10 @@ export const Report = z
     createdAt: z
       .int()
       .min(0)
-      .meta({ description: 'when it came, in Unix milliseconds', examples: [1_780_272_904_000] }),
+      .meta({ description: 'when the report arrived, in Unix milliseconds', examples: [1_780_272_904_000] }),
     repoId: RepoId,
     level: Level.nullable().meta({
-      description: 'level that the repository has reached; null where no criterion has one',
+      description: 'level that the repository has reached; null if no criterion has one',
       examples: [2],
     }),
     ...Content,

@@ -118,13 +118,13 @@ function readRuleFile(path: string): z.infer<typeof RuleFile> {
     data = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const why = error instanceof SyntaxError ? 'they are not JSON' : 'there is no such file to read';
+    const why = error instanceof SyntaxError ? 'they are not JSON' : "the file can't be read";
     throw new UsageError(`The rules ${path} can't be used: ${why}.`);
   }
   const parsed = RuleFile.safeParse(data);
   if (parsed.success) return parsed.data;
   throw new UsageError(
-    `The rules ${path} are not as docs/readiness.md says: ${sentenceOf(parsed.error, data)}.`,
+    `The rules ${path} do not match docs/readiness.md: ${sentenceOf(parsed.error, data)}.`,
   );
 }
 
@@ -186,10 +186,12 @@ export function readCriteria(path?: string): Criterion[] {
   const all = new Map(shippedCriteria().map((criterion) => [criterion.id, criterion]));
   for (const id of own.off) {
     if (!all.delete(id))
-      throw new UsageError(`The rules ${path} turn off ${id}, and there is no such criterion.`);
+      throw new UsageError(`The rules ${path} turn off ${id}, but there is no such criterion.`);
   }
   for (const criterion of own.criteria) all.set(criterion.id, criterion);
   if (all.size > MOST.criteria)
-    throw new UsageError(`The rules ${path} make more than ${MOST.criteria} criteria: turn some off.`);
+    throw new UsageError(
+      `With the rules ${path} there are more than ${MOST.criteria} criteria: turn some off.`,
+    );
   return [...all.values()];
 }

@@ -34,7 +34,7 @@ export class Tree {
     this.root = realpathSync.native(folder);
     const paths = listed ?? walk(this.root);
     if (paths.length > FILES_AT_MOST)
-      this.notes.push(`Of ${paths.length} files the first ${FILES_AT_MOST} were looked at.`);
+      this.notes.push(`Only the first ${FILES_AT_MOST} of ${paths.length} files were checked.`);
     this.paths = paths.slice(0, FILES_AT_MOST);
   }
 
@@ -83,7 +83,7 @@ export class Tree {
       const length = readSync(descriptor, content, 0, content.length, 0);
       this.bytes += length;
       if (this.bytes > TOTAL_BYTES)
-        this.notes.push(`After ${TOTAL_BYTES / 2 ** 20} MiB no more files were read.`);
+        this.notes.push(`Files after the first ${TOTAL_BYTES / 2 ** 20} MiB were not read.`);
       return content.toString('utf8', 0, length).replace(/^\uFEFF/, '');
     });
   }

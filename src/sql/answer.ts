@@ -323,7 +323,7 @@ async function prepare(
   if (odd.length > 0)
     throw new SqlError(
       'query',
-      `The member params must have a value for each parameter of the query and no other: $${odd[0]} is in one of them only`,
+      `The member params must have a value for each parameter of the query and no others: $${odd[0]} is in only one of them`,
     );
   for (const [index, name] of wanted.entries()) {
     const value = given.get(name);

@@ -65,7 +65,7 @@ function checkReference({ kind, schema, name }: Reference, tables: ReadonlySet<s
       if (!SOURCES.has(name) || schema.length > 0)
         throw new SqlError(
           'query',
-          `The function ${shown} can't be used in FROM: SQL reads the tables that GET /api/v1/sql/tables lists`,
+          `The function ${shown} can't be used in FROM: SQL can read only the tables that GET /api/v1/sql/tables lists`,
         );
       return;
     case 'function':

@@ -3,7 +3,7 @@ import { messageOf } from '../exit.js';
 /** What is wrong with a query: itself, that it needs more than it may, DuckDB, that the lake is changing, or that the machine is busy. */
 export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy';
 
-export const ENGINE = "The query can't be answered as it is: write it in another way";
+export const ENGINE = "The query can't be answered in this form: write it in another way";
 
 /** Why a query has no answer, in a sentence for the one who asks. */
 export class SqlError extends Error {
@@ -39,9 +39,12 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
     case 'Out of Memory':
       return new SqlError('limit', memorySentence(memoryMb));
     case 'Permission':
-      return new SqlError('query', 'SQL reads the tables that GET /api/v1/sql/tables lists, and no files');
+      return new SqlError(
+        'query',
+        'SQL can read only the tables that GET /api/v1/sql/tables lists, not files',
+      );
     case 'IO':
-      return new SqlError('lake', 'A day of the lake was just published anew: ask again');
+      return new SqlError('lake', 'A day of the lake was just published again: repeat the query');
     case '':
     case 'INTERNAL':
     case 'FATAL':

@@ -9,11 +9,11 @@ import { statementsIn } from './statement.js';
 
 const HISTORY_LINES = 1000;
 
-const HELP = `SQL goes on until a semicolon. Tab completes words, tables and columns. Ctrl-C ends a query, Ctrl-D the prompt.
-.tables       the tables and views
-.schema NAME  the columns of one
-.help         this
-.quit         leave`;
+const HELP = `A statement ends with a semicolon. Tab completes words, tables and columns. Ctrl-C cancels a query, Ctrl-D leaves.
+.tables       list the tables and views
+.schema NAME  list the columns of one
+.help         show this help
+.quit         leave the prompt the prompt`;
 
 /** Words that begin or join the parts of a query: the reserved ones of DuckDB, and those that it knows without reserving them. */
 const WORDS =
@@ -76,7 +76,7 @@ export async function prompt(
     isRunning = false;
     ask();
   };
-  output.write('The lake of Daybook, to be read with SQL. ".help" says what else there is.\n');
+  output.write('Query Daybook\'s lake with SQL. ".help" lists the commands.\n');
   ask();
   await new Promise<void>((resolve, reject) => {
     terminal.on('line', (line) => {
@@ -117,7 +117,7 @@ async function command(shell: Shell, line: string, output: NodeJS.WritableStream
       ),
     );
   } else if (word === '.help') print(HELP);
-  else throw new UsageError(`There is no ${word}: .help says what there is.`);
+  else throw new UsageError(`There is no command ${word}: .help lists the commands.`);
   return true;
 }
 

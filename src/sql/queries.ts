@@ -185,7 +185,7 @@ class Run {
         stop({ state: 'failed', fault, detail, ...(cause === undefined ? {} : { cause }) });
       const crash = (code: number | null, signal: string | null) =>
         fail('engine', ENGINE, `the process of a query ended with ${code ?? signal}`);
-      const abort = () => fail('query', 'The client went away');
+      const abort = () => fail('query', 'The client disconnected');
       // The time of a query begins with its work: a machine that is busy takes longer to start a process.
       let timer = setTimeout(
         () => fail('busy', 'The service is too busy for a query: ask again', 'a process did not start'),

@@ -44,7 +44,7 @@ function lower(name: unknown): string {
 }
 
 function unknownForm(what: string): SqlError {
-  return new SqlError('query', `SQL can't have ${what} here: write the query another way`);
+  return new SqlError('query', `SQL can't use ${what} here: write the query another way`);
 }
 
 function membersOf(part: unknown): Members {
@@ -55,7 +55,7 @@ function membersOf(part: unknown): Members {
 /** A part that names nothing: texts, numbers, types. An expression in it would be one that nobody has looked at. */
 const data: Visit = (part, scope, walk) => {
   if (typeof part !== 'object' || part === null) return;
-  if ('class' in part) throw unknownForm(`an expression of the class ${part.class} in this place`);
+  if ('class' in part) throw unknownForm(`an expression of the class ${part.class}`);
   for (const member of Object.values(part)) walk.waiting.push([data, member, scope]);
 };
 
@@ -74,7 +74,7 @@ const shape =
   (part, scope, walk) => {
     for (const [name, member] of Object.entries(membersOf(part))) {
       const visit = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (visit === undefined) throw unknownForm(`the part ${name}`);
+      if (visit === undefined) throw unknownForm(`the syntax element ${name}`);
       walk.waiting.push([visit, member, scope]);
     }
   };
@@ -85,7 +85,7 @@ const oneOf =
   (part, scope, walk) => {
     const kind = String(membersOf(part)[member]);
     const visit = Object.hasOwn(kinds(), kind) ? kinds()[kind] : undefined;
-    if (visit === undefined) throw unknownForm(`a part of the kind ${kind}`);
+    if (visit === undefined) throw unknownForm(`a syntax element of the kind ${kind}`);
     visit(part, scope, walk);
   };
 

@@ -74,7 +74,7 @@ export class Shell {
       const found = await connection.runAndReadAll('SELECT 1 FROM users LIMIT 1');
       if (found.currentRowCount === 0)
         throw new UsageError(
-          `The lake ${lake} has no day of an organization ${orgId}: "daybook status" shows which there are.`,
+          `The lake ${lake} has no days of an organization ${orgId}: "daybook status" lists the organizations.`,
         );
     }
     if (!isWriting)
@@ -132,7 +132,7 @@ export class Shell {
     if (!(isWriting ? WRITING : READING).has(type))
       throw new UsageError(
         isWriting
-          ? `${StatementType[type]} can't be used here: with --write there are tables in memory and COPY ... TO files.`
+          ? `${StatementType[type]} can't be used here: --write allows tables in memory and COPY ... TO files.`
           : `${StatementType[type]} can't be used here, only SELECT: --write allows tables in memory and COPY ... TO files.`,
       );
     // What is explained with ANALYZE is run.
@@ -151,7 +151,7 @@ export class Shell {
     const path = resolve(target ?? '');
     if (target === undefined || path === this.data || path.startsWith(this.data + sep))
       throw new UsageError(
-        `COPY must end in TO 'file' (OPTIONS) here, with a file outside of the data folder ${this.data}.`,
+        `COPY must end in TO 'file' (OPTIONS), with a file outside the data folder ${this.data}.`,
       );
   }
 
@@ -211,7 +211,7 @@ export class Shell {
     }
     if (!isWhole) {
       if (!this.isInterrupted) await this.connection.run(lines);
-      throw new UsageError('The query ended after some of its rows: run it again.');
+      throw new UsageError('The query stopped after some of its rows: run it again.');
     }
     if (!isCsv) await this.write(isFirst ? '[]\n' : '\n]\n');
   }

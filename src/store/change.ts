@@ -17,7 +17,7 @@ export function changesAfter(newest: number): { number: number; name: string; te
   const known = changes.at(-1)?.number ?? 0;
   if (newest > known) {
     throw new UsageError(
-      `The database was made by a newer Daybook (change ${newest}, this one knows ${known}): install that version or a later one.`,
+      `A newer Daybook made the database (change ${newest}, this one knows ${known}): install that version or a later one.`,
     );
   }
   return changes.filter(({ number }) => number > newest);

@@ -20,7 +20,7 @@ export class ChecksFailed extends Error {
 
 /** What to tell of a breach. */
 export function sentenceOf({ check, orgId, day, difference }: Breach): string {
-  return `The day ${day} of ${orgId} stays as it was, since the check ${check} found ${difference}: update Daybook or restore its folder sql/, run "daybook build" again, and report it with the name of the check if it stays.`;
+  return `The day ${day} of ${orgId} stays as it was, because the check ${check} found ${difference}: update Daybook or restore its folder sql/, run "daybook build" again, and report the check if it still fails.`;
 }
 
 /** Every due day that breaks a claim: the first breach of each, a claim and a day. */

@@ -46,7 +46,7 @@ export function sentenceOf(error: unknown, folder: string): unknown {
   const [cause = ''] = error.message.split('\n');
   if (/replaying WAL/i.test(cause))
     return new DamagedLog(
-      `The log ${DATABASE}.wal in ${folder} is damaged, or of another database file: put back the two that go together, restore a backup with "daybook restore", or go on without what is in the log with --accept-loss. (${cause})`,
+      `The log ${DATABASE}.wal in ${folder} is damaged, or belongs to another database file: put back the two that belong together, restore a backup with "daybook restore", or continue without the log with --accept-loss. (${cause})`,
     );
   if (/permission denied|read-only file system|not a directory/i.test(cause))
     return unwritable(folder, error);
@@ -99,7 +99,7 @@ function isLeftover(file: string): boolean {
 /** Throws a UsageError for a data folder in which only some of a backup's files are in place. */
 export function refuseHalfRestored(folder: string): void {
   if (existsSync(join(folder, RESTORED)))
-    throw new UsageError(`A restore into ${folder} was cut off: run the same "daybook restore" again.`);
+    throw new UsageError(`A restore into ${folder} was interrupted: run the same "daybook restore" again.`);
 }
 
 /**

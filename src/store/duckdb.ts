@@ -227,7 +227,7 @@ export class DuckDbStore implements Store {
   hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
     return this.holds.run(() =>
       this.database.use(async ({ writer }, broken) => {
-        await requireRoom(this.folder, checkpointBytes(this.folder), 'Taking the log into the database');
+        await requireRoom(this.folder, checkpointBytes(this.folder), 'Merging the log into the database');
         try {
           await this.queue.run(async () => {
             await writer.run("SET checkpoint_threshold = '1000 TB'");

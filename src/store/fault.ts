@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
 
   constructor(
-    message = 'The database had to be opened again after a failure: try again in a moment.',
+    message = 'The database had to be reopened after a failure: try again in a moment.',
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -86,7 +86,7 @@ function refuseLoss({ path, what, remedy }: Place, counts: Counts, acceptsLoss: 
   if (names.length === 0) return;
   const parts = names.map((name) => `${counts[name]} of ${marked[name]} ${NOUNS[name]}`);
   throw new UsageError(
-    `${what} has lost what it had acknowledged (it has ${parts.join(', ')}): ${remedy}, or go on without what is lost with --accept-loss.`,
+    `${what} has lost acknowledged data (it has ${parts.join(', ')}): ${remedy}, or continue without the lost data with --accept-loss.`,
   );
 }
 

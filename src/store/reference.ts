@@ -60,7 +60,9 @@ function readText(path: string, name: string, setting: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    throw new UsageError(`The ${name} ${path} can't be read: set ${setting} to a file, or leave it unset.`);
+    throw new UsageError(
+      `The ${name} ${path} can't be read: set ${setting} to a readable file, or leave it unset.`,
+    );
   }
 }
 
@@ -70,7 +72,7 @@ function parse<T>(text: string, schema: z.ZodType<T>, file: string, page: string
   } catch (error) {
     const [issue] = error instanceof z.ZodError ? error.issues : [];
     const where = issue === undefined ? 'it is not JSON' : `${issue.path.join('.') || 'it'} ${issue.message}`;
-    throw new UsageError(`${file} is not as ${page} says: ${where}.`);
+    throw new UsageError(`${file} does not match ${page}: ${where}.`);
   }
 }
 

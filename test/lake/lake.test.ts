@@ -281,7 +281,7 @@ describe('the lake', () => {
     await next.publish(world.store, []);
     expect(notes).toEqual([
       expect.stringMatching(
-        /^The file .*_intent is damaged: .* and those that differ \(1\) are written again\.$/,
+        /^The file .*_intent is damaged: .* and those that differ \(1\) are rewritten\.$/,
       ),
     ]);
     expect(existsSync(join(lake.folder, '_intent'))).toBe(false);
