@@ -10,6 +10,7 @@ const duckdb = createRequire(import.meta.url)('@duckdb/node-api') as typeof api;
 export const {
   BIGINT,
   DATE,
+  DOUBLE,
   DuckDBArrayType,
   DuckDBDateValue,
   DuckDBDecimalType,
@@ -21,7 +22,12 @@ export const {
   DuckDBStructType,
   DuckDBTimestampMillisecondsValue,
   DuckDBTypeId,
+  LIST,
+  MAP,
+  STRUCT,
   StatementType,
+  TIMESTAMP_MS,
+  VARCHAR,
 } = duckdb;
 
 export type DuckDBInstance = api.DuckDBInstance;

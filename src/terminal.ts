@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { csvLine } from './api/body.js';
+import { csvLine } from './csv.js';
 
 /** Rows as a table for people: the columns are the members of the first row. */
 export function table(rows: readonly Record<string, unknown>[]): string {
@@ -54,9 +54,7 @@ function cell(value: unknown): string {
 
 /** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */
 export function csv(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
-  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .flatMap((values) => [...csvLine(values)])
-    .join('');
+  return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map(csvLine).join('');
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];

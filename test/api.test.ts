@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
-import { ANSWERS, GROUPS } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
 import { PACKAGE_ROOT } from '../src/config.js';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FAMILIES, report } from '../src/api/report.js';
+import { FAMILIES } from '../src/api/answer-names.js';
+import { report } from '../src/api/report.js';
 import type { Day } from '../src/day.js';
 import type { World } from './world.js';
 

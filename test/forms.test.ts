@@ -4,12 +4,15 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { type Table, tableFromIPC, Vector } from 'apache-arrow';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ANSWERS, fileOf, GROUPS } from '../src/api/answer-names.js';
+import { shapesOf } from '../src/api/answer-shape.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
-import { ANSWERS, GROUPS } from '../src/api/report.js';
-import { columnsOf } from '../src/api/rows.js';
+import { columnsOf, readReport } from '../src/api/report.js';
 import { arrowBytes } from '../src/arrow/stream.js';
 import { PACKAGE_ROOT } from '../src/config.js';
+import type { Day } from '../src/day.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { ending, World } from './world.js';
 
@@ -24,7 +27,7 @@ const PATHS = ANSWERS.flatMap((answer) =>
     .filter((group, index) => index === 0 || group !== undefined)
     .map((group) => ({
       answer,
-      isGrouped: group !== undefined,
+      group,
       path: `${answer}?${WEEKS}${group === undefined ? '' : `&group_by=${group}`}`,
     })),
 );
@@ -68,6 +71,19 @@ function rowsOf(table: Table): unknown[] {
       one.built_at = instant(one.built_at);
     return members;
   });
+}
+
+/** Expects that a schema says of everything that has no members of its own what it is, with an example. */
+function expectDescribed(
+  { items, properties, ...schema }: z.core.JSONSchema.BaseSchema,
+  where: string,
+): void {
+  if (typeof items === 'object' && !Array.isArray(items)) expectDescribed(items, where);
+  else if (properties !== undefined)
+    for (const [name, member] of Object.entries(properties))
+      expectDescribed(Object(member), `${where}.${name}`);
+  else
+    expect(schema, where).toMatchObject({ description: expect.any(String), examples: [expect.anything()] });
 }
 
 /** The fields of the lines of CSV. */
@@ -117,14 +133,14 @@ beforeAll(async () => {
   key = (await createKey(world.store, { orgId: 'acme', role: 'owner', userId: 'ada' }, world.now)).key;
 });
 
-describe.each(PATHS)('the rows of $path', ({ answer, isGrouped, path }) => {
+describe.each(PATHS)('the rows of $path', ({ answer, group, path }) => {
   test('are the same as Arrow and as JSON', async () => {
     const json = (await get(path, 'application/json')).json();
     const { status, headers, bytes } = await get(path, ARROW);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe(ARROW);
     const table = tableFromIPC(bytes);
-    expect(table.schema.fields.map(({ name }) => name)).toEqual(columnsOf(answer, isGrouped));
+    expect(table.schema.fields.map(({ name }) => name)).toEqual(columnsOf(answer, group));
     expect(json.data.length).toBeGreaterThan(0);
     expect(rowsOf(table)).toEqual(json.data);
     const meta = Object.entries(json.meta).filter(([, value]) => value !== null);
@@ -138,18 +154,31 @@ describe.each(PATHS)('the rows of $path', ({ answer, isGrouped, path }) => {
     const { headers, text } = await get(path, 'text/csv');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     const [header, ...lines] = fieldsOf(text);
-    expect(header).toEqual(columnsOf(answer, isGrouped));
+    expect(header).toEqual(columnsOf(answer, group));
     const told = (value: unknown) =>
       value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
     expect(lines).toEqual(data.map((row: object) => Object.values(row).map(told)));
+  });
+
+  test('are what the text of the answer says that they are', async () => {
+    const range = { orgId: 'acme', from: '2026-06-01' as Day, to: '2026-06-10' as Day, groupBy: group };
+    const [names, types] = await world.store.snapshot(async (select, readColumns) => {
+      const { results } = await readReport(select, readColumns, answer, 'arrow', range);
+      const { value } = await results[Symbol.asyncIterator]().next();
+      return [value.columnNames(), value.columnTypes().map(String)];
+    });
+    const shapes = shapesOf(fileOf(answer, group));
+    expect(shapes.map(({ name }) => name)).toEqual(names);
+    expect(shapes.map(({ type }) => String(type))).toEqual(types);
+    for (const { name, schema } of shapes) expectDescribed(z.toJSONSchema(schema), name);
   });
 
   test('have a schema also where there are none', async () => {
     const empty = path.replace(WEEKS, 'startDate=2026-01-14&endDate=2026-01-14');
     const table = tableFromIPC((await get(empty, ARROW)).bytes);
     expect(table.numRows).toBe(0);
-    expect(table.schema.fields.map(({ name }) => name)).toEqual(columnsOf(answer, isGrouped));
-    expect((await get(empty, 'text/csv')).text).toBe(`${columnsOf(answer, isGrouped).join(',')}\r\n`);
+    expect(table.schema.fields.map(({ name }) => name)).toEqual(columnsOf(answer, group));
+    expect((await get(empty, 'text/csv')).text).toBe(`${columnsOf(answer, group).join(',')}\r\n`);
   });
 });
 

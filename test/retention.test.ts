@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/run.js';
-import { ANSWERS, report } from '../src/api/report.js';
+import { ANSWERS } from '../src/api/answer-names.js';
+import { report } from '../src/api/report.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import { ending, World } from './world.js';
 

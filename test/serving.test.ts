@@ -4,17 +4,18 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { build } from '../src/aggregate/build.js';
+import { ANSWERS, FAMILIES, GROUPS } from '../src/api/answer-names.js';
 import { buildApp } from '../src/api/app.js';
 import { Answered, Cache } from '../src/api/cache.js';
 import { createKey } from '../src/api/keys.js';
-import { ANSWERS, FAMILIES, GROUPS, report } from '../src/api/report.js';
+import { report } from '../src/api/report.js';
 import { Role } from '../src/api/roles.js';
 import { MeAnswer, TodayAnswer } from '../src/api/rows.js';
 import { type Day, dayOf } from '../src/day.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { BUILT_TABLES } from '../src/store/build.js';
 import { ClickHouseStore } from '../src/store/clickhouse.js';
-import type { Store } from '../src/store/store.js';
+import type { ReadColumns, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { RATE_CARD, sendAll } from './laws/law.js';
 import { SEED } from './laws/settings.js';
@@ -74,15 +75,16 @@ async function asker(
 function watched(store: Store, table: string): { store: Store; reads: () => number } {
   let reads = 0;
   const counting =
-    (select: Store['select']): Store['select'] =>
-    (sql, parameters) => {
-      if (new RegExp(`\\b(FROM|JOIN) ${table}\\b`).test(sql)) reads += 1;
-      return select(sql, parameters);
+    (readColumns: ReadColumns): ReadColumns =>
+    (sql, sources, parameters) => {
+      for (const text of Object.values(sources))
+        if (new RegExp(`\\b(FROM|JOIN) ${table}\\b`).test(text)) reads += 1;
+      return readColumns(sql, sources, parameters);
     };
   const proxy = new Proxy(store, {
     get(target, name) {
       const snapshot: Store['snapshot'] = (read) =>
-        target.snapshot((select, readColumns) => read(counting(select), readColumns));
+        target.snapshot((select, readColumns) => read(select, counting(readColumns)));
       if (name === 'snapshot') return snapshot;
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === 'function' ? member.bind(target) : member;

@@ -103,14 +103,14 @@ describe('daybook sql', () => {
     const sql = `select event_id, day, occurred_at, repo, null as nothing, {'a': [1]} as nested from events where org_id = 'acme' order by event_id;`;
     expect(await said(sql, { format: 'csv' })).toBe(
       'event_id,day,occurred_at,repo,nothing,nested\r\n' +
-        'a,2026-06-10,2026-06-10T10:00:00.25Z,,,"{""a"":[1]}"\r\n' +
-        'b,2026-06-10,2026-06-10T10:00:00.25Z,"say ""hi"", and\nbye",,"{""a"":[1]}"\r\n',
+        'a,2026-06-10,2026-06-10T10:00:00.250Z,,,"{""a"":[1]}"\r\n' +
+        'b,2026-06-10,2026-06-10T10:00:00.250Z,"say ""hi"", and\nbye",,"{""a"":[1]}"\r\n',
     );
     expect(JSON.parse(await said(sql, { format: 'json' }))).toEqual([
       {
         event_id: 'a',
         day: '2026-06-10',
-        occurred_at: '2026-06-10T10:00:00.25Z',
+        occurred_at: '2026-06-10T10:00:00.250Z',
         repo: null,
         nothing: null,
         nested: { a: [1] },
@@ -118,7 +118,7 @@ describe('daybook sql', () => {
       {
         event_id: 'b',
         day: '2026-06-10',
-        occurred_at: '2026-06-10T10:00:00.25Z',
+        occurred_at: '2026-06-10T10:00:00.250Z',
         repo: 'say "hi", and\nbye',
         nothing: null,
         nested: { a: [1] },

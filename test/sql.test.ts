@@ -225,7 +225,7 @@ describe('an answer in each form', () => {
       [
         'n,text,list,struct,day,instant,is_so',
         '1,plain,"[1.5,null]","{""a"":""x"",""b"":2}",2026-06-01,2026-06-01T10:00:00.5Z,true',
-        '9007199254740993,"with, ""quotes""\nand lines, 🦊",[],,,,',
+        '9007199254740993,"with, ""quotes""\nand lines, 🦊","[]",,,,',
         '',
       ].join('\r\n'),
     );

@@ -3,11 +3,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Day, dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
 import { Answerer } from './answer.js';
+import { ANSWERS, type Answer, GROUPS } from './answer-names.js';
 import { ApiError } from './errors.js';
 import type { ApiDeps } from './family.js';
 import { DEFAULT_LIMIT, limitOf } from './page.js';
-import { ANSWERS, type Answer, GROUPS } from './report.js';
-import { Answers, columnsOf, MeAnswer, TodayAnswer } from './rows.js';
+import { columnsOf } from './report.js';
+import { Answers, MeAnswer, TodayAnswer } from './rows.js';
 import { formOf, isKnownOf, sendAnswer } from './send.js';
 
 const A_DAY = 'must be a calendar date as YYYY-MM-DD';
@@ -72,7 +73,7 @@ function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDat
 
 /** What an answer without rows is as CSV. */
 function csvExample(answer: Answer): string {
-  return `${columnsOf(answer, false).join(',')}\r\n`;
+  return `${columnsOf(answer).join(',')}\r\n`;
 }
 
 const SUMMARIES: Record<Answer, string> = {

@@ -3,19 +3,19 @@ import { type Config, VERSION } from '../config.js';
 import { type Day, dayOf } from '../day.js';
 import { readSql, readSqlFolder } from '../store/sql.js';
 import type { ReadColumns, Store } from '../store/store.js';
-import { type Body, csvText, discard, objectText, rowsText, writeBody } from './body.js';
+import { type Answer, FAMILIES } from './answer-names.js';
+import { type Body, discard, type Pieces, writeBody } from './body.js';
 import { Answered, Cache } from './cache.js';
 import {
-  type Answer,
-  FAMILIES,
+  csvOf,
+  elementsOf,
+  type Form,
   type Page,
+  type Reading,
   type ReportRequest,
   readReport,
-  readReportColumns,
-  rowsIn,
   type Slice,
 } from './report.js';
-import { columnsOf } from './rows.js';
 
 /** What is larger goes to a file and is not kept. */
 const BYTES_IN_MEMORY = 8 << 20;
@@ -34,14 +34,13 @@ const GRACE_MS = 10_000;
 /** What makes of the same rows another answer. */
 const MAKER = `${VERSION} ${hash(
   'sha256',
-  [...readSqlFolder('report'), ...readSqlFolder('arrow')].map(({ text }) => text).join(),
+  [...readSqlFolder('report'), ...readSqlFolder('answer')].map(({ text }) => text).join(),
 )}`;
 
 /** A request for an answer: with the range that it was asked with, besides the one that is read. */
 export interface Question extends ReportRequest {
   readonly answer: Answer;
-  /** JSON unless it says otherwise. */
-  readonly form?: 'csv' | 'arrow' | undefined;
+  readonly form: Form;
   readonly startDate: Day;
   readonly endDate: Day;
 }
@@ -53,8 +52,6 @@ interface State {
   readonly refreshedAt: number | null;
   readonly slices: Slice[];
 }
-
-type Pieces = AsyncIterable<string | Uint8Array>;
 
 /** Whether a tag is one of those that the client has an answer for. */
 export type IsKnown = (tag: string) => boolean;
@@ -179,16 +176,10 @@ export class Answerer {
     return this.once(key, async () => {
       const started = this.clock();
       const { body, digest } = await this.written((write) =>
-        this.store.preview([{ orgId, day }], async (select) => {
-          const data: Record<string, unknown> = {};
-          for (const family of FAMILIES) {
-            const { parts } = await readReport(select, family, { orgId, from: day, to: day });
-            const rows = await rowsIn(parts);
-            data[family] = family === 'users' ? rows : rows[0];
-          }
+        this.store.preview([{ orgId, day }], (select, readColumns) => {
           const counted_at = new Date(started).toISOString();
           const meta = { org_id: orgId, start_date: day, end_date: day, final: false, counted_at };
-          return write(objectText({ data, meta }));
+          return write(todayText(select, readColumns, { orgId, from: day, to: day }, meta));
         }),
       );
       const ended = this.clock();
@@ -241,27 +232,44 @@ async function readPieces(
   slices: readonly Slice[],
   refreshedAt: number | null,
 ): Promise<{ page?: Page | undefined; pieces: Pieces }> {
-  const { answer, groupBy, userId } = question;
-  const metaOf = (page: Page | undefined) => ({
+  const { answer, form, userId } = question;
+  const reading = await readReport(select, readColumns, answer, form, question, slices);
+  const { page } = reading;
+  const meta = {
     org_id: question.orgId,
     start_date: question.startDate,
     end_date: question.endDate,
     data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
     ...(userId === undefined ? page : {}),
-  });
-  if (question.form === 'arrow') {
-    const { arrowBytes } = await import('../arrow/stream.js');
-    const { page, results } = await readReportColumns(select, readColumns, answer, question, slices);
-    const meta = Object.entries(metaOf(page)).filter(([, value]) => value !== null);
-    const texts = Object.fromEntries(meta.map(([name, value]) => [name, String(value)]));
-    return { page, pieces: arrowBytes(results, texts) };
-  }
-  const { page, parts } = await readReport(select, answer, question, slices);
-  return {
-    page,
-    pieces:
-      question.form === 'csv'
-        ? csvText(parts, columnsOf(answer, groupBy !== undefined))
-        : rowsText(parts, metaOf(page)),
   };
+  if (form === 'csv') return { page, pieces: csvOf(reading) };
+  if (form === 'json') return { page, pieces: rowsText(reading, meta) };
+  const { arrowBytes } = await import('../arrow/stream.js');
+  const told = Object.entries(meta).filter(([, value]) => value !== null);
+  const texts = Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
+  return { page, pieces: arrowBytes(reading.results, texts) };
+}
+
+/** The JSON of an answer whose `data` are rows. */
+async function* rowsText(reading: Reading, meta: object): Pieces {
+  yield '{"data":[';
+  yield* elementsOf(reading);
+  yield `],"meta":${JSON.stringify(meta)}}`;
+}
+
+/** The JSON of the answer for the open day: its row in each family, and of users all. */
+async function* todayText(
+  select: Store['select'],
+  readColumns: ReadColumns,
+  request: ReportRequest,
+  meta: object,
+): Pieces {
+  let before = '{"data":{';
+  for (const family of FAMILIES) {
+    const reading = await readReport(select, readColumns, family, 'json', request);
+    yield `${before}"${family}":${family === 'users' ? '[' : ''}`;
+    yield* elementsOf(reading);
+    before = family === 'users' ? ']' : ',';
+  }
+  yield `${before}},"meta":${JSON.stringify(meta)}}`;
 }

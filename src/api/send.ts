@@ -4,17 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IsKnown, Unchanged } from './answer.js';
 import { discard } from './body.js';
 import { type Answered, ENCODINGS, type Encoding } from './cache.js';
+import type { Form } from './report.js';
 
 /** Shorter bodies go as they are: compressing those saves no packet. */
 const COMPRESSED_FROM_BYTES = 1024;
 
 /** The forms that rows are answered in, by their media types: the first unless another is asked for. */
-export const FORMS = {
-  'application/json': undefined,
+const FORMS = {
+  'application/json': 'json',
   'text/csv': 'csv',
   'application/vnd.apache.arrow.stream': 'arrow',
-} as const;
-export type Form = (typeof FORMS)[keyof typeof FORMS];
+} as const satisfies Record<string, Form>;
 
 /** The form that the Accept header prefers; JSON where it names none of them. */
 export function formOf(request: FastifyRequest): Form {
@@ -31,7 +31,7 @@ export function mediaTypeOf<Type extends string>(
   return negotiate(header, [...types]);
 }
 
-const CONTENT_TYPES: Record<NonNullable<Form> | 'json', string> = {
+const CONTENT_TYPES: Record<Form, string> = {
   json: 'application/json; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   arrow: 'application/vnd.apache.arrow.stream',
@@ -77,7 +77,7 @@ export async function sendAnswer(
   }
   reply.type(CONTENT_TYPES[forms?.form ?? 'json']);
   // What has no room for next_cursor says it here.
-  if (answer.nextCursor !== null && forms?.form !== undefined)
+  if (answer.nextCursor !== null && forms !== undefined && forms.form !== 'json')
     reply.header('link', nextOf(request, answer.nextCursor, forms.publicUrl));
   if (!Buffer.isBuffer(body)) {
     const file = await open(body.path);

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { ANSWERS, type Answer, GROUPS } from '../api/report.js';
+import { ANSWERS, type Answer, GROUPS } from '../api/answer-names.js';
 import { lastClosedDay, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
@@ -54,8 +54,8 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
   const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
   if (format === 'json') return print(JSON.stringify(rows));
   if (format === 'table') return print(table(answer === 'quality' ? rows.map(withoutDigests) : rows));
-  const { columnsOf } = await import('../api/rows.js');
-  print(csv(rows, columnsOf(answer, groupBy !== undefined)));
+  const { columnsOf } = await import('../api/report.js');
+  print(csv(rows, columnsOf(answer, groupBy)));
 }
 
 /** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */

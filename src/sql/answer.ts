@@ -1,17 +1,15 @@
 import { statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
-import duckdb from '@duckdb/node-bindings';
-import { csvLine } from '../api/body.js';
-import { chunksOf } from '../arrow/chunk.js';
-import { Texts } from '../arrow/text.js';
+import { textBytes } from '../arrow/line.js';
+import { csvLine } from '../csv.js';
 import { notePassed } from '../memory.js';
+import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql.js';
 import { checkQuery } from './check.js';
 import { SqlError } from './error.js';
 import type { SqlForm, SqlJob, SqlParameters } from './job.js';
 import { confine, foldersOf, NAMES, readLake } from './lake.js';
-import { csvRow, type Expression, jsonRow } from './text.js';
 
 /** Where the bytes of an answer go. */
 export interface Output {
@@ -206,7 +204,7 @@ class Query {
         return yield* arrowBytes(this.results(await this.portable()), {}, (rows) => this.count(rows));
       }
       case 'csv':
-        yield Buffer.from([...csvLine(columns.map(({ name }) => name))].join(''));
+        yield Buffer.from(csvLine(columns.map(({ name }) => name)));
         return yield* this.lines();
       case 'ndjson':
         return yield* this.lines();
@@ -228,16 +226,8 @@ class Query {
   }
 
   /** The bytes of the rows that are texts. */
-  private async *lines(): AsyncGenerator<Uint8Array> {
-    const texts = new Texts();
-    for await (const result of this.results(this.line)) {
-      for await (const chunk of chunksOf(result)) {
-        this.count(chunk.rowCount);
-        texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
-        // What was gathered is overwritten by the next chunk.
-        yield Buffer.from(texts.take().bytes);
-      }
-    }
+  private lines(): AsyncGenerator<Uint8Array> {
+    return textBytes(this.results(this.line), (rows) => this.count(rows));
   }
 
   /**

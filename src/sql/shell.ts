@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
-import { csvLine } from '../api/body.js';
 import { chunksOf } from '../arrow/chunk.js';
 import type { Config } from '../config.js';
+import { csvLine } from '../csv.js';
 import {
   type DuckDBConnection,
   type DuckDBType,
@@ -13,11 +13,11 @@ import {
 } from '../duckdb.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/place.js';
+import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql.js';
 import { grid } from '../terminal.js';
 import { confine, foldersOf, openLake, readLake } from './lake.js';
 import { allStatementsIn, faultOf, type Statement } from './statement.js';
-import { csvRow, EXACT, type Expression, jsonRow } from './text.js';
 
 export const FORMATS = ['table', 'csv', 'json', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -198,7 +198,7 @@ export class Shell {
     // Each row of JSON has what is between rows before it.
     const row = isCsv ? csvRow(columns) : `concat(',', chr(10), ${jsonRow(columns)})`;
     const lines = `SELECT ${row} FROM (\n${sql}\n) AS answer (${names}) UNION ALL SELECT NULL`;
-    if (isCsv) await this.write([...csvLine(columns.map(({ name }) => name))].join(''));
+    if (isCsv) await this.write(csvLine(columns.map(({ name }) => name)));
     let isFirst = true;
     let isWhole = false;
     for await (const chunk of chunksOf(await this.connection.stream(lines))) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBInstance } from '@duckdb/node-api';
 import { certificateFaultOf } from '../certificate.js';
 import { STAGING } from '../config.js';
 import { reasonOf, UsageError } from '../exit.js';
@@ -22,7 +22,7 @@ import { removableOf } from './removal.js';
 import { Renewable } from './renewable.js';
 import { connect, limitMemory, type Session } from './session.js';
 import { copyOf, quote, valuesOf, withSources } from './sql.js';
-import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
+import type { Batch, OrgDay, Parameters, Read, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
 /** How often reads are done again that a commit came into, before they wait for their turn. */
 const READS_AT_MOST = 3;
@@ -171,12 +171,8 @@ export class ClickHouseStore implements Store {
   }
 
   /** Reads again when a batch or a build came to count meanwhile; that is rare, and takes as long as one insert. */
-  async snapshot<T>(read: (select: Store['select'], readColumns: ReadColumns) => Promise<T>): Promise<T> {
-    const work = () =>
-      read(
-        (sql, parameters) => this.session.select(sql, parameters),
-        (sql, sources, parameters) => this.readColumns(sql, sources, parameters),
-      );
+  async snapshot<T>(read: Read<T>): Promise<T> {
+    const work = () => read((sql, parameters) => this.session.select(sql, parameters), this.readColumns);
     for (let reads = 0; reads < READS_AT_MOST; reads += 1) {
       const before = this.commits;
       const result = await work();
@@ -186,9 +182,8 @@ export class ClickHouseStore implements Store {
   }
 
   /** All of it at once, since the files go. */
-  private readColumns(sql: string, sources: Sources, parameters: Parameters): Promise<DuckDBResult> {
-    return this.withRows(sql, sources, parameters, (session, text) => session.readColumns(text, {}, {}));
-  }
+  private readonly readColumns: ReadColumns = (sql, sources, parameters) =>
+    this.withRows(sql, sources, parameters, (session, text) => session.readColumns(text, {}, {}));
 
   copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
     return this.withRows(sql, sources, {}, async (session, text) => {
@@ -240,8 +235,18 @@ export class ClickHouseStore implements Store {
     return `${state?.build} ${state?.batch} ${this.writes}`;
   }
 
-  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
-    return this.queue.run(() => this.builder.preview(due, read));
+  preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
+    return this.queue.run(() =>
+      this.builder.preview(due, (asBuilt) =>
+        read(
+          (sql, parameters) => this.session.select(asBuilt(sql), parameters),
+          (sql, sources, parameters) => {
+            const built = Object.entries(sources).map(([name, text]) => [name, asBuilt(text)]);
+            return this.readColumns(sql, Object.fromEntries(built), parameters);
+          },
+        ),
+      ),
+    );
   }
 
   /** Runs small statements one after the other. ClickHouse has no transactions: each counts by itself. */

@@ -23,7 +23,7 @@ import { checkpointBytes } from './room.js';
 import { connect, limitMemory, type Session } from './session.js';
 import { Settler } from './settle.js';
 import { copyOf, valuesOf, withSources } from './sql.js';
-import type { Batch, OrgDay, Parameters, ReadColumns, Row, Settled, Sources, Store } from './store.js';
+import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store } from './store.js';
 
 /** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
 const CHECKPOINTS_AT_MOST = 100;
@@ -130,23 +130,17 @@ export class DuckDbStore implements Store {
     return this.reading((session) => session.select(sql, parameters));
   }
 
-  snapshot<T>(read: (select: Store['select'], readColumns: ReadColumns) => Promise<T>): Promise<T> {
-    return this.reading((session) =>
-      session.transaction(() =>
-        read((sql, parameters) => session.select(sql, parameters), session.readColumns),
-      ),
-    );
+  snapshot<T>(read: Read<T>): Promise<T> {
+    return this.reading((session) => session.transaction(() => read(session.select, session.readColumns)));
   }
 
   async revision(): Promise<string> {
     return String(this.writes);
   }
 
-  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+  preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T> {
     return this.reading((session) =>
-      new Builder(session, this.daily).preview(due, () =>
-        read((sql, parameters) => session.select(sql, parameters)),
-      ),
+      new Builder(session, this.daily).preview(due, () => read(session.select, session.readColumns)),
     );
   }
 
@@ -179,7 +173,7 @@ export class DuckDbStore implements Store {
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
     return this.exclusive(({ writer }) =>
       writer.transaction(async () => {
-        const removed = await removableOf((sql, parameters) => writer.select(sql, parameters), days);
+        const removed = await removableOf(writer.select, days);
         if (removed.length === 0) return removed;
         await writer.run(
           `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM (VALUES ${valuesOf(removed)}) AS removed (org_id, day)`,

@@ -22,9 +22,8 @@ export class Session {
     private readonly broke: (error: unknown) => void = () => {},
   ) {}
 
-  async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    return rowsOf(await this.query(sql, parameters));
-  }
+  readonly select = async (sql: string, parameters: Parameters = {}): Promise<Row[]> =>
+    rowsOf(await this.query(sql, parameters));
 
   /**
    * See ReadColumns.

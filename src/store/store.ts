@@ -102,14 +102,14 @@ export interface Store {
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
   /** Reads with several SELECTs that all see one state of the store. */
-  snapshot<T>(read: (select: Store['select'], readColumns: ReadColumns) => Promise<T>): Promise<T>;
+  snapshot<T>(read: Read<T>): Promise<T>;
   /** Names the state that readers see: as long as it stays the same, so does every answer. Cheap to ask for. */
   revision(): Promise<string>;
   /**
    * Computes all tables of days that aren't over as a build would, and lets `read` see them beside the built ones, all of
    * one state of the store. Nothing of it stays, and nobody else sees it.
    */
-  preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T>;
+  preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
   /** Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. */
@@ -144,6 +144,9 @@ export interface Store {
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }
+
+/** Reads with SELECTs that all see one state of the store. */
+export type Read<T> = (select: Store['select'], readColumns: ReadColumns) => Promise<T>;
 
 /**
  * The result of a SELECT in DuckDB's own SQL, whose chunks have its rows column by column: all of them, or it throws. It

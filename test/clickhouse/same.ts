@@ -1,4 +1,5 @@
-import { ANSWERS, GROUPS, report } from '../../src/api/report.js';
+import { ANSWERS, GROUPS } from '../../src/api/answer-names.js';
+import { report } from '../../src/api/report.js';
 import type { Day } from '../../src/day.js';
 import type { Store } from '../../src/store/store.js';
 

@@ -2,7 +2,7 @@ import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, SCRATCH_TABLE
 import { ChecksFailed, findBreaches } from '../check.js';
 import { digestSql } from '../digest.js';
 import { quote, readSql, valuesOf } from '../sql.js';
-import type { OrgDay, Parameters, Store } from '../store.js';
+import type { OrgDay, Parameters } from '../store.js';
 import { rawColumns } from '../table-text.js';
 import { beginAttempt, dayColumns, rowsOf, tablesOf, viewsOnDays } from './schema.js';
 import type { ClickHouseSession } from './session.js';
@@ -90,12 +90,18 @@ export class ClickHouseBuilder {
     );
   }
 
-  /** Computes the days that are due as a build that never comes to count, lets `read` see them, and drops their rows. */
-  async preview<T>(due: readonly OrgDay[], read: (select: Store['select']) => Promise<T>): Promise<T> {
+  /**
+   * Computes the days that are due as a build that never comes to count, and drops their rows again. `read` sees them in queries that it has
+   * had spelled for it.
+   */
+  async preview<T>(
+    due: readonly OrgDay[],
+    read: (asBuilt: (sql: string) => string) => Promise<T>,
+  ): Promise<T> {
     const build = await this.begin(due);
     try {
       for (const table of BUILT_TABLES) await this.fill(table, build);
-      return await read((sql, parameters) => this.session.select(asBuilding(sql, build), parameters));
+      return await read((sql) => asBuilding(sql, build));
     } finally {
       await this.dropOld();
     }

@@ -6,7 +6,7 @@ import {
   type DuckDBType,
   DuckDBTypeId,
 } from '../duckdb.js';
-import { quote } from '../store/sql.js';
+import { quote } from './sql.js';
 
 /** A column that has a name and the expression that has its value. */
 export interface Expression {
@@ -31,19 +31,24 @@ export const EXACT: readonly DuckDBTypeId[] = [
 ];
 /** What DuckDB writes as JSON does. */
 const PLAIN: ReadonlySet<DuckDBTypeId> = new Set([...EXACT, DuckDBTypeId.BIGNUM, DuckDBTypeId.BOOLEAN]);
-const INSTANTS = new Set([
-  DuckDBTypeId.TIMESTAMP,
-  DuckDBTypeId.TIMESTAMP_S,
-  DuckDBTypeId.TIMESTAMP_MS,
-  DuckDBTypeId.TIMESTAMP_NS,
-]);
+const INSTANTS = new Set([DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_NS]);
+/** Numbers of more digits have an exponent. */
+const WHOLE_BELOW = '1e15';
 
-/** A value as plain text: instants as RFC 3339 has them, in UTC, and everything else as DuckDB writes it. */
+/**
+ * A value as plain text: instants as RFC 3339 has them, in UTC, those of milliseconds with three digits of them; whole numbers
+ * without a decimal point; and everything else as DuckDB writes it.
+ */
 function textOf(type: DuckDBType, value: string): string {
-  const isZoned = type.typeId === DuckDBTypeId.TIMESTAMP_TZ;
-  const text = `CAST(${value}${isZoned ? " AT TIME ZONE 'UTC'" : ''} AS VARCHAR)`;
-  if (!isZoned && !INSTANTS.has(type.typeId)) return text;
-  return `CASE WHEN isfinite(${value}) THEN replace(${text}, ' ', 'T') || 'Z' ELSE ${text} END`;
+  const { typeId } = type;
+  const text = `CAST(${value} AS VARCHAR)`;
+  const finite = (one: string) => `CASE WHEN isfinite(${value}) THEN ${one} ELSE ${text} END`;
+  if (typeId === DuckDBTypeId.FLOAT || typeId === DuckDBTypeId.DOUBLE)
+    return `CASE WHEN abs(${value}) < ${WHOLE_BELOW} AND ${value} = trunc(${value}) THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE ${text} END`;
+  if (typeId === DuckDBTypeId.TIMESTAMP_MS) return finite(`strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`);
+  if (typeId === DuckDBTypeId.TIMESTAMP_TZ)
+    return finite(`replace(CAST(${value} AT TIME ZONE 'UTC' AS VARCHAR), ' ', 'T') || 'Z'`);
+  return INSTANTS.has(typeId) ? finite(`replace(${text}, ' ', 'T') || 'Z'`) : text;
 }
 
 /** A value as JSON, and NULL as NULL. Numbers have all their digits; what is none in JSON, as infinity, is null. */
@@ -69,7 +74,7 @@ function jsonOf(type: DuckDBType, value: string, depth = 0): string {
   }
   if (PLAIN.has(type.typeId)) return `CAST(${value} AS VARCHAR)`;
   if (type.typeId === DuckDBTypeId.FLOAT || type.typeId === DuckDBTypeId.DOUBLE)
-    return `CASE WHEN isfinite(${value}) THEN CAST(${value} AS VARCHAR) END`;
+    return `CASE WHEN isfinite(${value}) THEN ${textOf(type, value)} END`;
   return `CAST(to_json(${textOf(type, value)}) AS VARCHAR)`;
 }
 
@@ -90,9 +95,11 @@ export function csvRow(columns: readonly Expression[]): string {
       type instanceof DuckDBArrayType ||
       type instanceof DuckDBMapType ||
       type instanceof DuckDBStructType;
+    const quoted = (text: string) => `'"' || replace(${text}, '"', '""') || '"'`;
+    if (isNested) return quoted(jsonOf(type, sql));
     if (PLAIN.has(type.typeId)) return `CAST(${sql} AS VARCHAR)`;
-    const text = isNested ? jsonOf(type, sql) : textOf(type, sql);
-    return `CASE WHEN regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`;
+    const text = textOf(type, sql);
+    return `CASE WHEN regexp_matches(${text}, '[",\\r\\n]') THEN ${quoted(text)} ELSE ${text} END`;
   });
   return `concat(${fields.join(`, ',', `)}, chr(13) || chr(10))`;
 }

@@ -1,0 +1,19 @@
+/** The families of numbers, in the order of the specification. */
+export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/** All answers of the analytics API: the families, and the numbers that say how far those can be trusted (ours). */
+export const ANSWERS = [...FAMILIES, 'quality'] as const;
+export type Answer = (typeof ANSWERS)[number];
+
+/** What a family's rows can be grouped by (public-api.md 4.6-4.10). */
+export const GROUPS: Partial<Record<Answer, string>> = {
+  tokens: 'model',
+  tools: 'tool_name',
+  activity: 'client',
+};
+
+/** The file of `sql/answer` that has an answer's rows. */
+export function fileOf(answer: Answer, groupBy?: string): string {
+  return groupBy === undefined ? answer : `${answer}_by_${groupBy}`;
+}

@@ -1,0 +1,30 @@
+import { setImmediate } from 'node:timers/promises';
+import type { DuckDBResult } from '@duckdb/node-api';
+import duckdb from '@duckdb/node-bindings';
+import { chunksOf } from './chunk.js';
+import { Texts } from './text.js';
+
+/** How many bytes make a piece, after which others get a turn. */
+const BYTES_A_PIECE = 1 << 18;
+
+/**
+ * The texts in the first column of results, one right behind the other, in pieces. `count` hears of the rows of each chunk.
+ */
+export async function* textBytes(
+  results: AsyncIterable<DuckDBResult>,
+  count: (rows: number) => void = () => undefined,
+): AsyncGenerator<Uint8Array> {
+  const texts = new Texts();
+  for await (const result of results) {
+    for await (const chunk of chunksOf(result)) {
+      count(chunk.rowCount);
+      texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
+      const { bytes } = texts.take();
+      for (let at = 0; at < bytes.length; at += BYTES_A_PIECE) {
+        if (at > 0) await setImmediate();
+        // What was gathered is overwritten by the next chunk.
+        yield Buffer.from(bytes.subarray(at, at + BYTES_A_PIECE));
+      }
+    }
+  }
+}
