@@ -5,15 +5,7 @@ import { StoreUnavailable } from '../src/store/fault.js';
 import { Renewable } from '../src/store/renewable.js';
 import { connect } from '../src/store/session.js';
 import { Service, until } from './service.js';
-import { World } from './world.js';
-
-const event = (id: string) => ({
-  event_id: id,
-  type: 'user_message',
-  timestamp: '2026-07-09T10:00:00Z',
-  user_id: 'ada',
-  session_id: 's',
-});
+import { event, World } from './world.js';
 
 /** Has the engine give up on a database, as when the disk is full during a checkpoint. */
 async function breakDown(store: World['store']): Promise<void> {

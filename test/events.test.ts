@@ -16,18 +16,7 @@ import { Checker } from '../src/ingest/check.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
 import { ulid } from '../src/ulid.js';
-import { ending, temporaryFolder, World } from './world.js';
-
-const event = (id: string, more: object = {}) => ({
-  event_id: id,
-  type: 'user_message',
-  timestamp: '2026-06-10T10:00:00Z',
-  user_id: 'ada',
-  session_id: 's1',
-  ...more,
-});
-const lines = (events: readonly unknown[]) =>
-  events.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n');
+import { ending, event, lines, temporaryFolder, World } from './world.js';
 
 interface Answer {
   readonly status: number;

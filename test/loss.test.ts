@@ -20,15 +20,8 @@ import { openStore } from '../src/socket/open-store.js';
 import { sentenceOfQuery } from '../src/store/database-file.js';
 import { MARK } from '../src/store/mark.js';
 import { runHere } from './program.js';
-import { NOW, temporaryFolder, World } from './world.js';
+import { event, NOW, temporaryFolder, World } from './world.js';
 
-const event = (event_id: string) => ({
-  event_id,
-  type: 'user_message',
-  timestamp: '2026-07-09T10:00:00Z',
-  user_id: 'ada',
-  session_id: 's',
-});
 const LOG = `${DATABASE}.wal`;
 
 /** The data folder of a service that was killed: of two batches the second is in the log only. With a database as it was before. */

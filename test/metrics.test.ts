@@ -4,16 +4,7 @@ import { runBuild } from '../src/aggregate/run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Metrics } from '../src/api/metrics.js';
-import { World } from './world.js';
-
-const event = (event_id: string, more: object = {}) => ({
-  event_id,
-  type: 'user_message',
-  timestamp: '2026-07-09T10:00:00Z',
-  user_id: 'ada',
-  session_id: 's-1',
-  ...more,
-});
+import { event, World } from './world.js';
 
 async function service(environment: Record<string, string> = {}) {
   const world = await World.create(environment);
@@ -70,7 +61,7 @@ test('names requests by their route, never by what stands in it', async () => {
 
 test('says how many days wait for a build, and how builds went', async () => {
   const { world, store, scrape } = await service();
-  await world.send([event('1')]);
+  await world.send([event('1', { timestamp: '2026-07-09T10:00:00Z' })]);
   expect((await scrape()).text).toContain('daybook_builds_due 1\n');
   await runBuild(store, 'nightly', {}, world.clock);
   world.now += 60_000;

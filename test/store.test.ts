@@ -14,15 +14,7 @@ import { CLICKHOUSE_MARK, MARK } from '../src/store/mark.js';
 import { readSql } from '../src/store/sql.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
-import { NOW, storeName, World } from './world.js';
-
-const event = (event_id: string) => ({
-  event_id,
-  type: 'user_message',
-  timestamp: '2026-07-09T10:00:00Z',
-  user_id: 'ada',
-  session_id: 's',
-});
+import { event, NOW, storeName, World } from './world.js';
 
 /** Opens the store of a world again. */
 function reopen({ config }: World, options: Partial<StoreOptions> = {}): Promise<Store> {

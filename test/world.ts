@@ -33,6 +33,23 @@ export function storeName(): 'DuckDB' | 'ClickHouse' {
 /** The instant at which tests live, unless they say otherwise: every day of June 2026 is over. */
 export const NOW = Date.parse('2026-07-10T12:00:00.000Z');
 
+/** A canonical event: a message of ada's in June, unless `more` says otherwise. */
+export function event(event_id: string, more: object = {}) {
+  return {
+    event_id,
+    type: 'user_message',
+    timestamp: '2026-06-10T10:00:00Z',
+    user_id: 'ada',
+    session_id: 's1',
+    ...more,
+  };
+}
+
+/** Events as lines of NDJSON; a text is a line as it is. */
+export function lines(events: readonly unknown[]): string {
+  return events.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n');
+}
+
 /** Takes what has to be done at the end, and does it then, the last thing first. */
 export type AtEnd = (undo: () => void | Promise<void>) => void;
 
@@ -178,9 +195,8 @@ export class World {
 
   /** Ingests canonical events, given as objects or as raw lines. */
   async send(events: readonly (object | string)[], options: { orgId?: string } = {}): Promise<Ingested> {
-    const lines = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
     this.sent += 1;
-    return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines.join('\n')}\n`)], options);
+    return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines(events)}\n`)], options);
   }
 
   /** Has an older version have made all tables and built all days. The store finds that out when it is opened again, or refreshed. */

@@ -1,29 +1,21 @@
 import { expect, test } from 'vitest';
 import { CANONICAL } from '../../src/ingest/source.js';
-import { World } from '../world.js';
+import { event, lines, World } from '../world.js';
 
 const MS_PER_DAY = 86_400_000;
-
-const event = (id: string, more: object = {}) =>
-  JSON.stringify({
-    event_id: id,
-    type: 'user_message',
-    timestamp: '2026-06-10T10:00:00Z',
-    user_id: 'ada',
-    session_id: 's1',
-    ...more,
-  });
 
 test('a batch settles files of many organizations: each by its own time, and into its own organization', async () => {
   const world = await World.create();
   const { store } = world;
   let batches = 0;
-  const settle = (files: readonly (readonly [orgId: string, receivedAt: number, ...lines: string[]])[]) => {
+  const settle = (
+    files: readonly (readonly [orgId: string, receivedAt: number, ...events: (object | string)[]])[],
+  ) => {
     batches += 1;
     return store.settle({
       source: CANONICAL,
-      files: files.map(([orgId, receivedAt, ...lines], index) => ({
-        path: world.file(`${batches}-${index}.ndjson`, lines.join('\n')),
+      files: files.map(([orgId, receivedAt, ...events], index) => ({
+        path: world.file(`${batches}-${index}.ndjson`, lines(events)),
         name: `req_${batches}_${index}`,
         orgId,
         receivedAt,
