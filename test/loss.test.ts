@@ -86,8 +86,8 @@ test('every refusal is all that a command prints, with exit code 2, and --accept
 });
 
 describe('what a database has lost is told, and given up for once with --accept-loss', () => {
-  const LOST = /^The database in .* has lost what it had acknowledged \(it has 1 of 2 batches of events\): /;
-  const DAMAGED_LOG = /^The log daybook.duckdb.wal in .* is damaged, or of another database file: /;
+  const LOST = /^The database in .* has lost acknowledged data \(it has 1 of 2 batches of events\): /;
+  const DAMAGED_LOG = /^The log daybook.duckdb.wal in .* is damaged, or belongs to another database file: /;
   const losses: [string, RegExp, number, (folder: string) => void][] = [
     ['a log that was deleted', LOST, 1, (folder) => rmSync(join(folder, LOG))],
     ['a log that was cut off', LOST, 1, (folder) => truncateSync(join(folder, LOG), 1000)],

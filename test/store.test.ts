@@ -50,7 +50,7 @@ test('is marked outside with what it has, and refused once it has less, unless t
   writeFileSync(path, ahead);
   for (let start = 1; start <= 2; start += 1)
     await expect(open(false)).rejects.toThrow(
-      /has lost what it had acknowledged \(it has 2 of 3 batches of events, 0 of 1 keys\): .* --accept-loss\.$/,
+      /has lost acknowledged data \(it has 2 of 3 batches of events, 0 of 1 keys\): .* --accept-loss\.$/,
     );
   expect(readFileSync(path, 'utf8')).toBe(ahead);
   await (await open(true)).close();
