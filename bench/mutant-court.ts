@@ -24,9 +24,7 @@ import { delivery, rightCopies, sameTables } from '../test/laws/arrival.js';
 import {
   answersOf,
   CIRCUMSTANCES,
-  DAY_QUERIES,
   difference,
-  orderFault,
   PRICE_LIST,
   RATE_CARD,
   rangesFault,
@@ -142,7 +140,9 @@ export class Court {
           if (fault !== undefined) return fault;
         }
       }
-      const fault = file.startsWith('report') ? await answerFault(stage, file) : await buildFault(stage);
+      const fault = /^(report|answer)\//.test(file)
+        ? await answerFault(stage, file)
+        : await buildFault(stage);
       if (fault !== undefined) return fault;
       for (const orgId of isDefinition ? stage.orgIds.slice(0, 15) : []) {
         const viewFault = await stage.viewFault(orgId);
@@ -157,12 +157,7 @@ export class Court {
 async function answerFault(stage: Stage, file: string): Promise<string | undefined> {
   if (stage.isRebuilt) await buildStage(stage);
   stage.isRebuilt = false;
-  const isAsked = (family: string) => file.startsWith(`report/${family}`);
-  const query = file.slice('report/'.length, -'.sql'.length);
-  for (const orgId of DAY_QUERIES.includes(query) ? stage.orgIds : []) {
-    const fault = await orderFault(stage.world, orgId, query);
-    if (fault !== undefined) return fault;
-  }
+  const isAsked = (family: string) => new RegExp(`^(report|answer)/${family}`).test(file);
   for (const [index, orgId] of stage.orgIds.entries()) {
     const fault =
       (await stage.fault(orgId, isAsked)) ?? (index < 20 ? await stage.partFault(orgId, isAsked) : undefined);

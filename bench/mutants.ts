@@ -24,6 +24,7 @@ export function mutatedFiles(sql: string): string[] {
   return [
     ...files('daily').sort(),
     ...files('report').sort(),
+    ...files('answer').sort(),
     'engine/duckdb.sql',
     ...files('schema').filter(isView).sort(),
     'ingest/losers.sql',

@@ -10,7 +10,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   client
-ORDER BY
-  day,
-  daily_active_users DESC,
-  client

@@ -10,7 +10,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   extension
-ORDER BY
-  day,
-  files DESC,
-  extension

@@ -11,7 +11,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   language
-ORDER BY
-  day,
-  files DESC,
-  language

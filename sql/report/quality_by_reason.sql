@@ -10,7 +10,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   reason
-ORDER BY
-  day,
-  lines DESC,
-  reason

@@ -8,6 +8,3 @@ SELECT
 FROM digests
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
-ORDER BY
-  day,
-  table_name

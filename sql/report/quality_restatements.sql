@@ -10,7 +10,3 @@ SELECT
 FROM restatements
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
-ORDER BY
-  day,
-  built_at,
-  table_name

@@ -15,4 +15,3 @@ LEFT JOIN user_models
 WHERE activity.org_id = $org_id
   AND activity.day BETWEEN $from AND $to
 GROUP BY activity.day
-ORDER BY day

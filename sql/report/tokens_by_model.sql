@@ -15,7 +15,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   model_id
-ORDER BY
-  day,
-  sum(billable_tokens) DESC,
-  model_id

@@ -1,4 +1,4 @@
--- One row is one model that one user used on a built day, ordered by user.
+-- One row is one model that one user used on a built day.
 -- Grain: (day, user_id, model_id).
 SELECT
   CAST(user_models.day AS DATE) AS day,
@@ -18,9 +18,3 @@ LEFT JOIN user_emails
   AND user_emails.user_id = user_models.user_id
 WHERE user_models.org_id = $org_id
   AND user_models.day BETWEEN $from AND $to
-ORDER BY
-  day,
-  user_billable_tokens DESC,
-  user_id,
-  billable_tokens DESC,
-  model_id

@@ -14,9 +14,3 @@ GROUP BY
   hook_event,
   matcher,
   command
-ORDER BY
-  day,
-  sum(runs) DESC,
-  hook_event,
-  matcher,
-  command

@@ -11,7 +11,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   server_key
-ORDER BY
-  day,
-  sum(tool_calls) DESC,
-  server_key

@@ -10,7 +10,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   skill_name
-ORDER BY
-  day,
-  sum(uses) DESC,
-  skill_name

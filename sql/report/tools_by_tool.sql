@@ -10,7 +10,3 @@ WHERE org_id = $org_id
 GROUP BY
   day,
   tool_key
-ORDER BY
-  day,
-  sum(tool_calls) DESC,
-  tool_key

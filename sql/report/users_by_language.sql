@@ -14,8 +14,3 @@ GROUP BY
   user_id,
   day,
   language
-ORDER BY
-  user_id,
-  day,
-  files DESC,
-  language

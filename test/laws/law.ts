@@ -8,12 +8,11 @@ import { report } from '../../src/api/report.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { type Day, lastClosedDay } from '../../src/day.js';
 import { DAY_TABLES } from '../../src/store/build.js';
-import { readSql, readSqlFolder } from '../../src/store/sql.js';
-import { newestBatch, type Parameters, type Row } from '../../src/store/store.js';
+import { readSql } from '../../src/store/sql.js';
+import { newestBatch } from '../../src/store/store.js';
 import { answers } from '../oracle/answers.js';
 import type { SentEvent } from '../oracle/event.js';
 import { NOW } from '../oracle/generate.js';
-import { byteOrder } from '../oracle/lists.js';
 import { type Circumstances, Organization } from '../oracle/organization.js';
 import type { World } from '../world.js';
 import { SEED } from './settings.js';
@@ -198,29 +197,4 @@ export async function rangesFault(
     if (fault !== undefined) return `${from} to ${to}: ${fault}`;
   }
   return undefined;
-}
-
-/** The queries of answers, but those whose rows are users without days. */
-export const DAY_QUERIES = readSqlFolder('report')
-  .map(({ name }) => name)
-  .filter((name) => name !== 'summary' && name !== 'users_page');
-
-/** What is wrong with the order of a query's rows; nothing when they go by day, those of users by user before. */
-export async function orderFault(world: World, orgId: string, query: string): Promise<string | undefined> {
-  const sql = readSql(`report/${query}.sql`);
-  const parameters: Parameters = {
-    org_id: orgId,
-    from: { day: ALL_DAYS.from },
-    to: { day: ALL_DAYS.to },
-    first_user_id: '',
-    last_user_id: '\u{10ffff}',
-  };
-  const own = Object.entries(parameters).filter(([name]) => new RegExp(`\\$${name}\\b`).test(sql));
-  const rows = await world.store.select(sql, Object.fromEntries(own));
-  const isByUser = query.startsWith('users');
-  const orderOf = (one: Row, other: Row) =>
-    (isByUser ? byteOrder(String(one.user_id), String(other.user_id)) : 0) ||
-    byteOrder(String(one.day), String(other.day));
-  const early = rows.findIndex((row, index) => index > 0 && orderOf(rows[index - 1] ?? row, row) > 0);
-  return early < 0 ? undefined : `${query}: row ${early} comes too late`;
 }
