@@ -444,6 +444,31 @@ test('the entrypoint gives the client', async () => {
   ]);
 });
 
+test('the repository is that of the checkout in cwd, where this machine has it', async () => {
+  const checkout = join(world.folder, 'engine');
+  mkdirSync(join(checkout, '.git'), { recursive: true });
+  writeFileSync(
+    join(checkout, '.git', 'config'),
+    '[remote "origin"]\n\turl = https://ci:secret@git.acme.example/engine.git\n',
+  );
+  const orgId = await told([
+    prompt(1, 'a', { cwd: checkout }),
+    prompt(2, 'b', { cwd: join(checkout, 'src') }),
+    prompt(3, 'c', { cwd: undefined }),
+    prompt(4, 'd', { cwd: checkout }),
+  ]);
+  expect(await eventsOf(orgId, 'user_message', 'repo')).toEqual([
+    ['https://git.acme.example/engine.git'],
+    [null],
+    [null],
+    ['https://git.acme.example/engine.git'],
+  ]);
+  // Events say it themselves: those of other machines must not look at this one's folders.
+  const event = { type: 'user_message', timestamp: `${AT}01Z`, user_id: 'ada', session_id: 's' };
+  await world.send([{ ...event, event_id: 'e1', cwd: checkout }], { orgId: 'canonical' });
+  expect(await eventsOf('canonical', 'user_message', 'repo')).toEqual([[null]]);
+});
+
 test('of a bad line only its place is kept, and the lines around it count', async () => {
   const orgId = newOrganization();
   const lines = [

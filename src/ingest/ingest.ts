@@ -1,6 +1,8 @@
-import { EXAMPLES, type Settled, type SourceSql, type Store } from '../store/store.js';
+import { remoteOf } from '../git-remote.js';
+import { EXAMPLES, type Settled, type Store } from '../store/store.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
+import type { Source } from './source.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */
 const BATCH_BYTES = 1 << 30;
@@ -8,7 +10,7 @@ const BATCH_FILES = 20_000;
 
 export interface IngestRequest {
   readonly orgId: string;
-  readonly source: SourceSql;
+  readonly source: Source;
   /** Whose events they are, where the lines don't say it. */
   readonly userId?: string | undefined;
   readonly files: readonly InputFile[];
@@ -68,6 +70,7 @@ export async function ingest(
           userId: request.userId,
           receivedAt: now,
         })),
+        ...(request.source.namesRepos ? {} : { repoOf: remoteOf }),
         settledAt: now,
       },
       (share) => progress(total.bytes + bytes * share),

@@ -13,6 +13,8 @@ export interface Source extends SourceSql {
   readonly folders: readonly string[];
   /** Whether its lines say whose they are. Otherwise --user does. */
   readonly namesUsers: boolean;
+  /** Whether its lines say of which repository they are. Otherwise the checkout in `cwd` does, where it is on this machine. */
+  readonly namesRepos: boolean;
 }
 
 const folderOf = (name: string) => join(PACKAGE_ROOT, 'sql', 'source', name);
@@ -29,6 +31,7 @@ export const CANONICAL: Source = {
   sideFiles: [],
   keepsText: true,
   namesUsers: true,
+  namesRepos: true,
 };
 
 export const CLAUDE_CODE: Source = {
@@ -44,6 +47,7 @@ export const CLAUDE_CODE: Source = {
   sideFiles: [],
   keepsText: false,
   namesUsers: false,
+  namesRepos: false,
 };
 
 /** All sources, as help shows them. */

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
+import { nameRepos } from './repo-names.js';
 import type { Session } from './session.js';
 import {
   countFromZero,
@@ -165,6 +166,7 @@ export class Settler {
         await replaceLines(session, readLines(source, readNumbered(source, spool)));
         rejects = await this.reject(source, suspects, spool, faults);
       }
+      if (batch.repoOf !== undefined) await nameRepos(session, batch.repoOf);
       return await this.finish(batch, number, inserted, rejects);
     } finally {
       rmSync(spool, { force: true });

@@ -48,6 +48,8 @@ export interface BatchFile {
 export interface Batch {
   readonly source: SourceSql;
   readonly files: readonly BatchFile[];
+  /** Finds the repository of a folder, where the lines name none. */
+  readonly repoOf?: (folder: string) => Promise<string | undefined>;
   /** Unix milliseconds. */
   readonly settledAt: number;
   /** Names the batch to the caller: kept with it in `batches`. */

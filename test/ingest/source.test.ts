@@ -22,6 +22,7 @@ const ODOMETER: Source = {
   sideFiles: ['.meta.json'],
   keepsText: false,
   namesUsers: false,
+  namesRepos: true,
 };
 
 /** Whole documents. */
@@ -37,6 +38,7 @@ const DIARY: Source = {
   sideFiles: [],
   keepsText: false,
   namesUsers: false,
+  namesRepos: true,
 };
 
 let world: World;

@@ -1,0 +1,89 @@
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { withoutCredentials } from './url-credentials.js';
+
+/** Files of git that are longer than this aren't read: bytes. */
+const FILE_BYTES = 1 << 20;
+/** An address that is longer isn't one: characters, as events have it. */
+const ADDRESS_CHARACTERS = 2048;
+
+/**
+ * The address of the remote that a folder's checkout was cloned from, without credentials: that of `origin`, or of the only
+ * remote. Undefined where the folder doesn't exist, is in no checkout, or has no such remote.
+ *
+ * The path may come from a file that somebody else wrote. So git isn't asked, which would run what a repository configures:
+ * only regular files by the names that git gives them are read, no links, pipes or devices, and nothing on another machine.
+ */
+export async function remoteOf(folder: string): Promise<string | undefined> {
+  if (!isLocal(folder) || !(await found(stat, folder))?.isDirectory()) return undefined;
+  for (let place = resolve(folder); ; place = dirname(place)) {
+    const entry = await found(lstat, join(place, '.git'));
+    if (entry?.isDirectory()) return originIn(join(place, '.git'));
+    // A worktree or a submodule has its files elsewhere.
+    if (entry?.isFile()) return originIn(await pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
+    if (place === dirname(place)) return undefined;
+  }
+}
+
+/** A path on another machine begins with two slashes, and asking for it would tell who asks. */
+function isLocal(path: string): boolean {
+  return isAbsolute(path) && !/^[\\/]{2}/.test(path) && !path.includes('\0');
+}
+
+async function found(look: (path: string) => Promise<Stats>, path: string): Promise<Stats | undefined> {
+  return look(path).catch(() => undefined);
+}
+
+/** The path that a file names, seen from a folder. */
+async function pointerIn(path: string, line: RegExp, folder: string): Promise<string | undefined> {
+  const [, target] = line.exec((await textOf(path)) ?? '') ?? [];
+  return target === undefined ? undefined : resolve(folder, target.trim());
+}
+
+async function originIn(gitFolder: string | undefined): Promise<string | undefined> {
+  if (gitFolder === undefined || !isLocal(gitFolder)) return undefined;
+  const common = (await pointerIn(join(gitFolder, 'commondir'), /^(.+)$/m, gitFolder)) ?? gitFolder;
+  if (!isLocal(common)) return undefined;
+  const addresses = addressesIn((await textOf(join(common, 'config'))) ?? '');
+  const address = addresses.get('origin') ?? (addresses.size === 1 ? [...addresses.values()][0] : undefined);
+  return address === undefined || address === '' || address.length > ADDRESS_CHARACTERS
+    ? undefined
+    : withoutCredentials(address);
+}
+
+/** The text of a regular file; undefined for anything else, and for one that is too long. */
+async function textOf(path: string): Promise<string | undefined> {
+  // Opening a pipe waits for somebody who writes to it, unless one says not to.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: Infinity }));
+    return size > FILE_BYTES ? undefined : await file.readFile('utf8');
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first address of each remote in a file of git's settings. */
+function addressesIn(config: string): Map<string, string> {
+  const addresses = new Map<string, string>();
+  let remote: string | undefined;
+  for (const line of config.split(/\r?\n/)) {
+    const [header = '', name] = /^\s*\[\s*(?:remote\s+"((?:[^"\\]|\\.)*)"|[^\]]*)\s*\]/i.exec(line) ?? [];
+    if (header !== '') remote = name?.replaceAll(/\\(.)/g, '$1');
+    const [, value] = /^\s*url\s*=\s*(.*)$/i.exec(line.slice(header.length)) ?? [];
+    if (remote !== undefined && value !== undefined && !addresses.has(remote))
+      addresses.set(remote, plain(value));
+  }
+  return addresses;
+}
+
+/** A value without quotes, escapes and the comment after it. */
+function plain(value: string): string {
+  const [bare = ''] = /^(?:"(?:[^"\\]|\\.)*"|\\.|[^"\\#;])*/.exec(value) ?? [];
+  return bare.replaceAll(/\\(.)|"/g, '$1').trim();
+}
