@@ -102,7 +102,7 @@ export class Texts {
         bytes += next;
         offsets.push(next);
       }
-      copy(run, done, bytes, this.bytes, at);
+      this.bytes.set(run.subarray(done, done + bytes), at);
       done += bytes;
       at += bytes;
     }
@@ -132,10 +132,4 @@ function runFrom(entries: Uint8Array, words: Uint32Array, first: number, count: 
   }
   const pointer = entries.byteOffset + first * TEXT_BYTES + 8;
   return duckdb.get_data_from_pointer(entries.buffer as ArrayBuffer, pointer, end - start);
-}
-
-/** A few bytes are copied faster one by one. */
-function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, at: number): void {
-  if (length > 64) to.set(from.subarray(start, start + length), at);
-  else for (let byte = 0; byte < length; byte += 1) to[at + byte] = from[start + byte] as number;
 }

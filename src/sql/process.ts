@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { notePassed } from '../memory.js';
 import { answer, check, rehearse } from './answer.js';
 import { toSqlError } from './error.js';
 import type { Failed, SqlJob, SqlReport } from './job.js';
@@ -69,8 +68,6 @@ process.on('message', async (job: SqlJob) => {
       begin: () => report({ state: 'begun' }),
       write: async (bytes) => {
         output.write(bytes);
-        // Each piece was made of vectors, which small objects keep.
-        notePassed(bytes.length);
         if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');
       },
     });
