@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
-import { ComputerBody } from '../src/api/computers.js';
 import { Role } from '../src/api/roles.js';
-import { Computers } from '../src/computer/computer.js';
+import { Computers } from '../src/computers/computer.js';
+import { ComputerBody } from '../src/computers/computer-routes.js';
 import { readConfig } from '../src/config.js';
 import { Service } from './service.js';
 import { ending } from './world.js';

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DestPath, FileName } from '../src/agent/path.js';
-import { install } from '../src/agent/repository.js';
-import { Refused, writeFile } from '../src/agent/workspace.js';
+import { install } from '../src/computers/repository-clone.js';
+import { Refused, writeFile } from '../src/computers/workspace.js';
+import { DestPath, FileName } from '../src/computers/workspace-path.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { NOW, temporaryFolder } from './world.js';
 

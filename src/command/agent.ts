@@ -26,7 +26,7 @@ async function run(options: { workspace: string }, clock: () => number): Promise
   process.stdout.removeAllListeners('error').on('error', () => {});
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  const { runAgent } = await import('../agent/agent.js');
+  const { runAgent } = await import('../computers/agent.js');
   await runAgent({
     server: url,
     token: agentToken,

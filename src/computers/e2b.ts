@@ -2,7 +2,7 @@ import type { ConnectionOpts } from 'e2b';
 import { certificateFaultOf } from '../certificate.js';
 import type { E2bConfig } from '../config.js';
 import type { Computer } from './computer.js';
-import { type Provider, ProviderFailed } from './provider.js';
+import { type Provider, ProviderFailed } from './machine-provider.js';
 
 /** How long a sandbox stays awake: the longest that every plan has. Then it is put to sleep with all its processes. */
 const AWAKE_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DestPath, FileName } from './path.js';
+import { DestPath, FileName } from './workspace-path.js';
 
 /** The protocol between the service and a computer's agent, as docs/computers.md describes it. */
 export const PROTOCOL = 'daybook.agent.v1';

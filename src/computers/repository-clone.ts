@@ -5,8 +5,8 @@ import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../folder.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { FileName } from './path.js';
 import { Refused } from './workspace.js';
+import { FileName } from './workspace-path.js';
 
 /** How long one command may take, in milliseconds. */
 export const COMMAND_MS = 30 * 60_000;

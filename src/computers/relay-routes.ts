@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { PROTOCOL } from '../agent/message.js';
-import type { Computer } from '../computer/computer.js';
+import { ApiError } from '../api/errors.js';
+import { requireAddress } from '../api/family.js';
+import { PROTOCOL } from './agent-message.js';
+import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { bodyOf, noComputer } from './computers.js';
-import { ApiError } from './errors.js';
-import { requireAddress } from './family.js';
+import { bodyOf, noComputer } from './computer-routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -15,8 +15,8 @@ import {
   MESSAGE_BYTES,
   PROTOCOL,
   parse,
-} from './message.js';
-import { clone, install } from './repository.js';
+} from './agent-message.js';
+import { clone, install } from './repository-clone.js';
 import { Refused, writeFile } from './workspace.js';
 
 /** The first wait before connecting anew, and the longest; a random part of it is waited. */

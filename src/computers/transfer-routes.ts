@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { LocalObjects, WrongLength } from '../computer/object.js';
-import type { Permission } from '../computer/signature.js';
-import { LIFE_MS, type Transfer } from '../computer/transfer.js';
+import { ApiError } from '../api/errors.js';
+import { requireAddress } from '../api/family.js';
 import { isFull } from '../folder.js';
+import type { Permission } from './address-signer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { ApiError } from './errors.js';
-import { requireAddress } from './family.js';
-import { TransferId } from './files.js';
+import { LocalObjects, WrongLength } from './object-storage.js';
+import { LIFE_MS, type Transfer } from './transfer.js';
+import { TransferId } from './upload-routes.js';
 
 const Params = z.strictObject({ transferId: TransferId });
 const Signed = z.strictObject({

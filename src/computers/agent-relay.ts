@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from '../agent/message.js';
+import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from './agent-message.js';
 
 /** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
 const HEARTBEAT_MS = 15_000;

@@ -16,7 +16,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { messageOf } from '../exit.js';
 import { codeOf } from '../folder.js';
-import type { Failure, FileJob } from './message.js';
+import type { Failure, FileJob } from './agent-message.js';
 
 /** Why a file could not be written, as the service is told. */
 export class Refused extends Error {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { certificateFaultOf } from '../certificate.js';
 import type { S3Address } from '../store-address.js';
-import type { DirectAddresses, Objects } from './object.js';
+import type { DirectAddresses, Objects } from './object-storage.js';
 
 /** Objects in a bucket. Senders and computers get addresses of the bucket itself. Credentials are found as the AWS SDK does. */
 export class S3Objects implements Objects {

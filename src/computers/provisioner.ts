@@ -1,10 +1,10 @@
-import { COMMAND_MS } from '../agent/repository.js';
 import { ulid } from '../ulid.js';
 import { withoutCredentials } from '../url-credentials.js';
+import { JobFailed, NoAnswer, NotConnected, type Relay } from './agent-relay.js';
 import type { Computer, Computers } from './computer.js';
-import { type Provider, ProviderFailed } from './provider.js';
-import { JobFailed, NoAnswer, NotConnected, type Relay } from './relay.js';
-import { lost, type Step, type StepName, undone, withStep } from './step.js';
+import { type Provider, ProviderFailed } from './machine-provider.js';
+import { lost, type Step, type StepName, undone, withStep } from './provisioning-step.js';
+import { COMMAND_MS } from './repository-clone.js';
 
 /** How long the agent may take for one repository: longer than it gives itself. */
 const JOB_MS = 2 * COMMAND_MS;

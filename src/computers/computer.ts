@@ -4,7 +4,7 @@ import { lineText, Uuid } from '../name.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { hasCredentials, withoutCredentials } from '../url-credentials.js';
-import { Steps, stepsFor } from './step.js';
+import { Steps, stepsFor } from './provisioning-step.js';
 
 export const Provider = z.enum(['byom', 'e2b']);
 export const Status = z.enum(['active', 'provisioning', 'error']);

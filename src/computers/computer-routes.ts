@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { type Caller, requireAction } from '../api/auth.js';
+import { baseOf } from '../api/base.js';
+import { ApiError, ERRORS } from '../api/errors.js';
 import {
   Change,
   type Computer,
@@ -13,14 +16,11 @@ import {
   RemoteUser,
   Status,
   Taken,
-} from '../computer/computer.js';
-import { ProviderFailed } from '../computer/provider.js';
-import type { Provisioner } from '../computer/provision.js';
-import { retried, Steps } from '../computer/step.js';
-import { type Caller, requireAction } from './auth.js';
-import { baseOf } from './base.js';
+} from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { ApiError, ERRORS } from './errors.js';
+import { ProviderFailed } from './machine-provider.js';
+import type { Provisioner } from './provisioner.js';
+import { retried, Steps } from './provisioning-step.js';
 
 const EXAMPLE_ID = 'cmp_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { DestPath, FileName } from '../agent/path.js';
-import type { Computer } from '../computer/computer.js';
-import { JobFailed, NoAnswer, NotConnected } from '../computer/relay.js';
-import { NoTransfer, NotUploaded } from '../computer/upload.js';
+import { type Caller, requireAction } from '../api/auth.js';
+import { baseOf } from '../api/base.js';
+import { ApiError } from '../api/errors.js';
 import { nameText, Uuid } from '../name.js';
-import { type Caller, requireAction } from './auth.js';
-import { baseOf } from './base.js';
+import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
+import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computers.js';
-import { ApiError } from './errors.js';
+import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computer-routes.js';
+import { NoTransfer, NotUploaded } from './upload.js';
+import { DestPath, FileName } from './workspace-path.js';
 
 /** How large a file can be. */
 const FILE_BYTES = 2 * 2 ** 30;

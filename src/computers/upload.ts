@@ -1,6 +1,6 @@
-import type { Objects } from './object.js';
-import { NotConnected, type Relay } from './relay.js';
-import type { Signer } from './signature.js';
+import type { Signer } from './address-signer.js';
+import { NotConnected, type Relay } from './agent-relay.js';
+import type { Objects } from './object-storage.js';
 import { LIFE_MS, type Transfer, type Transfers } from './transfer.js';
 
 /** There is no such transfer, or it was completed, or it has expired: the message says which. */
