@@ -358,7 +358,7 @@ test('the tables are listed with their columns, types and comments', async () =>
   expect(data.find(({ name }) => name === 'tool_calls')?.columns).toContainEqual({
     name: 'server_key',
     type: 'VARCHAR',
-    comment: 'null when it is not an MCP call',
+    comment: 'null if it is not an MCP call',
   });
   // All of them can be read.
   const counts = names.map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
