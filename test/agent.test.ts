@@ -378,7 +378,7 @@ describe('the repositories of a computer', () => {
     const computer = await service.computer({ repos: [git.url('api'), `${git.url('api')}/`] });
     const agent = await service.agent(computer);
     const { provisioningSteps } = await settled(service, computer.id);
-    expect(provisioningSteps[2]?.error).toMatch(/There is something called api in the workspace already/);
+    expect(provisioningSteps[2]?.error).toMatch(/The workspace already has api, which is not a clone of/);
     expect(clones(agent)).toEqual(['api']);
   });
 

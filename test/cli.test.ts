@@ -78,7 +78,7 @@ test('a folder that is none, or that only pretends to be one, is a mistake of us
       'guest',
     ]);
     expect(stderr).toMatch(
-      /^Daybook can't write to .*: make that possible, or choose another folder with --data or DAYBOOK_DATA\.\n$/,
+      /^Daybook can't write to .*: change its permissions, or choose another folder with --data or DAYBOOK_DATA\.\n$/,
     );
     expect(code).toBe(2);
   }
@@ -510,7 +510,7 @@ test('computers are created, listed and sent files to over the API, and their ag
   expect(sent).toEqual({ code: 0, stdout: 'in/my file.txt is on box: 5 B.\n', stderr: '' });
   expect(readFileSync(join(workspace, 'in', 'my file.txt'), 'utf8')).toBe('hello');
   const again = await runHere(upload, { env });
-  expect(again.stderr).toMatch(/^There is a file my file.txt .* already.*\n$/);
+  expect(again.stderr).toMatch(/^The folder already has a file my file.txt.*\n$/);
   expect(again.code).toBe(2);
   const ended = once(agent, 'close');
   agent.kill('SIGTERM');

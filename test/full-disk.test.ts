@@ -70,7 +70,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   fill(ballast);
   expect(await backup()).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^The backup takes .* MB, and .* has room for 0.0 MB: make room there.\n$/),
+    stderr: expect.stringMatching(/^The backup takes .* MB, but .* has room for 0.0 MB: make room there.\n$/),
   });
   const refused = await send(10);
   expect(refused.status).toBe(503);

@@ -131,7 +131,7 @@ describe('daybook sql', () => {
     const sql = 'select org_id, sum(input_tokens) as tokens from model_usage group by all order by all';
     expect(await said(sql, { format: 'csv' })).toBe('org_id,tokens\r\nacme,10\r\nglobex,5\r\n');
     expect(await said(sql, { format: 'csv', orgId: 'globex' })).toBe('org_id,tokens\r\nglobex,5\r\n');
-    await expect(said(sql, { orgId: 'nobody' })).rejects.toThrow('has no day of an organization nobody');
+    await expect(said(sql, { orgId: 'nobody' })).rejects.toThrow('has no days of an organization nobody');
   });
 
   test('says why a query fails, also one that has given rows', async () => {

@@ -13,7 +13,7 @@ const HELP = `A statement ends with a semicolon. Tab completes words, tables and
 .tables       list the tables and views
 .schema NAME  list the columns of one
 .help         show this help
-.quit         leave the prompt the prompt`;
+.quit         leave the prompt`;
 
 /** Words that begin or join the parts of a query: the reserved ones of DuckDB, and those that it knows without reserving them. */
 const WORDS =
