@@ -6,7 +6,7 @@ import { staleDays } from '../src/aggregate/stale.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { lastClosedDay } from '../src/day.js';
 import { DAY_TABLES } from '../src/store/build.js';
-import { readSql, readSqlFolder } from '../src/store/sql.js';
+import { readFunctions, readSqlFolder } from '../src/store/sql.js';
 import { newestBatch, type OrgDay } from '../src/store/store.js';
 import {
   ask,
@@ -288,11 +288,7 @@ async function changedOrganizations({ world }: Stage, table: string): Promise<st
 async function define(world: World): Promise<void> {
   const views = readSqlFolder('schema').filter(({ text }) => text.includes('CREATE OR REPLACE VIEW'));
   // Twice, since a view can stand on another.
-  const sql = [
-    readSql('engine/duckdb.sql'),
-    ...views.map(({ text }) => text),
-    ...views.map(({ text }) => text),
-  ];
+  const sql = [readFunctions(), ...views.map(({ text }) => text), ...views.map(({ text }) => text)];
   await world.store.run(sql.map((text) => ({ sql: text })));
 }
 

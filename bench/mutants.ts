@@ -26,6 +26,7 @@ export function mutatedFiles(sql: string): string[] {
     ...files('report').sort(),
     ...files('answer').sort(),
     'engine/duckdb.sql',
+    ...files('function').sort(),
     ...files('schema').filter(isView).sort(),
     'ingest/losers.sql',
     'build/moved_starts.sql',

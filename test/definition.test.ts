@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { staleDays } from '../src/aggregate/stale.js';
 import { addDays, type Day } from '../src/day.js';
 import { rowsOf } from '../src/store/clickhouse/schema.js';
-import { meaningOf } from '../src/store/definition.js';
+import { meaningOf, readDefinitions } from '../src/store/definition.js';
+import { readFunctions } from '../src/store/sql.js';
 import { answersOf } from './laws/law.js';
 import { storeName, World } from './world.js';
 
@@ -26,6 +27,19 @@ test.each([
 
 test('a quote that does not end as SQL ends it is refused', () => {
   expect(() => meaningOf("SELECT 'it\\'s'")).toThrow('a quote does not end');
+});
+
+test('days depend on the functions that their queries use, and on no others', () => {
+  const functions = readFunctions();
+  const days = (from: string, to: string) => {
+    expect(functions).toContain(from);
+    return readDefinitions(functions.replace(from, to)).days;
+  };
+  const present = readDefinitions(functions).days;
+  expect(days('WHEN d = 0 THEN 0.0', 'WHEN d = 0 THEN 1.0')).not.toBe(present);
+  expect(days("replace(value, '\"', '\"\"')", 'value')).not.toBe(present);
+  // Costs are computed when somebody asks for them.
+  expect(days('WHEN tokens = 0', 'WHEN tokens = 1')).toBe(present);
 });
 
 test('every answer is served while an upgrade builds 300 days again', async () => {

@@ -7,7 +7,7 @@ import { type NumberedLine, numberedLines, writeLines } from '../store/line-numb
 import { Session } from '../store/session.js';
 import { isReadError } from '../store/settle.js';
 import { defineSource, limitOf, overLines, readFiles, readLines, readNumbered } from '../store/source-sql.js';
-import { quote, readSql } from '../store/sql.js';
+import { quote, readFunctions, readSql } from '../store/sql.js';
 import { TooManyValues } from './body-size.js';
 import { CANONICAL } from './source.js';
 
@@ -105,7 +105,7 @@ export class Checker {
     });
     const session = new Session(await instance.connect());
     await session.run("SET TimeZone = 'UTC'; SET preserve_insertion_order = false");
-    await session.run(readSql('engine/duckdb.sql'));
+    await session.run(readFunctions());
     await session.run(readSql('ingest/functions.sql'));
     await session.run(`
       CREATE TEMP TABLE batch_files (source INTEGER, name VARCHAR, org_id VARCHAR, file_user_id VARCHAR, received_at TIMESTAMP, only_user VARCHAR);

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readSql } from '../store/sql.js';
+import { readFunctions } from '../store/sql.js';
 import { SqlError } from './error.js';
 import { FUNCTION_GROUPS, SOURCES } from './functions.js';
 import { type Reference, referencesIn } from './references.js';
@@ -7,7 +7,7 @@ import { type Reference, referencesIn } from './references.js';
 const ONLY_SELECT = 'The member sql must be one statement that is a SELECT.';
 
 /** The functions of the metrics, by the names that the engine has for them. */
-const OWN_FUNCTIONS = [...readSql('engine/duckdb.sql').matchAll(/\bMACRO (\w+)\(/g)].map(([, name]) =>
+const OWN_FUNCTIONS = [...readFunctions().matchAll(/^CREATE OR REPLACE FUNCTION (\w+)\(/gm)].map(([, name]) =>
   String(name),
 );
 

@@ -4,7 +4,7 @@ import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/plac
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
 import { readPrices } from '../store/reference.js';
-import { quote, readSql } from '../store/sql.js';
+import { quote, readFunctions } from '../store/sql.js';
 import { readRawTable } from '../store/table-text.js';
 
 /** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */
@@ -62,7 +62,7 @@ export async function openLake({
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
-      readSql('engine/duckdb.sql'),
+      readFunctions(),
       `CREATE SCHEMA ${EMPTY}`,
       ...LAKE_TABLES.map((table) => make(`${EMPTY}.${table}`, columnsOf(table))),
       make(PRICES, readRawTable(PRICES).columns),

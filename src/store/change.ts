@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
 import { BUILT_TABLES } from './build.js';
-import { type Definition, type Definitions, meaningOf, readDefinitions } from './definition.js';
+import { type Definitions, meaningOf, readDefinitions } from './definition.js';
 import { type Reference, type ReferencePaths, readReferences } from './reference.js';
 import type { Session } from './session.js';
-import { quote, readSql, readSqlFolder } from './sql.js';
+import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql.js';
 import type { Parameters, Row } from './store.js';
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
@@ -33,7 +33,7 @@ export interface Defined {
   /** The names of a table's columns; none where there is no such table. */
   readonly columns: (table: string) => Promise<string[]>;
   /** Makes a table anew, given the columns that it had. A day table keeps its rows, which are served until their days are built again. */
-  readonly renew: (table: Definition, old: readonly string[]) => Promise<void>;
+  readonly renew: (table: SqlText, old: readonly string[]) => Promise<void>;
   /** Fills a table with reference data in place of what it has. */
   readonly fill: (reference: Reference) => Promise<void>;
 }
@@ -59,7 +59,7 @@ function factOf(table: string): string {
 }
 
 /** The tables that mean something else than when they were made, if they were. */
-function oldTables({ definitions }: Defined, facts: ReadonlyMap<string, string>): Definition[] {
+function oldTables({ definitions }: Defined, facts: ReadonlyMap<string, string>): SqlText[] {
   return definitions.tables.filter(({ name, text }) => facts.get(factOf(name)) !== meaningOf(text));
 }
 
@@ -148,7 +148,7 @@ export function carriedOver(columns: readonly Column[], old: readonly string[]):
 export function definedIn(session: Session): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
   return {
-    definitions: readDefinitions(`${readSql('engine/duckdb.sql')}\n${readSql('ingest/functions.sql')}`),
+    definitions: readDefinitions(`${readFunctions()}\n${readSql('ingest/functions.sql')}`),
     select: (sql) => session.select(sql),
     run,
     define: run,

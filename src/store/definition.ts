@@ -1,23 +1,17 @@
 import { hash } from 'node:crypto';
 import { BUILT_TABLES } from './build.js';
 import { digestSql } from './digest.js';
-import { readSqlFolder } from './sql.js';
-
-/** A text of `sql/` that makes something, by the name of what it makes. */
-export interface Definition {
-  readonly name: string;
-  readonly text: string;
-}
+import { inOrder, readSqlFolder, type SqlText } from './sql.js';
 
 /** Everything that day tables and answers are computed by, in the spelling of one engine. */
 export interface Definitions {
   /** The functions, as one text to run. */
   readonly functions: string;
   /** The tables that the engine has beside those of `sql/schema`. They are made once. */
-  readonly ownTables: readonly Definition[];
-  readonly tables: readonly Definition[];
+  readonly ownTables: readonly SqlText[];
+  readonly tables: readonly SqlText[];
   /** In an order in which they can be made. */
-  readonly views: readonly Definition[];
+  readonly views: readonly SqlText[];
   /** Changes when the rows of some day can: see meaningOfDays. */
   readonly days: string;
   /** Changes when any function, table or view does, raw tables too. */
@@ -29,7 +23,7 @@ interface Engine {
   /** The statement that makes a table of `sql/schema`. */
   readonly tableText?: (text: string) => string;
   /** Tables and views of its own. */
-  readonly own?: readonly Definition[];
+  readonly own?: readonly SqlText[];
 }
 
 /** A comment, a text, a quoted name, a word, white space, or another character. A quote in a text is doubled in every engine. */
@@ -53,7 +47,7 @@ export function meaningOf(text: string): string {
 }
 
 /** The functions in a text, each by its name. */
-function functionsIn(text: string): Definition[] {
+function functionsIn(text: string): SqlText[] {
   return text
     .split(/^(?=CREATE OR REPLACE (?:MACRO|FUNCTION) )/m)
     .slice(1)
@@ -64,7 +58,7 @@ function functionsIn(text: string): Definition[] {
  * Names what the rows of a day and their digests depend on: the columns and the query of every day table, and every function,
  * table and view that these name, directly or not. A view that only people read is not among them.
  */
-function meaningOfDays(definitions: readonly Definition[]): string {
+function meaningOfDays(definitions: readonly SqlText[]): string {
   const digests = BUILT_TABLES.map((name) => ({ name, text: digestSql(name) }));
   const tokens = new Map<string, string[]>();
   for (const { name, text } of [...definitions, ...digests])
@@ -99,26 +93,11 @@ export function readDefinitions(
   };
 }
 
-export function isTable({ text }: Definition): boolean {
+export function isTable({ text }: SqlText): boolean {
   return text.includes('CREATE TABLE');
 }
 
 /** The views of `sql/schema`, in an order in which they can be made. */
-export function readViews(): Definition[] {
+export function readViews(): SqlText[] {
   return inOrder(readSqlFolder('schema').filter((one) => !isTable(one)));
-}
-
-/** Views, each after those that it reads. */
-export function inOrder(views: readonly Definition[]): Definition[] {
-  const ordered: Definition[] = [];
-  for (let waiting = [...views]; waiting.length > 0; ) {
-    const isEarly = (view: Definition) =>
-      waiting.some(
-        (other) => other !== view && new RegExp(`\\b(FROM|JOIN) ${other.name}\\b`).test(view.text),
-      );
-    const left = waiting.filter(isEarly);
-    ordered.push(...waiting.filter((view) => !left.includes(view)));
-    waiting = left;
-  }
-  return ordered;
 }

@@ -1,11 +1,11 @@
 import { quote, readSql } from './sql.js';
 
-/** What spells a value of a type in the text of a row; each is a function of `sql/engine`. */
+/** What spells a value of a type in the text of a row; each is a function of `sql/function` or `sql/engine`. */
 const FIELDS: Record<string, string> = {
   VARCHAR: 'text_field',
-  BIGINT: 'integer_field',
+  BIGINT: 'plain_field',
   DOUBLE: 'double_field',
-  DATE: 'day_field',
+  DATE: 'plain_field',
 };
 
 /**

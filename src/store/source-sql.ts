@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inOrder } from './definition.js';
 import type { Session } from './session.js';
-import { patternOf, quote, readSql } from './sql.js';
+import { inOrder, patternOf, quote, readSql } from './sql.js';
 import type { SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 

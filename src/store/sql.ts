@@ -10,12 +10,46 @@ export function readSql(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** The files of one folder of `sql/`, by name: `{name: 'users', text}`. */
-export function readSqlFolder(folder: string): { name: string; text: string }[] {
+/** A text of `sql/`, by the name of its file, and of what it makes. */
+export interface SqlText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The files of one folder of `sql/`, by name. */
+export function readSqlFolder(folder: string): SqlText[] {
   return readdirSync(join(ROOT, folder))
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => ({ name: file.slice(0, -'.sql'.length), text: readSql(`${folder}/${file}`) }));
+}
+
+/** The rules of `sql/function`, as DuckDB reads them. */
+export function readRules(): string {
+  return inOrder(readSqlFolder('function'))
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+/** The functions of DuckDB: those that it spells in its own way, and the rules. */
+export function readFunctions(): string {
+  return `${readSql('engine/duckdb.sql')}\n${readRules()}`;
+}
+
+/** Functions or views, each after those that it uses. */
+export function inOrder(texts: readonly SqlText[]): SqlText[] {
+  const ordered: SqlText[] = [];
+  for (let waiting = [...texts]; waiting.length > 0; ) {
+    const isEarly = (one: SqlText) =>
+      waiting.some(
+        ({ name }) =>
+          name !== one.name && new RegExp(`\\b(FROM|JOIN) ${name}\\b|\\b${name}\\(`).test(one.text),
+      );
+    const left = waiting.filter(isEarly);
+    ordered.push(...waiting.filter((one) => !left.includes(one)));
+    waiting = left;
+  }
+  return ordered;
 }
 
 /** A text as an SQL string. */

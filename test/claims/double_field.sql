@@ -4,4 +4,4 @@ double_field(CAST(0 AS DOUBLE)) -> '0';
 -- A zero has no sign.
 double_field(-1 * CAST(0 AS DOUBLE)) -> '0';
 double_field(CAST(1 AS DOUBLE) / CAST(3 AS DOUBLE)) -> '4599676419421066581';
-coalesce(double_field(CAST(NULL AS DOUBLE)), '') -> '';
+double_field(CAST(NULL AS DOUBLE)) -> '';

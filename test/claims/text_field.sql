@@ -5,4 +5,4 @@ text_field('日本') -> '"日本"';
 text_field('it''s') -> '"it''s"';
 text_field('a\b') -> '"a\b"';
 -- Nothing, where the row is put together.
-coalesce(text_field(NULL), '') -> '';
+text_field(NULL) -> '';

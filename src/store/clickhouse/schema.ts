@@ -8,7 +8,7 @@ import {
 } from '../change.js';
 import { isTable, readDefinitions, readViews } from '../definition.js';
 import type { ReferencePaths } from '../reference.js';
-import { readSql, readSqlFolder } from '../sql.js';
+import { readRules, readSql, readSqlFolder } from '../sql.js';
 import type { ClickHouseSession } from './session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
@@ -68,6 +68,16 @@ function forClickHouse(text: string): string {
   );
 }
 
+/** The rules of `sql/function`: ClickHouse has another head for a function, and a backslash in a string is doubled. */
+function rulesForClickHouse(): string {
+  return readRules()
+    .replaceAll('\\', '\\\\')
+    .replaceAll(
+      /^CREATE OR REPLACE FUNCTION (\w+)(\([^()]*\)) AS\b/gm,
+      'CREATE OR REPLACE FUNCTION $1 AS $2 ->',
+    );
+}
+
 /** Shows of a day table the rows of the builds that count. */
 function viewOf(table: string): string {
   return `CREATE OR REPLACE VIEW ${table} AS
@@ -93,7 +103,7 @@ export function definedIn(session: ClickHouseSession): Defined {
     await run(`DROP TABLE ${table}_new SYNC`);
   };
   return {
-    definitions: readDefinitions(readSql('engine/clickhouse.sql'), {
+    definitions: readDefinitions(`${readSql('engine/clickhouse.sql')}\n${rulesForClickHouse()}`, {
       tableText: forClickHouse,
       own: OWN_DEFINITIONS,
     }),
