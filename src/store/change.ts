@@ -75,10 +75,7 @@ export async function areTablesOld(database: Defined): Promise<boolean> {
 export async function bringUpToDate(database: Defined, settings: ReferencePaths): Promise<void> {
   const { definitions, define, run } = database;
   const facts = await factsIn(database);
-  const present = new Map([
-    ['schema', definitions.schema],
-    ['definitions', definitions.days],
-  ]);
+  const present = new Map([['definitions', definitions.days]]);
   const renewed = new Set<string>();
   if (facts.get('schema') !== definitions.schema) {
     await define(definitions.functions);
@@ -97,6 +94,8 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
     if (renewed.has(reference.table) || facts.get(reference.fact) !== sha256) await database.fill(reference);
     present.set(reference.fact, sha256);
   }
+  // Last: whoever is cut off before it begins again with the tables.
+  present.set('schema', definitions.schema);
   for (const [name, value] of present) {
     if (facts.get(name) === value) continue;
     if (facts.has(name)) await run('DELETE FROM facts WHERE name = $name', { name });
