@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os';
-import { chunksOf } from '../src/arrow/chunk.js';
+import { chunksOf } from '../src/arrow/duckdb-chunks.js';
 import { readConfig } from '../src/config.js';
 import { openLake } from '../src/sql/lake.js';
 

@@ -1,14 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from '../src/aggregate/build.js';
+import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
 import { addDays, dayOf } from '../src/day.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { Lake } from '../src/lake/lake.js';
-import { ClickHouseStore } from '../src/store/clickhouse.js';
+import { Lake } from '../src/lake/data-lake.js';
+import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
 import { runProcess } from './run-process.js';
 

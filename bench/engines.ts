@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from '../src/aggregate/build.js';
+import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
 import { addDays, type Day } from '../src/day.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { ClickHouseStore } from '../src/store/clickhouse.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { ClickHouseStore } from '../src/store/clickhouse-store.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
 import { answersOf } from '../test/clickhouse/same.js';

@@ -8,7 +8,7 @@ import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { generateEvents } from './generate-events.js';
 import { median } from './run-process.js';
 import { Service } from './service.js';

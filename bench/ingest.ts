@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { build } from '../src/aggregate/build.js';
+import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest as ingestFiles } from '../src/ingest/ingest.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { DAY, generateEvents } from './generate-events.js';
 import { median } from './run-process.js';
 

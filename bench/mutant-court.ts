@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { staleDays } from '../src/aggregate/stale.js';
+import { staleDays } from '../src/aggregate/stale-days.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { lastClosedDay } from '../src/day.js';
-import { DAY_TABLES } from '../src/store/build.js';
-import { readFunctions, readSqlFolder } from '../src/store/sql.js';
+import { DAY_TABLES } from '../src/store/day-builder.js';
+import { readFunctions, readSqlFolder } from '../src/store/sql-text.js';
 import { newestBatch, type OrgDay } from '../src/store/store.js';
 import {
   ask,

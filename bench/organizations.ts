@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readConfig } from '../src/config.js';
 import { Inbox } from '../src/ingest/inbox.js';
-import { ClickHouseStore } from '../src/store/clickhouse.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { ClickHouseStore } from '../src/store/clickhouse-store.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { ulid } from '../src/ulid.js';
 import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
 

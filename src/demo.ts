@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './aggregate/build.js';
+import { build } from './aggregate/build-days.js';
 import { createKey } from './api/keys.js';
 import { PACKAGE_ROOT } from './config.js';
 import { type Day, lastClosedDay } from './day.js';
 import { inputFiles } from './ingest/files.js';
 import { ingest } from './ingest/ingest.js';
 import { CLAUDE_CODE } from './ingest/source.js';
-import { ChecksFailed } from './store/check.js';
-import { readSql } from './store/sql.js';
+import { ChecksFailed } from './store/day-checks.js';
+import { readSql } from './store/sql-text.js';
 import type { Row, Store } from './store/store.js';
 
 const ORG = 'demo';

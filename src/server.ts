@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { Schedule } from './aggregate/schedule.js';
+import { Schedule } from './aggregate/build-schedule.js';
 import { buildApp } from './api/app.js';
 import { Metrics } from './api/metrics.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
 import { codeOf, isOpenToAll } from './folder.js';
 import { Inbox } from './ingest/inbox.js';
-import { Lake } from './lake/lake.js';
+import { Lake } from './lake/data-lake.js';
 import { isServed, serveControl } from './socket/control-socket.js';
 import { openStore } from './socket/open-store.js';
 import type { Store } from './store/store.js';

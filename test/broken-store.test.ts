@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { DuckDBInstance } from '../src/duckdb.js';
+import { DuckDBInstance } from '../src/duckdb-driver.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { StoreUnavailable } from '../src/store/fault.js';
+import { connect } from '../src/store/duckdb-session.js';
 import { Renewable } from '../src/store/renewable.js';
-import { connect } from '../src/store/session.js';
+import { StoreUnavailable } from '../src/store/store-fault.js';
 import { Service, until } from './service.js';
 import { event, World } from './world.js';
 

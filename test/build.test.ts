@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { type BuildRange, build } from '../src/aggregate/build.js';
-import { runBuild } from '../src/aggregate/run.js';
-import { staleDays } from '../src/aggregate/stale.js';
+import { type BuildRange, build } from '../src/aggregate/build-days.js';
+import { runBuild } from '../src/aggregate/build-run.js';
+import { staleDays } from '../src/aggregate/stale-days.js';
 import type { Family } from '../src/api/answer-names.js';
 import { report } from '../src/api/report.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
-import { DAY_TABLES } from '../src/store/build.js';
+import { DAY_TABLES } from '../src/store/day-builder.js';
 import type { Row, Store } from '../src/store/store.js';
 import { ending, organizations, temporaryFolder, World } from './world.js';
 

@@ -12,7 +12,7 @@ import { E2b } from '../src/computers/e2b.js';
 import { S3Objects } from '../src/computers/s3.js';
 import { connectTo } from '../src/hooks/connect.js';
 import { deliver, keep, writePrivate } from '../src/hooks/spool.js';
-import { ClickHouseStore } from '../src/store/clickhouse.js';
+import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { until } from './service.js';
 import { ending, temporaryFolder, World } from './world.js';
 

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { type Built, build } from '../src/aggregate/build.js';
+import { type Built, build } from '../src/aggregate/build-days.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { addDays, type Day } from '../src/day.js';
-import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/build.js';
-import { sentenceOf } from '../src/store/check.js';
-import { readSql, readSqlFolder } from '../src/store/sql.js';
+import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/day-builder.js';
+import { sentenceOf } from '../src/store/day-checks.js';
+import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Row } from '../src/store/store.js';
 import { type AtEnd, World } from './world.js';
 

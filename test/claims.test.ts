@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readFunctions, readSql, readSqlFolder } from '../src/store/sql.js';
+import { readFunctions, readSql, readSqlFolder } from '../src/store/sql-text.js';
 import { sharedWorld } from './ingest/event.js';
 
 /**

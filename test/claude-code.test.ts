@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
-import { DAY_TABLES } from '../src/store/build.js';
+import { DAY_TABLES } from '../src/store/day-builder.js';
 import { ending, World } from './world.js';
 
 const AT = '2026-06-10T10:00:';

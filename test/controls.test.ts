@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runBuild } from '../src/aggregate/run.js';
+import { runBuild } from '../src/aggregate/build-run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';

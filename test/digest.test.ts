@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { build } from '../src/aggregate/build.js';
+import { build } from '../src/aggregate/build-days.js';
 import type { Day } from '../src/day.js';
-import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/build.js';
-import { rowText } from '../src/store/digest.js';
-import { readSql } from '../src/store/sql.js';
+import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/day-builder.js';
+import { rowText } from '../src/store/row-digest.js';
+import { readSql } from '../src/store/sql-text.js';
 import type { Row } from '../src/store/store.js';
 import { temporaryFolder, World } from './world.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { DATABASE, readConfig } from '../src/config.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { NOW } from './world.js';
 
 /**

@@ -10,7 +10,7 @@ import { shapesOf } from '../src/api/answer-shape.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { columnsOf, readReport } from '../src/api/report.js';
-import { arrowBytes } from '../src/arrow/stream.js';
+import { arrowBytes } from '../src/arrow/arrow-stream.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';

@@ -10,15 +10,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { backUp } from '../src/backup/backup.js';
-import { hold } from '../src/backup/hold.js';
-import { restore } from '../src/backup/restore.js';
+import { hold } from '../src/backup/held-files.js';
+import { restore } from '../src/backup/restore-backup.js';
+import { backUp } from '../src/backup/take-backup.js';
 import { DATABASE, readConfig } from '../src/config.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
 import { openStore } from '../src/socket/open-store.js';
 import { sentenceOfQuery } from '../src/store/database-file.js';
-import { MARK } from '../src/store/mark.js';
+import { MARK } from '../src/store/loss-mark.js';
 import { runHere } from './program.js';
 import { event, NOW, temporaryFolder, World } from './world.js';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { runBuild } from '../src/aggregate/run.js';
+import { runBuild } from '../src/aggregate/build-run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Metrics } from '../src/api/metrics.js';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/keys.js';
 import { PACKAGE_ROOT } from '../src/config.js';
 import { addDays, type Day } from '../src/day.js';
-import { Lake } from '../src/lake/lake.js';
+import { Lake } from '../src/lake/data-lake.js';
 import { daybook, TODAY } from './program.js';
 import { temporaryFolder, World } from './world.js';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Answers } from '../src/api/rows.js';
-import { BUILT_TABLES } from '../src/store/build.js';
+import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { World } from './world.js';
 
 let number = 0;

@@ -11,7 +11,7 @@ import { DATABASE, readConfig } from '../src/config.js';
 import { addDays } from '../src/day.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { controlPath } from '../src/socket/control-socket.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { CLI, runHere, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';

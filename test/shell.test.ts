@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Lake } from '../src/lake/lake.js';
+import { Lake } from '../src/lake/data-lake.js';
 import { completions } from '../src/sql/prompt.js';
 import { SHOWN_ROWS, Shell, type ShellOptions } from '../src/sql/shell.js';
 import { allStatementsIn, faultOf, statementsIn } from '../src/sql/statement.js';

@@ -6,7 +6,7 @@ import { PACKAGE_ROOT, readConfig } from '../src/config.js';
 import { checkQuery } from '../src/sql/check.js';
 import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/functions.js';
 import { NAMES, openLake } from '../src/sql/lake.js';
-import { readSqlFolder } from '../src/store/sql.js';
+import { readSqlFolder } from '../src/store/sql-text.js';
 import { expectPage } from './page.js';
 
 let connection: DuckDBConnection;

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
-import { fileOf, LAKE_TABLES } from '../src/lake/place.js';
+import { fileOf, LAKE_TABLES } from '../src/lake/lake-paths.js';
 import { World } from './world.js';
 
 const ARROW = 'application/vnd.apache.arrow.stream';

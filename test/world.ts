@@ -2,17 +2,17 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
-import { build } from '../src/aggregate/build.js';
+import { build } from '../src/aggregate/build-days.js';
 import { type Config, DATABASE, readConfig, STAGING } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
 import { requireOrganizations } from '../src/ingest/organization.js';
 import { CANONICAL, type Source } from '../src/ingest/source.js';
-import { type DailySql, dailySql } from '../src/store/build.js';
-import { ChecksFailed } from '../src/store/check.js';
-import { ClickHouseStore } from '../src/store/clickhouse.js';
-import { DuckDbStore } from '../src/store/duckdb.js';
+import { ClickHouseStore } from '../src/store/clickhouse-store.js';
+import { type DailySql, dailySql } from '../src/store/day-builder.js';
+import { ChecksFailed } from '../src/store/day-checks.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 

@@ -1,7 +1,7 @@
 import { retentionDaysOf } from '../controls/controls.js';
 import { addDays, type Day, dayOf } from '../day.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
-import { staleDays } from './stale.js';
+import { staleDays } from './stale-days.js';
 
 /**
  * Removes the raw events that are more than some days old, of days that are built and not stale: their tables stay, and are

@@ -10,8 +10,8 @@ import {
   STRUCT,
   TIMESTAMP_MS,
   VARCHAR,
-} from '../duckdb.js';
-import { readSql } from '../store/sql.js';
+} from '../duckdb-driver.js';
+import { readSql } from '../store/sql-text.js';
 
 /** A column of an answer, or a member of what is nested in one. */
 export interface Shape {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Config, VERSION } from '../config.js';
 import { type Day, dayOf } from '../day.js';
-import { readSql, readSqlFolder } from '../store/sql.js';
+import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, FAMILIES } from './answer-names.js';
 import { type Body, discard, type Pieces, writeBody } from './body.js';
@@ -244,7 +244,7 @@ async function readPieces(
   };
   if (form === 'csv') return { page, pieces: csvOf(reading) };
   if (form === 'json') return { page, pieces: rowsText(reading, meta) };
-  const { arrowBytes } = await import('../arrow/stream.js');
+  const { arrowBytes } = await import('../arrow/arrow-stream.js');
   const told = Object.entries(meta).filter(([, value]) => value !== null);
   const texts = Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
   return { page, pieces: arrowBytes(reading.results, texts) };

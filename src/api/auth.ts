@@ -7,7 +7,7 @@ import { certificateFaultOf } from '../certificate.js';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ORG_ID } from '../ingest/organization.js';
-import { lineText, nameText } from '../name.js';
+import { lineText, nameText } from '../name-text.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 import { findKey } from './keys.js';

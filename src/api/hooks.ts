@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isToolCall } from '../hooks/payload.js';
 import { eventsOf } from '../hooks/translate.js';
 import { isTimely } from '../ingest/event.js';
-import { lineText, nameText } from '../name.js';
+import { lineText, nameText } from '../name-text.js';
 import type { Caller } from './auth.js';
 import { ApiError } from './errors.js';
 import { FULL, goneOf, refusalOfBody } from './events.js';

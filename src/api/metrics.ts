@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { staleDays } from '../aggregate/stale.js';
+import { staleDays } from '../aggregate/stale-days.js';
 import type { Config } from '../config.js';
 import { lastClosedDay } from '../day.js';
 import type { Inbox } from '../ingest/inbox.js';

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { StoreUnavailable } from '../store/fault.js';
+import { StoreUnavailable } from '../store/store-fault.js';
 import {
   ApiError,
   ERRORS,

@@ -1,10 +1,10 @@
 import type { DuckDBResult } from '@duckdb/node-api';
-import { chunksOf } from '../arrow/chunk.js';
-import { textBytes } from '../arrow/line.js';
+import { chunksOf } from '../arrow/duckdb-chunks.js';
+import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
-import { readSql } from '../store/sql.js';
+import { readSql } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, fileOf } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';

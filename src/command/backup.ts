@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Held } from '../backup/backup.js';
-import { heldFolder, hold } from '../backup/hold.js';
-import type { Manifest } from '../backup/manifest.js';
+import type { Manifest } from '../backup/backup-manifest.js';
+import { heldFolder, hold } from '../backup/held-files.js';
+import type { Held } from '../backup/take-backup.js';
 import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
 import { ask, isServed, Nobody } from '../socket/control-socket.js';
@@ -21,7 +21,7 @@ export function add(program: Command, { settings, clock }: Invocation): void {
     .action(async (folder: string, options: { json?: boolean }) => {
       const config = settings();
       // The other commands start faster without the database engine.
-      const { backUp } = await import('../backup/backup.js');
+      const { backUp } = await import('../backup/take-backup.js');
       const manifest = await withProgress('Backing up', (progress) =>
         backUp(config, resolve(folder), held(config, clock), progress),
       );
@@ -46,7 +46,7 @@ export function add(program: Command, { settings, clock }: Invocation): void {
         throw new UsageError(
           `A service runs on the data folder ${config.data}: stop it first, or restore into another one with --data.`,
         );
-      const { restore } = await import('../backup/restore.js');
+      const { restore } = await import('../backup/restore-backup.js');
       const { manifest, aside } = await withProgress('Restoring', (progress) =>
         restore(
           resolve(folder),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
-import { sentenceOf } from '../store/check.js';
+import { sentenceOf } from '../store/day-checks.js';
 import { count, withProgress } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 

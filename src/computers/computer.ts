@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { lineText, Uuid } from '../name.js';
+import { lineText, Uuid } from '../name-text.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { hasCredentials, withoutCredentials } from '../url-credentials.js';

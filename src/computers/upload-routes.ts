@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Caller, requireAction } from '../api/auth.js';
 import { baseOf } from '../api/base.js';
 import { ApiError } from '../api/errors.js';
-import { nameText, Uuid } from '../name.js';
+import { nameText, Uuid } from '../name-text.js';
 import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';

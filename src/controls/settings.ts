@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/config.js';
-import { NOT_BLANK } from '../name.js';
+import { NOT_BLANK } from '../name-text.js';
 import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './address.js';
 

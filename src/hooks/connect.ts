@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
-import { nameText } from '../name.js';
+import { nameText } from '../name-text.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;

@@ -3,8 +3,8 @@ import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'nod
 import { basename, join } from 'node:path';
 import { codeOf, isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
-import { isOutOfRoom, StoreUnavailable } from '../store/fault.js';
 import type { Store } from '../store/store.js';
+import { isOutOfRoom, StoreUnavailable } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
 import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
 import { ORG_ID, requireOrganizations } from './organization.js';

@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb.js';
+import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb-driver.js';
 import { Queue } from '../queue.js';
+import { Session } from '../store/duckdb-session.js';
 import { type NumberedLine, numberedLines, writeLines } from '../store/line-numbers.js';
-import { Session } from '../store/session.js';
-import { isReadError } from '../store/settle.js';
+import { isReadError } from '../store/settler.js';
 import { defineSource, limitOf, overLines, readFiles, readLines, readNumbered } from '../store/source-sql.js';
-import { quote, readFunctions, readSql } from '../store/sql.js';
+import { quote, readFunctions, readSql } from '../store/sql-text.js';
 import { TooManyValues } from './body-size.js';
 import { CANONICAL } from './source.js';
 

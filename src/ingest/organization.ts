@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.js';
-import { quote } from '../store/sql.js';
+import { quote } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 
 /** What can name an organization. */

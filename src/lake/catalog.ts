@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { writeWhole } from '../folder.js';
 import { readTables } from '../store/tables.js';
-import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable, QUIET_FILE } from './place.js';
+import { columnsOf, FILE, folderOf, LAKE_TABLES, type LakeTable, QUIET_FILE } from './lake-paths.js';
 
 /** What changes when who reads the catalog must read it in another way. */
 const VERSION = 1;

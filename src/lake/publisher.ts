@@ -7,11 +7,11 @@ import { type Day, DaySchema } from '../day.js';
 import { sync, writeWhole } from '../folder.js';
 import { keyOf, type OrgDay, type Store } from '../store/store.js';
 import { type Days, filesThere, isShared, readDays, sharedDays, writeCatalog, writeDays } from './catalog.js';
-import { type Due, mostRows, note, ownTables, type Staged, sharedTables } from './due.js';
-import { keepRows, rowsIn } from './file.js';
-import { fileOf, LAKE_TABLES, type LakeTable, quietFileOf } from './place.js';
+import { type Due, mostRows, note, ownTables, type Staged, sharedTables } from './due-days.js';
+import { keepRows, rowsIn } from './kept-rows.js';
+import { fileOf, LAKE_TABLES, type LakeTable, quietFileOf } from './lake-paths.js';
 import { Staging } from './staging.js';
-import { dueTables, isSame, knownDays, parted, storedDays } from './stored.js';
+import { dueTables, isSame, knownDays, parted, storedDays } from './stored-days.js';
 
 /** Days with so few rows in each table are written together, as long as they are in order then. */
 const ROWS_TOGETHER = 100_000;

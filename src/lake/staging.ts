@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Day } from '../day.js';
-import { quote } from '../store/sql.js';
+import { quote } from '../store/sql-text.js';
 import type { Sources, Store } from '../store/store.js';
-import { columnsOf, type LakeTable, orderOf } from './place.js';
+import { columnsOf, type LakeTable, orderOf } from './lake-paths.js';
 
 /** Where files are written before they are put in place: in the lake, so that they only need another name. */
 export class Staging {

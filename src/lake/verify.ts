@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
-import { rowText } from '../store/digest.js';
-import { patternOf, quote, readSql } from '../store/sql.js';
+import { rowText } from '../store/row-digest.js';
+import { patternOf, quote, readSql } from '../store/sql-text.js';
 import { keyOf, type OrgDay, type Sources, type Store } from '../store/store.js';
 import { type Days, filesThere, isShared, readDays } from './catalog.js';
 import {
@@ -14,8 +14,8 @@ import {
   quietFileOf,
   quietRowsSql,
   rowsSql,
-} from './place.js';
-import { knownDays, parted, type StoredDay, storedDays } from './stored.js';
+} from './lake-paths.js';
+import { knownDays, parted, type StoredDay, storedDays } from './stored-days.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
 export interface Difference extends OrgDay {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameText, Uuid } from '../name.js';
+import { nameText, Uuid } from '../name-text.js';
 import { Level } from './level.js';
 import { isRepositoryUrl } from './repository.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { quote, readSql } from '../store/sql.js';
+import { quote, readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { type Counted, levelOf } from './level.js';

@@ -53,7 +53,10 @@ export async function call<Name extends CommandName>(
   // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
   if (await isAnswered()) return answer as CommandResult<Name>;
   if (!MAKERS.has(name)) requireDatabase(config);
-  const [{ runCommand }, { Lake }] = await Promise.all([import('./commands.js'), import('../lake/lake.js')]);
+  const [{ runCommand }, { Lake }] = await Promise.all([
+    import('./commands.js'),
+    import('../lake/data-lake.js'),
+  ]);
   // Who accepts a loss has the next one who opens the database know of it.
   const isReading = READERS.has(name) && !config.acceptsLoss;
   const store = await openStore(config, clock, isAnswered, { isReading });

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { newestRun, type Run, runBuild } from '../aggregate/run.js';
-import { staleDays } from '../aggregate/stale.js';
+import { newestRun, type Run, runBuild } from '../aggregate/build-run.js';
+import { staleDays } from '../aggregate/stale-days.js';
 import { ANSWERS } from '../api/answer-names.js';
 import { createKey, listKeys, revokeKey } from '../api/keys.js';
 import { report } from '../api/report.js';
 import { Role } from '../api/roles.js';
-import { hold } from '../backup/hold.js';
+import { hold } from '../backup/held-files.js';
 import type { Config } from '../config.js';
 import { Controls } from '../controls/controls.js';
 import { SecretKey } from '../controls/secret.js';
@@ -16,8 +16,8 @@ import { reasonOf, UsageError } from '../exit.js';
 import { ingest } from '../ingest/ingest.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { sourceOf } from '../ingest/source.js';
-import type { Lake } from '../lake/lake.js';
-import { nameText } from '../name.js';
+import type { Lake } from '../lake/data-lake.js';
+import { nameText } from '../name-text.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, DATABASE } from '../config.js';
 import { UsageError } from '../exit.js';
-import { hasKey } from '../key.js';
-import { StoreBusy } from '../store/fault.js';
-import { MARK } from '../store/mark.js';
+import { hasKey } from '../key-file.js';
+import { MARK } from '../store/loss-mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
+import { StoreBusy } from '../store/store-fault.js';
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
@@ -21,13 +21,13 @@ export async function openStore(
   isServed: () => Promise<boolean>,
   options: { readonly mishaps?: Mishaps; readonly isReading?: boolean } = {},
 ): Promise<Store | undefined> {
-  const { DuckDbStore } = await import('../store/duckdb.js');
+  const { DuckDbStore } = await import('../store/duckdb-store.js');
   for (let waited = 0; ; waited += RETRY_MS) {
     const settings = { ...config, now: clock(), ...options };
     try {
       return await withKey(config, async () => {
         if (config.clickhouse === undefined) return DuckDbStore.open(config.data, settings);
-        const { ClickHouseStore } = await import('../store/clickhouse.js');
+        const { ClickHouseStore } = await import('../store/clickhouse-store.js');
         return ClickHouseStore.open(config.data, config.clickhouse, settings);
       });
     } catch (error) {

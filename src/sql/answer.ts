@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
-import { textBytes } from '../arrow/line.js';
+import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
-import { quote } from '../store/sql.js';
+import { quote } from '../store/sql-text.js';
 import { checkQuery } from './check.js';
 import { SqlError } from './error.js';
 import type { SqlForm, SqlJob, SqlParameters } from './job.js';
@@ -62,7 +62,7 @@ function bytesSentence(most: number): string {
 
 /** Loads what only some forms need, and takes as long as all the rest. */
 async function loadArrow() {
-  return { ...(await import('../arrow/stream.js')), ...(await import('../arrow/type.js')) };
+  return { ...(await import('../arrow/arrow-stream.js')), ...(await import('../arrow/arrow-type.js')) };
 }
 
 /** Checks the query of a job, and answers the names of the tables that it reads. Nothing is read yet. Throws a SqlError. */

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readFunctions } from '../store/sql.js';
+import { readFunctions } from '../store/sql-text.js';
 import { SqlError } from './error.js';
 import { FUNCTION_GROUPS, SOURCES } from './functions.js';
 import { type Reference, referencesIn } from './references.js';

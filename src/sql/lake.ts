@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '../duckdb.js';
-import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/place.js';
+import { type DuckDBConnection, DuckDBInstance } from '../duckdb-driver.js';
+import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/lake-paths.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
-import { readPrices } from '../store/reference.js';
-import { quote, readFunctions } from '../store/sql.js';
+import { readPrices } from '../store/reference-data.js';
+import { quote, readFunctions } from '../store/sql-text.js';
 import { readRawTable } from '../store/table-text.js';
 
 /** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */

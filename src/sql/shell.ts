@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
-import { chunksOf } from '../arrow/chunk.js';
+import { chunksOf } from '../arrow/duckdb-chunks.js';
 import type { Config } from '../config.js';
 import { csvLine } from '../csv.js';
 import {
@@ -10,11 +10,11 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
   StatementType,
-} from '../duckdb.js';
+} from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
-import { LAKE } from '../lake/place.js';
+import { LAKE } from '../lake/lake-paths.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
-import { quote } from '../store/sql.js';
+import { quote } from '../store/sql-text.js';
 import { grid } from '../terminal.js';
 import { confine, foldersOf, openLake, readLake } from './lake.js';
 import { allStatementsIn, faultOf, type Statement } from './statement.js';

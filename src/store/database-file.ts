@@ -2,11 +2,11 @@ import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE, RESTORED } from '../config.js';
 import { stampOf } from '../day.js';
-import { DuckDBInstance } from '../duckdb.js';
+import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
-import { StoreBusy, StoreFull } from './fault.js';
-import { isSpool } from './settle.js';
+import { isSpool } from './settler.js';
+import { StoreBusy, StoreFull } from './store-fault.js';
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { BUILT_TABLES } from './build.js';
-import { digestSql } from './digest.js';
-import { inOrder, readSqlFolder, type SqlText } from './sql.js';
+import { BUILT_TABLES } from './day-builder.js';
+import { digestSql } from './row-digest.js';
+import { inOrder, readSqlFolder, type SqlText } from './sql-text.js';
 
 /** Everything that day tables and answers are computed by, in the spelling of one engine. */
 export interface Definitions {

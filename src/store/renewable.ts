@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './fault.js';
+import { StoreUnavailable } from './store-fault.js';
 
 /** Who hears that a database broke, and that it could not be opened again. */
 export interface Mishaps {

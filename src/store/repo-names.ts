@@ -1,5 +1,5 @@
-import type { Session } from './session.js';
-import { quote } from './sql.js';
+import type { Session } from './duckdb-session.js';
+import { quote } from './sql-text.js';
 
 /** Of more folders than this nobody asks, beginning with those of most events: each takes a few looks at the disk. */
 const FOLDERS_AT_MOST = 1000;

@@ -5,8 +5,8 @@ import {
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
-} from '../duckdb.js';
-import { quote } from './sql.js';
+} from '../duckdb-driver.js';
+import { quote } from './sql-text.js';
 
 /** A column that has a name and the expression that has its value. */
 export interface Expression {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session } from './session.js';
-import { inOrder, patternOf, quote, readSql } from './sql.js';
+import type { Session } from './duckdb-session.js';
+import { inOrder, patternOf, quote, readSql } from './sql-text.js';
 import type { SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 

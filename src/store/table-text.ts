@@ -1,4 +1,4 @@
-import { readSqlFolder } from './sql.js';
+import { readSqlFolder } from './sql-text.js';
 
 /** A column as the text that makes its table has it. */
 export interface Column {

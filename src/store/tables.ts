@@ -1,5 +1,5 @@
-import { BUILT_TABLES } from './build.js';
-import { readSqlFolder } from './sql.js';
+import { BUILT_TABLES } from './day-builder.js';
+import { readSqlFolder } from './sql-text.js';
 import { readRawTable, type TableText, tableOf } from './table-text.js';
 
 /** All tables to be read, by their kind: the events, the tables of built days, what views read beside them, and the views. */

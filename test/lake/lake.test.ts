@@ -15,11 +15,11 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { runBuild } from '../../src/aggregate/run.js';
+import { runBuild } from '../../src/aggregate/build-run.js';
 import type { Day } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
-import { keepRows } from '../../src/lake/file.js';
-import { Lake, LakeFailed } from '../../src/lake/lake.js';
+import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
+import { keepRows } from '../../src/lake/kept-rows.js';
 import {
   fileOf,
   filesOf,
@@ -28,7 +28,7 @@ import {
   lakeSql,
   orderOf,
   quietFileOf,
-} from '../../src/lake/place.js';
+} from '../../src/lake/lake-paths.js';
 import type { Row } from '../../src/store/store.js';
 import { temporaryFolder, World } from '../world.js';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { runBuild } from '../../src/aggregate/run.js';
+import { runBuild } from '../../src/aggregate/build-run.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
-import { Lake } from '../../src/lake/lake.js';
+import { Lake } from '../../src/lake/data-lake.js';
 import { isInstalled } from '../clickhouse/engine.js';
 import { World } from '../world.js';
 

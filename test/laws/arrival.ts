@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { build } from '../../src/aggregate/build.js';
+import { build } from '../../src/aggregate/build-days.js';
 import type { SentEvent } from '../oracle/event.js';
 import { organization as anyOrganization, movingSessions } from '../oracle/generate.js';
 import { Organization } from '../oracle/organization.js';

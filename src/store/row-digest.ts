@@ -1,4 +1,4 @@
-import { quote, readSql } from './sql.js';
+import { quote, readSql } from './sql-text.js';
 
 /** What spells a value of a type in the text of a row; each is a function of `sql/function` or `sql/engine`. */
 const FIELDS: Record<string, string> = {

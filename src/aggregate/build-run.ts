@@ -1,8 +1,8 @@
 import { messageOf } from '../exit.js';
-import { sentenceOf } from '../store/check.js';
+import { sentenceOf } from '../store/day-checks.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
-import { type BuildRange, type Built, build } from './build.js';
+import { type BuildRange, type Built, build } from './build-days.js';
 import { removeOldEvents } from './retention.js';
 
 /** What set a run of the build off. */

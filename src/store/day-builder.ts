@@ -1,7 +1,7 @@
-import { ChecksFailed, findBreaches } from './check.js';
-import { digestSql } from './digest.js';
-import type { Session } from './session.js';
-import { quote, readSql, valuesOf } from './sql.js';
+import { ChecksFailed, findBreaches } from './day-checks.js';
+import type { Session } from './duckdb-session.js';
+import { digestSql } from './row-digest.js';
+import { quote, readSql, valuesOf } from './sql-text.js';
 import type { OrgDay } from './store.js';
 
 /** The tables of a day, each after those that its query reads. user_sessions is written before them. */

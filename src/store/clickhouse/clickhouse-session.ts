@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseSettings, drainStream } from '@clickhouse/client';
-import { readSql } from '../sql.js';
+import { readSql } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */

@@ -1,5 +1,5 @@
 import type { Day } from '../day.js';
-import { readSql } from './sql.js';
+import { readSql } from './sql-text.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from './store.js';
 
 /** Those of some days that are built from all that came for them, and whose events aren't gone yet. */

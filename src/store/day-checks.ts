@@ -1,5 +1,5 @@
 import type { Day } from '../day.js';
-import { readSqlFolder } from './sql.js';
+import { readSqlFolder } from './sql-text.js';
 import type { OrgDay, Store } from './store.js';
 
 /** A due day that breaks a claim of `sql/check`, and how. */

@@ -1,8 +1,8 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Session } from './duckdb-session.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
 import { nameRepos } from './repo-names.js';
-import type { Session } from './session.js';
 import {
   countFromZero,
   defineSource,
@@ -15,7 +15,7 @@ import {
   replaceLines,
   unreadOf,
 } from './source-sql.js';
-import { quote, readSql } from './sql.js';
+import { quote, readSql } from './sql-text.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { rawColumns } from './table-text.js';
 

@@ -3,7 +3,7 @@ import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import { keyOf, type OrgDay, type Store } from '../store/store.js';
 import { organizationsIn } from './catalog.js';
-import { LAKE, LAKE_TABLES } from './place.js';
+import { LAKE, LAKE_TABLES } from './lake-paths.js';
 import { Publisher } from './publisher.js';
 import { compare, type Difference, type Verified } from './verify.js';
 

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session } from '../session.js';
-import { Settler } from '../settle.js';
-import { quote } from '../sql.js';
+import type { Session } from '../duckdb-session.js';
+import { Settler } from '../settler.js';
+import { quote } from '../sql-text.js';
 import type { Batch, Settled } from '../store.js';
 import { rawColumns } from '../table-text.js';
-import type { Commit } from './build.js';
-import { beginAttempt } from './schema.js';
-import type { ClickHouseSession } from './session.js';
+import type { Commit } from './clickhouse-builder.js';
+import { beginAttempt } from './clickhouse-schema.js';
+import type { ClickHouseSession } from './clickhouse-session.js';
 
 const EVENTS = rawColumns('events');
 const BATCHES = rawColumns('batches');

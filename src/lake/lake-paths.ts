@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUILT_TABLES } from '../store/build.js';
-import { patternOf, quote } from '../store/sql.js';
+import { BUILT_TABLES } from '../store/day-builder.js';
+import { patternOf, quote } from '../store/sql-text.js';
 import type { OrgDay } from '../store/store.js';
 import type { Column } from '../store/table-text.js';
 import { readTables } from '../store/tables.js';

@@ -1,11 +1,11 @@
-import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, SCRATCH_TABLES } from '../build.js';
-import { ChecksFailed, findBreaches } from '../check.js';
-import { digestSql } from '../digest.js';
-import { quote, readSql, valuesOf } from '../sql.js';
+import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, SCRATCH_TABLES } from '../day-builder.js';
+import { ChecksFailed, findBreaches } from '../day-checks.js';
+import { digestSql } from '../row-digest.js';
+import { quote, readSql, valuesOf } from '../sql-text.js';
 import type { OrgDay, Parameters } from '../store.js';
 import { rawColumns } from '../table-text.js';
-import { beginAttempt, dayColumns, rowsOf, tablesOf, viewsOnDays } from './schema.js';
-import type { ClickHouseSession } from './session.js';
+import { beginAttempt, dayColumns, rowsOf, tablesOf, viewsOnDays } from './clickhouse-schema.js';
+import type { ClickHouseSession } from './clickhouse-session.js';
 
 const VIEWS = viewsOnDays();
 

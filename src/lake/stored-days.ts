@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
-import { BUILT_TABLES } from '../store/build.js';
-import { readSql } from '../store/sql.js';
+import { BUILT_TABLES } from '../store/day-builder.js';
+import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { COLUMNS, isShared, type PublishedDay } from './catalog.js';
-import { LAKE_TABLES, type LakeTable } from './place.js';
+import { LAKE_TABLES, type LakeTable } from './lake-paths.js';
 
 /** A day as the store has it. The rows of its events are about as many; where none are told there are none. */
 export interface StoredDay extends Omit<PublishedDay, 'tables'> {

@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DATABASE } from '../config.js';
-import type { DuckDBInstance } from '../duckdb.js';
+import type { DuckDBInstance } from '../duckdb-driver.js';
 import { requireRoom } from '../folder.js';
 import { Queue } from '../queue.js';
-import { Builder, type DailySql, dailySql } from './build.js';
-import { applyChanges, definedIn, requireUpToDate } from './change.js';
 import {
   type DatabaseOptions,
   openDatabase,
@@ -13,17 +11,19 @@ import {
   refuseHalfRestored,
   sentenceOf,
 } from './database-file.js';
-import { StoreUnavailable } from './fault.js';
-import { duckDbPlace, Mark, requireFile } from './mark.js';
-import { copyBeforeUpgrade } from './precaution.js';
-import type { ReferencePaths } from './reference.js';
-import { removableOf } from './removal.js';
+import { checkpointBytes } from './database-size.js';
+import { Builder, type DailySql, dailySql } from './day-builder.js';
+import { connect, limitMemory, type Session } from './duckdb-session.js';
+import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
+import type { ReferencePaths } from './reference-data.js';
+import { removableOf } from './removable-days.js';
 import { type Mishaps, Renewable } from './renewable.js';
-import { checkpointBytes } from './room.js';
-import { connect, limitMemory, type Session } from './session.js';
-import { Settler } from './settle.js';
-import { copyOf, valuesOf, withSources } from './sql.js';
+import { applyChanges, definedIn, requireUpToDate } from './schema-change.js';
+import { Settler } from './settler.js';
+import { copyOf, valuesOf, withSources } from './sql-text.js';
 import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store } from './store.js';
+import { StoreUnavailable } from './store-fault.js';
+import { copyBeforeUpgrade } from './upgrade-copy.js';
 
 /** How often a checkpoint is tried that somebody else's transaction is in the way of, and how long it waits in between. */
 const CHECKPOINTS_AT_MOST = 100;

@@ -4,9 +4,9 @@ import { DATABASE } from '../config.js';
 import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
-import { areTablesOld, changesAfter, definedIn, newestChange } from './change.js';
-import { checkpointBytes, databaseBytes } from './room.js';
-import type { Session } from './session.js';
+import { checkpointBytes, databaseBytes } from './database-size.js';
+import type { Session } from './duckdb-session.js';
+import { areTablesOld, changesAfter, definedIn, newestChange } from './schema-change.js';
 
 /** How many copies are kept: that of the last upgrade, and of the one before. */
 const KEPT = 2;

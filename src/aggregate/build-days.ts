@@ -1,8 +1,8 @@
 import { type Day, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
-import { type Breach, ChecksFailed } from '../store/check.js';
+import { type Breach, ChecksFailed } from '../store/day-checks.js';
 import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
-import { staleDays } from './stale.js';
+import { staleDays } from './stale-days.js';
 
 /** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
 const FEW_EVENTS = 200_000;

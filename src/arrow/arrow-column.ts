@@ -1,8 +1,14 @@
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
-import { DuckDBListType, DuckDBMapType, DuckDBStructType, type DuckDBType, DuckDBTypeId } from '../duckdb.js';
-import { type Bytes, isSet, Offsets, roomFor, Texts, validityOf } from './text.js';
-import { type Layout, layoutOf } from './type.js';
+import {
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  type DuckDBType,
+  DuckDBTypeId,
+} from '../duckdb-driver.js';
+import { type Layout, layoutOf } from './arrow-type.js';
+import { type Bytes, isSet, Offsets, roomFor, Texts, validityOf } from './duckdb-texts.js';
 
 /** A column of Arrow that is gathered from the vectors of one chunk after the other. */
 export abstract class Column {

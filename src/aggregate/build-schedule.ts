@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { type ScheduledTask, schedule } from 'node-cron';
 import type { Store } from '../store/store.js';
-import { type Cause, type RunOptions, runBuild } from './run.js';
+import { type Cause, type RunOptions, runBuild } from './build-run.js';
 
 /** After a run with failures it is tried again, each time after twice as long. */
 const FIRST_RETRY_MS = 5 * 60_000;

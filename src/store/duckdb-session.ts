@@ -8,11 +8,11 @@ import {
   type DuckDBInstance,
   type DuckDBType,
   type DuckDBValue,
-} from '../duckdb.js';
-import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './fault.js';
-import { rowsOf } from './row.js';
-import { withSources } from './sql.js';
+} from '../duckdb-driver.js';
+import { rowsOf } from './duckdb-rows.js';
+import { withSources } from './sql-text.js';
 import type { Parameters, ReadColumns, Row } from './store.js';
+import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './store-fault.js';
 
 /** One database connection, with what this project asks of one. */
 export class Session {

@@ -1,7 +1,7 @@
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { appendFile, copyFile, type FileHandle, open, rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { type Footer, movedFooter } from './parquet.js';
+import { type Footer, movedFooter } from './parquet-footer.js';
 
 const MAGIC = 'PAR1';
 /** What stands behind a footer: its length, and the magic. */

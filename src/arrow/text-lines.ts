@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { chunksOf } from './chunk.js';
-import { Texts } from './text.js';
+import { chunksOf } from './duckdb-chunks.js';
+import { Texts } from './duckdb-texts.js';
 
 /** How many bytes make a piece, after which others get a turn. */
 const BYTES_A_PIECE = 1 << 18;

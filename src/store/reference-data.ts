@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PACKAGE_ROOT } from '../config.js';
 import { DaySchema } from '../day.js';
 import { UsageError } from '../exit.js';
-import { quote } from './sql.js';
+import { quote } from './sql-text.js';
 
 /** The files of an operator that queries read as tables, by their paths. */
 export interface ReferencePaths {

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
-import { chunksOf } from './chunk.js';
-import { type Column, columnOf } from './column.js';
-import { fieldsOf } from './type.js';
+import { type Column, columnOf } from './arrow-column.js';
+import { fieldsOf } from './arrow-type.js';
+import { chunksOf } from './duckdb-chunks.js';
 
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
 const ROWS_A_BATCH = 1 << 15;

@@ -1,3 +1,5 @@
+import { isTable, readDefinitions, readViews } from '../definition.js';
+import type { ReferencePaths } from '../reference-data.js';
 import {
   bringUpToDate,
   carriedOver,
@@ -5,11 +7,9 @@ import {
   columnsOf,
   type Defined,
   newestChange,
-} from '../change.js';
-import { isTable, readDefinitions, readViews } from '../definition.js';
-import type { ReferencePaths } from '../reference.js';
-import { readRules, readSql, readSqlFolder } from '../sql.js';
-import type { ClickHouseSession } from './session.js';
+} from '../schema-change.js';
+import { readRules, readSql, readSqlFolder } from '../sql-text.js';
+import type { ClickHouseSession } from './clickhouse-session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
 const DAILY = readSqlFolder('daily').map(({ name }) => name);

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Day } from '../day.js';
 import type { OrgDay } from '../store/store.js';
 import type { Days } from './catalog.js';
-import { fileOf, LAKE_TABLES, type LakeTable } from './place.js';
-import type { StoredDay } from './stored.js';
+import { fileOf, LAKE_TABLES, type LakeTable } from './lake-paths.js';
+import type { StoredDay } from './stored-days.js';
 
 /** The tables of a day that are to be published. */
 export interface Due {

@@ -3,13 +3,13 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATABASE, RESTORED, STAGING } from '../config.js';
 import { stampOf } from '../day.js';
-import { DuckDBInstance } from '../duckdb.js';
+import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
-import { changesAfter } from '../store/change.js';
 import { isLocked } from '../store/database-file.js';
-import { CLICKHOUSE_MARK, MARK } from '../store/mark.js';
-import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './manifest.js';
+import { CLICKHOUSE_MARK, MARK } from '../store/loss-mark.js';
+import { changesAfter } from '../store/schema-change.js';
+import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './backup-manifest.js';
 
 /** What Daybook keeps in a data folder, and what of it must not be there beside the files of a backup. */
 const OWN = [

@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type Config, DATABASE, VERSION } from '../config.js';
-import { DuckDBInstance } from '../duckdb.js';
+import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
-import { checkpointBytes, databaseBytes } from '../store/room.js';
-import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './manifest.js';
+import { checkpointBytes, databaseBytes } from '../store/database-size.js';
+import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './backup-manifest.js';
 
 /** How far a backup is, in bytes. */
 type Progress = (done: number, total: number) => void;
