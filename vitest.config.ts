@@ -31,6 +31,7 @@ const ON_EVERY_STORE = [
   'test/definition.test.ts',
   'test/clickhouse/same.test.ts',
   'test/golden.test.ts',
+  'test/ingest/changed-files.test.ts',
   'test/ingest/organizations.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

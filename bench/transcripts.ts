@@ -1,16 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateTranscripts } from './generate-transcripts.js';
 import { median, runProcess } from './run-process.js';
 
 const ROUNDS = 3;
-const GIGABYTES = Number(process.env.BENCH_GIGABYTES ?? 2.2);
-const FILES = 4000;
+const GIGABYTES = Number(process.env.BENCH_GIGABYTES ?? 1.3);
+const FILES = 3000;
 
-/** Ingest, build and first report of a folder of transcripts, against one report of ccusage on it; and a repeated report. */
+/**
+ * Ingest, build and first report of a folder of transcripts, against one report of ccusage on it; a repeated report; and the
+ * folder once more, as it is and with a file that has grown.
+ */
 export async function transcripts(root: string): Promise<void> {
   const ccusage = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
   if (!existsSync(ccusage))
@@ -21,7 +33,15 @@ export async function transcripts(root: string): Promise<void> {
     runProcess(ccusage, ['claude', 'daily', '--json', '--offline', '--timezone', 'UTC'], {
       CLAUDE_CONFIG_DIR: folder,
     });
-  const rounds: { first: number; again: number; served: number; memory: number; ccusage: number }[] = [];
+  const rounds: {
+    first: number;
+    unchanged: number;
+    grown: number;
+    again: number;
+    served: number;
+    memory: number;
+    ccusage: number;
+  }[] = [];
   await theirs();
   for (let round = 0; round < ROUNDS; round += 1) {
     const data = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
@@ -43,30 +63,36 @@ export async function transcripts(root: string): Promise<void> {
       );
     try {
       const other = await theirs();
-      const ingested = await ours(
-        'ingest',
-        '--org',
-        'bench',
-        '--source',
-        'claude-code',
-        '--user',
-        'dev',
-        join(folder, 'projects'),
-      );
+      const ingest = () =>
+        ours(
+          'ingest',
+          '--org',
+          'bench',
+          '--source',
+          'claude-code',
+          '--user',
+          'dev',
+          join(folder, 'projects'),
+        );
+      const ingested = await ingest();
       const built = await ours('build');
       const first = await report();
       if (first.output.length < 1000) throw new Error('the report is empty');
       const again = await report();
       const served = await overHttp(cli, data);
+      const unchanged = await ingest();
+      const grown = await withGrownFile(folder, ingest);
       rounds.push({
         first: ingested.seconds + built.seconds + first.seconds,
+        unchanged: unchanged.seconds / ingested.seconds,
+        grown: grown.seconds / ingested.seconds,
         again: again.seconds,
         served,
         memory: Math.max(ingested.memory, built.memory, first.memory),
         ccusage: other.seconds,
       });
       console.log(
-        `round ${round + 1}: ingest ${ingested.seconds.toFixed(2)}, build ${built.seconds.toFixed(2)}, report ${first.seconds.toFixed(2)}, again ${again.seconds.toFixed(3)}, over HTTP ${served.toFixed(3)} s; ccusage ${other.seconds.toFixed(2)} s`,
+        `round ${round + 1}: ingest ${ingested.seconds.toFixed(2)}, unchanged ${unchanged.seconds.toFixed(2)}, one file grown ${grown.seconds.toFixed(2)}, build ${built.seconds.toFixed(2)}, report ${first.seconds.toFixed(2)}, again ${again.seconds.toFixed(3)}, over HTTP ${served.toFixed(3)} s; ccusage ${other.seconds.toFixed(2)} s`,
       );
     } finally {
       rmSync(data, { recursive: true, force: true });
@@ -76,12 +102,32 @@ export async function transcripts(root: string): Promise<void> {
   const again = median(rounds.map((round) => round.ccusage / round.again));
   const memory = Math.max(...rounds.map((round) => round.memory));
   console.log(`ingest + build + first report / one ccusage report: ${first.toFixed(2)} (bar: at most 1)`);
+  const unchanged = median(rounds.map((round) => round.unchanged));
+  console.log(`ingest of the unchanged folder / first ingest: ${unchanged.toFixed(3)} (bar: at most 0.05)`);
+  const grown = median(rounds.map((round) => round.grown));
+  console.log(`ingest with one file that has grown / first ingest: ${grown.toFixed(3)} (bar: at most 0.1)`);
   const served = median(rounds.map((round) => round.ccusage / round.served));
   console.log(
     `repeated ccusage report / repeated report, over HTTP: ${served.toFixed(0)} (bar: at least 20)`,
   );
   console.log(`the same, of a command that opens the database: ${again.toFixed(1)}`);
   console.log(`peak memory: ${memory} MiB (bar: below 1536)`);
+}
+
+/** Does something while a file of a folder, the middle one by size, has its last line twice. */
+async function withGrownFile<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort((a, b) => statSync(a).size - statSync(b).size);
+  const path = paths[Math.floor(paths.length / 2)] ?? '';
+  const text = readFileSync(path, 'utf8');
+  appendFileSync(path, `${text.trimEnd().split('\n').at(-1)}\n`);
+  try {
+    return await work();
+  } finally {
+    truncateSync(path, Buffer.byteLength(text));
+  }
 }
 
 /** Seconds of a repeated report over HTTP. */

@@ -262,6 +262,7 @@ describe('ingest', () => {
       duplicates: 1,
       rejected: 1,
       by_reason: { not_json: 1 },
+      unchanged_files: 0,
       seconds: expect.any(Number),
     });
     expect(code).toBe(0);
@@ -451,7 +452,7 @@ describe('with a server running', () => {
     await once(child, 'close');
     writeFileSync(join(data, 'lines-1.tmp'), 'half of a line');
     const again = await runHere(ingest);
-    expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 0, duplicates: 1 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 0, unchanged_files: 1 });
     expect(existsSync(join(data, 'lines-1.tmp'))).toBe(false);
     const { url } = await served(data);
     expect((await fetch(`${url}/api/v1/analytics/users`)).status).toBe(401);

@@ -173,13 +173,17 @@ export class World {
     return path;
   }
 
-  /** Ingests files or folders. */
+  /** Ingests files or folders, whether they were read before or not. */
   async ingest(
     paths: readonly string[],
     options: { orgId?: string; source?: Source; userId?: string } = {},
   ): Promise<Ingested> {
     const { orgId = 'acme', source = CANONICAL, userId } = options;
-    return ingest(this.store, { orgId, source, userId, files: inputFiles(paths, source) }, this.clock);
+    return ingest(
+      this.store,
+      { orgId, source, userId, files: inputFiles(paths, source).map(({ path, size }) => ({ path, size })) },
+      this.clock,
+    );
   }
 
   /** Settles files of several organizations in one batch, as the inbox does. */

@@ -67,7 +67,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     const files = inputFiles(
       named.map((path) => (path === '-' ? spool : path)),
       source,
-    );
+    ).map((file) => (file.path === spool ? { ...file, state: undefined } : file));
     const request = {
       orgId: options.org,
       source: source.name,
@@ -99,23 +99,24 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
 
 type Ingested = CommandResult<'ingest'>;
 
-function jsonOf({ accepted, duplicates, rejected, byReason }: Ingested, seconds: number): string {
+function jsonOf({ accepted, duplicates, rejected, byReason, unchanged }: Ingested, seconds: number): string {
   return JSON.stringify({
     accepted,
     duplicates,
     rejected,
     by_reason: byReason,
+    unchanged_files: unchanged,
     seconds: Number(seconds.toFixed(3)),
   });
 }
 
 /** What was taken in, for people. Lines of the spool came from standard input. */
 function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
-  const { accepted, duplicates, rejected, byReason, examples } = result;
+  const { accepted, duplicates, rejected, byReason, unchanged, examples } = result;
   const read = accepted + duplicates + rejected;
   const rate = seconds < 1 ? '' : `: ${Math.round(read / seconds)} events/s`;
   return [
-    `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}`,
+    `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}${unchanged === 0 ? '' : ` (${count(unchanged, 'unchanged file')} not read again)`}`,
     `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`,
     ...(read === 0 && result.bytes > 0
       ? [`  No line is one of ${title}: name what wrote the files with --source.`]

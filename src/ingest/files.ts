@@ -1,6 +1,8 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
+import { sideFilesOf } from '../store/source-sql.js';
+import { fileState, withoutPacking } from './file-state.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
@@ -8,6 +10,8 @@ export interface InputFile {
   readonly path: string;
   /** Bytes on disk. */
   readonly size: number;
+  /** Tells it as it is from what it becomes: see fileState. */
+  readonly state?: string | undefined;
 }
 
 /** Throws a UsageError for what the one who runs the command may not read. */
@@ -19,11 +23,16 @@ function requireReadable(path: string, isFolder: boolean): void {
   }
 }
 
+/** What tells a file, and those that stand beside it, from what they become. */
+function stateOf(source: Source, path: string): string {
+  return [path, ...sideFilesOf(source, path).map((file) => file.path)].map(fileState).join(', ');
+}
+
 /**
  * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names.
  * Throws a UsageError for a path that isn't there or can't be read.
  */
-export function inputFiles(paths: readonly string[], { files: pattern }: Pick<Source, 'files'>): InputFile[] {
+export function inputFiles(paths: readonly string[], source: Source): InputFile[] {
   const files: InputFile[] = [];
   const add = (path: string, isNamed: boolean): void => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -38,11 +47,11 @@ export function inputFiles(paths: readonly string[], { files: pattern }: Pick<So
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const entry of entries) {
         const below = join(path, entry.name);
-        if (entry.isDirectory() || (entry.isFile() && pattern.test(below.replace(/\.(gz|zst)$/, ''))))
+        if (entry.isDirectory() || (entry.isFile() && source.files.test(withoutPacking(below))))
           add(below, false);
       }
     } else {
-      files.push({ path, size: found.size });
+      files.push({ path, size: found.size, state: stateOf(source, path) });
     }
   };
   for (const path of paths) {

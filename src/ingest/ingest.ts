@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
 import { remoteOf } from '../git-remote.js';
+import { meaningOfSource } from '../store/source-sql.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
+import { changedFiles } from './changed-files.js';
 import type { InputFile } from './files.js';
 import { requireOrganization } from './organization.js';
 import type { Source } from './source.js';
@@ -17,7 +20,10 @@ export interface IngestRequest {
 }
 
 export interface Ingested extends Settled {
+  /** The files that were read. */
   files: number;
+  /** Those that weren't, as they are as they were when they were read before. */
+  unchanged: number;
   bytes: number;
 }
 
@@ -37,9 +43,13 @@ function batchesOf(files: readonly InputFile[]): InputFile[][] {
   return batches;
 }
 
+function bytesOf(files: readonly InputFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
 /**
  * Takes the lines of files into the store. Each batch of files is settled in one transaction, so that what was counted is
- * on disk; doing it again changes nothing.
+ * on disk; doing it again changes nothing, and reads only what has changed.
  */
 export async function ingest(
   store: Store,
@@ -54,17 +64,30 @@ export async function ingest(
     rejected: 0,
     byReason: {},
     files: 0,
+    unchanged: 0,
     bytes: 0,
     examples: [],
   };
-  for (const files of batchesOf(request.files)) {
+  const meaning = meaningOfSource(request.source);
+  const changed = await changedFiles(
+    store,
+    request,
+    request.files.map((file) => ({
+      ...file,
+      state: file.state === undefined ? undefined : hash('md5', `${file.state} ${meaning}`),
+    })),
+  );
+  total.unchanged = request.files.length - changed.length;
+  const skipped = bytesOf(request.files) - bytesOf(changed);
+  for (const files of batchesOf(changed)) {
     const now = clock();
-    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    const bytes = bytesOf(files);
     const settled = await store.settle(
       {
         source: request.source,
-        files: files.map(({ path }) => ({
+        files: files.map(({ path, state }) => ({
           path,
+          state,
           name: path,
           orgId: request.orgId,
           userId: request.userId,
@@ -73,7 +96,7 @@ export async function ingest(
         ...(request.source.namesRepos ? {} : { repoOf: remoteOf }),
         settledAt: now,
       },
-      (share) => progress(total.bytes + bytes * share),
+      (share) => progress(skipped + total.bytes + bytes * share),
     );
     total.accepted += settled.accepted;
     total.duplicates += settled.duplicates;
@@ -83,7 +106,7 @@ export async function ingest(
     total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));
     total.files += files.length;
     total.bytes += bytes;
-    progress(total.bytes);
+    progress(skipped + total.bytes);
   }
   return total;
 }

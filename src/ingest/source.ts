@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
 import type { SourceSql } from '../store/store.js';
@@ -11,6 +11,11 @@ export interface Source extends SourceSql {
   readonly files: RegExp;
   /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. */
   readonly folders: readonly string[];
+  /**
+   * What else its SQL must see to map the lines of a file, without .gz and .zst: the path of a file, or of a folder whose files
+   * are meant. Only for SQL that joins lines of several files.
+   */
+  readonly context?: (path: string) => readonly string[];
   /** Whether its lines say whose they are. Otherwise --user does. */
   readonly namesUsers: boolean;
   /** Whether its lines say of which repository they are. Otherwise the checkout in `cwd` does, where it is on this machine. */
@@ -26,9 +31,7 @@ export const CANONICAL: Source = {
   files: /\.(ndjson|jsonl|json)$/,
   folders: [],
   unit: 'line',
-  isOrdered: false,
   limitMb: 1,
-  sideFiles: [],
   keepsText: true,
   namesUsers: true,
   namesRepos: true,
@@ -42,10 +45,12 @@ export const CLAUDE_CODE: Source = {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
   folders: ['${CLAUDE_CONFIG_DIR:-~/.claude}/projects'],
   unit: 'line',
-  isOrdered: false,
   limitMb: 64,
-  sideFiles: [],
-  keepsText: false,
+  // A sub-agent has the permission mode of its session, which stands in the session's file. Older versions put it beside.
+  context: (path) => [
+    ...(path.includes('/subagents/') ? [path.replace(/\/subagents\/.*/, '.jsonl')] : []),
+    ...(/\/agent-[^/]*$/.test(path) ? [dirname(path)] : []),
+  ],
   namesUsers: false,
   namesRepos: false,
 };

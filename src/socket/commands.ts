@@ -40,7 +40,7 @@ export const Arguments = {
     orgId: z.string(),
     source: z.string(),
     userId: nameText(128).optional(),
-    files: z.array(z.strictObject({ path: z.string(), size: z.number() })),
+    files: z.array(z.strictObject({ path: z.string(), size: z.number(), state: z.string().optional() })),
   }),
   build: z.strictObject({
     from: DaySchema.optional(),

@@ -39,14 +39,18 @@ interface IndexedFile extends BatchFile {
   readonly source: number;
 }
 
+function orNull(text: string | undefined): string {
+  return text === undefined ? 'NULL' : quote(text);
+}
+
 /** The SELECT that answers the rows of `batch_files`. */
 function indexOf(files: readonly IndexedFile[]): string {
   const rows = files.map(
-    ({ source, name, orgId, userId, receivedAt }) =>
-      `(${source}, ${quote(name)}, ${quote(orgId)}, ${userId === undefined ? 'NULL' : quote(userId)}, make_timestamp_ms(${receivedAt}))`,
+    ({ source, name, orgId, userId, receivedAt, state }) =>
+      `(${source}, ${quote(name)}, ${quote(orgId)}, ${orNull(userId)}, make_timestamp_ms(${receivedAt}), ${orNull(state)})`,
   );
-  return `SELECT source, name, org_id, CAST(file_user_id AS VARCHAR) AS file_user_id, received_at
-    FROM (VALUES ${rows.join(', ')}) AS file (source, name, org_id, file_user_id, received_at)`;
+  return `SELECT source, name, org_id, CAST(file_user_id AS VARCHAR) AS file_user_id, received_at, CAST(state AS VARCHAR) AS state
+    FROM (VALUES ${rows.join(', ')}) AS file (source, name, org_id, file_user_id, received_at, state)`;
 }
 
 /** Errors of the zstd library (ZSTD_getErrorString), which DuckDB passes on without naming the file. */
@@ -230,7 +234,7 @@ export class Settler {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${readNumbered(source, spool)}`);
     await session.run(`
-      SET VARIABLE keeps_text = ${source.keepsText};
+      SET VARIABLE keeps_text = ${source.keepsText === true};
       SET VARIABLE unit = '${source.unit}';
       SET VARIABLE limit_mb = ${source.limitMb}`);
     await countFromZero(session);
@@ -298,7 +302,21 @@ export class Settler {
       settled_at: batch.settledAt,
       token: batch.token ?? null,
     });
+    if (batch.files.some(({ state }) => state !== undefined)) await this.remember(batch.source);
     return { accepted: inserted - duplicates, duplicates, ...rejects };
+  }
+
+  /** Notes the state of files, so that they aren't read again as long as they have it. */
+  private async remember({ name }: SourceSql): Promise<void> {
+    const { session } = this;
+    await session.run(`CREATE OR REPLACE TEMP TABLE read_files AS ${readSql('ingest/ingested_files.sql')}`, {
+      source: name,
+    });
+    await session.run(
+      `DELETE FROM ingested_files
+      WHERE (org_id, source, user_id, path) IN (SELECT org_id, source, user_id, path FROM read_files)`,
+    );
+    await session.run('INSERT INTO ingested_files BY NAME FROM read_files');
   }
 
   /** Takes the events that a query of sql/ingest finds out, keeps what it says of them in a table of its name, and answers how many. */

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
-import { inOrder, patternOf, quote, readSql } from './sql-text.js';
+import { inOrder, patternOf, quote, readFunctions, readSql } from './sql-text.js';
 import type { SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 
@@ -110,6 +112,15 @@ export function readFiles(source: SourceSql, files: readonly File[]): string {
   return `SELECT ${row}, ${names.join(', ')} FROM read_json(${paths}, columns = {${columns.join(', ')}}, ${options}) ${numbering}`;
 }
 
+/** Changes when a line can give other events than before. */
+export function meaningOfSource(source: SourceSql): string {
+  const { members, views, events } = textsOf(source);
+  const rules = [readFunctions(), readSql('ingest/functions.sql'), readSql('ingest/rules.sql')];
+  const texts = [...rules, ...views.map(({ text }) => text), events].map(meaningOf);
+  const { unit, isOrdered = false, limitMb } = source;
+  return hash('md5', JSON.stringify([unit, isOrdered, limitMb, members?.json, ...texts]));
+}
+
 /** Reads the lines that another SELECT gives: `source`, `line_no` and `line`, which is null where it is no JSON. */
 export function readLines(source: SourceSql, lines: string): string {
   const { members } = textsOf(source);
@@ -172,7 +183,7 @@ export async function countFromZero(session: Session): Promise<void> {
 /** The files that can stand beside one of a source, with how their names end. */
 export function sideFilesOf(source: SourceSql, path: string): (File & { readonly ending: string })[] {
   const stem = path.replace(/(\.[^./\\]+?)(\.gz|\.zst)?$/, '');
-  return source.sideFiles.map((ending) => ({ path: `${stem}${ending}`, ending }));
+  return (source.sideFiles ?? []).map((ending) => ({ path: `${stem}${ending}`, ending }));
 }
 
 /** Makes the table `side_files` of what stands beside files: their `source`, the ending, and the document, null where it is no JSON. */
@@ -181,7 +192,7 @@ export async function readSideFiles(
   source: SourceSql,
   files: readonly File[],
 ): Promise<void> {
-  if (source.sideFiles.length === 0) return;
+  if (source.sideFiles === undefined) return;
   const found = files.flatMap(({ path }, index) =>
     sideFilesOf(source, path)
       .filter((file) => (statSync(file.path, { throwIfNoEntry: false })?.size ?? Infinity) <= limitOf(source))

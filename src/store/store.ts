@@ -22,13 +22,13 @@ export interface SourceSql {
   /** What a row of `lines` is: a line of a file, or all of a file, which is one JSON document then. */
   readonly unit: 'line' | 'document';
   /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
-  readonly isOrdered: boolean;
+  readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */
   readonly limitMb: number;
   /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
-  readonly keepsText: boolean;
+  readonly keepsText?: boolean;
   /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
-  readonly sideFiles: readonly string[];
+  readonly sideFiles?: readonly string[];
 }
 
 /** A file of lines: all of them are one organization's, and were received at one instant. */
@@ -40,6 +40,8 @@ export interface BatchFile {
   readonly orgId: string;
   /** Whose events they are, where the lines don't say it. */
   readonly userId?: string | undefined;
+  /** What tells it as it was before it was read from what it becomes: kept, if given. See ingested_files. */
+  readonly state?: string | undefined;
   /** Its events are judged by this instant, whenever they are settled. Unix milliseconds. */
   readonly receivedAt: number;
 }

@@ -93,7 +93,11 @@ class Database {
   async send(store: Store, events: readonly object[]): Promise<void> {
     const path = join(this.folder, 'events.ndjson');
     writeFileSync(path, events.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    await ingest(store, { orgId: 'acme', source: CANONICAL, files: [{ path, size: 1 }] }, () => NOW);
+    await ingest(
+      store,
+      { orgId: 'acme', source: CANONICAL, files: [{ path, size: 1, state: String(events.length) }] },
+      () => NOW,
+    );
   }
 
   /** Lets the process end at a statement of the work; the next one opens the database. */
@@ -106,7 +110,7 @@ class Database {
   }
 }
 
-const SETTLED = ['events', 'rejects', 'arrivals', 'user_emails', 'batches'];
+const SETTLED = ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'ingested_files'];
 const BUILT = ['days', 'user_sessions', ...DAY_TABLES];
 
 /** What readers see, without the files' names, and the numbers of batches: of those a killed one leaves a gap. */
@@ -114,7 +118,7 @@ async function seen(store: Store, tables: readonly string[]): Promise<Record<str
   const rows: Record<string, Row[]> = {};
   for (const table of tables)
     rows[table] = (await store.select(`SELECT * FROM ${table} ORDER BY ALL`)).map(
-      ({ batch, source, ...row }) => row,
+      ({ batch, source, path, ...row }) => row,
     );
   return rows;
 }

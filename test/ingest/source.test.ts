@@ -20,7 +20,6 @@ const ODOMETER: Source = {
   isOrdered: true,
   limitMb: 1,
   sideFiles: ['.meta.json'],
-  keepsText: false,
   namesUsers: false,
   namesRepos: true,
 };
@@ -33,10 +32,7 @@ const DIARY: Source = {
   files: /\.json$/,
   folders: [],
   unit: 'document',
-  isOrdered: false,
   limitMb: 1,
-  sideFiles: [],
-  keepsText: false,
   namesUsers: false,
   namesRepos: true,
 };

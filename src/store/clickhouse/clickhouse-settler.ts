@@ -13,6 +13,7 @@ const EVENTS = rawColumns('events');
 const BATCHES = rawColumns('batches');
 const ARRIVALS = rawColumns('arrivals');
 const REJECTS = rawColumns('rejects');
+const INGESTED_FILES = rawColumns('ingested_files');
 const USER_EMAILS = [...rawColumns('user_emails'), 'batch'];
 
 /** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
@@ -48,6 +49,7 @@ class Reader extends Settler {
         'batches',
         'day_inputs',
         'removed_days',
+        'ingested_files',
       ])
         await this.session.run(`DELETE FROM ${table}`);
       await this.session.run("INSERT INTO batches VALUES ($newest, '', '', instant(0), 0, 0, 0, NULL)", {
@@ -198,6 +200,7 @@ export class ClickHouseSettler {
       'user_emails_rows',
       USER_EMAILS,
     );
+    await reader.send('FROM ingested_files', 'ingested_files_rows', INGESTED_FILES);
     await commit(async () => {
       await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
     });
@@ -225,6 +228,11 @@ export class ClickHouseSettler {
     await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
     for (const table of ['arrivals_rows', 'rejects_rows'])
       await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
+    await session.run(
+      `DELETE FROM ingested_files_rows WHERE (org_id, source, user_id, path, batch) NOT IN (
+        SELECT org_id, source, user_id, path, batch FROM ingested_files
+      )`,
+    );
     await session.run(
       `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
         SELECT org_id, user_id, max(batch) FROM user_emails_rows WHERE batch NOT ${isAbandoned} GROUP BY org_id, user_id

@@ -1,0 +1,12 @@
+-- What the newest batch that counts says of each file.
+CREATE OR REPLACE VIEW ingested_files AS
+SELECT *
+FROM ingested_files_rows
+WHERE batch <= (SELECT max(batch) FROM batches_rows)
+  AND batch NOT IN (SELECT number FROM abandoned WHERE kind = 'batch')
+ORDER BY batch DESC
+LIMIT 1 BY
+  org_id,
+  source,
+  user_id,
+  path

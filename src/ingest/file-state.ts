@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+/** How much of a file's end is looked at: bytes. */
+const TAIL_BYTES = 4096;
+
+/**
+ * Tells a file as it is from what it was before or becomes later, without reading all of it: by its size, its times and its
+ * last bytes. Two states of a file that are equal have the same content, unless somebody sets the clock of the machine back.
+ * Undefined for a file that is gone.
+ */
+export function fileState(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const { size, mtimeNs, ctimeNs } = found;
+  return `${size} ${mtimeNs} ${ctimeNs} ${hash('md5', tailOf(path, Number(size)))}`;
+}
+
+function tailOf(path: string, size: number): Buffer {
+  const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+  const file = openSync(path, 'r');
+  try {
+    return tail.subarray(0, readSync(file, tail, 0, tail.length, size - tail.length));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The path of a file without .gz or .zst. */
+export function withoutPacking(path: string): string {
+  return path.replace(/\.(gz|zst)$/, '');
+}
