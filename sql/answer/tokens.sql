@@ -24,7 +24,7 @@ users_on_day AS (
     user_id,
     any_value(user_email) AS user_email,
     any_value(user_billable_tokens) AS billable_tokens,
-    -- list(... ORDER BY ...) is ten times slower here, since there are many users.
+    -- list(... ORDER BY ...) is ten times slower here, because there are many users.
     list_transform(
       list_sort(list({ 'place': -used.billable_tokens, 'model_id': used.model_id, 'used': used })),
       lambda one: {

@@ -4,7 +4,7 @@ WITH languages_of_user AS (
   SELECT
     user_id,
     day,
-    -- list(... ORDER BY ...) is ten times slower here, since there are many users.
+    -- list(... ORDER BY ...) is ten times slower here, because there are many users.
     list_transform(
       list_sort(list({ 'place': -files, 'language': language })),
       lambda one: CAST(one.language AS VARCHAR)  -- a language of the files, e.g. TypeScript

@@ -1,4 +1,4 @@
--- What DuckDB spells in its own way. The same names are in clickhouse.sql; the rules that use them are in sql/function.
+-- What DuckDB spells differently. clickhouse.sql has the same names; the rules that use them are in sql/function.
 
 -- An instant from Unix milliseconds.
 CREATE OR REPLACE FUNCTION instant(ms) AS make_timestamp_ms(CAST(ms AS BIGINT));
@@ -15,13 +15,13 @@ CREATE OR REPLACE FUNCTION lower_case(text) AS lower(text);
 -- A text with every match of a regular expression replaced.
 CREATE OR REPLACE FUNCTION replaced(text, pattern, replacement) AS regexp_replace(text, pattern, replacement, 'g');
 
--- A double in the row text that a digest is computed from: the integer of its 64 bits (IEEE 754), since engines write the same
--- double in several ways. NULL is an empty field. Adding 0 makes 0 of -0.
+-- A double in the row text that a digest is computed from: the integer of its 64 bits (IEEE 754), because engines write the same
+-- double differently. NULL is an empty field. Adding 0 turns -0 into 0.
 CREATE OR REPLACE FUNCTION double_field(value) AS coalesce(CAST(CAST(CAST(value + 0.0 AS BIT) AS BIGINT) AS VARCHAR), '');
 
--- The digest of rows, given their texts: SHA-256, hexadecimal, of the texts in byte order with a line feed between.
+-- The digest of rows, given their texts: the hexadecimal SHA-256 of the texts in byte order, with line feeds in between.
 CREATE OR REPLACE FUNCTION digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));
 
--- A checksum of rows, given their texts, that doesn't depend on their order. Cheap, another number in each engine, and no proof
--- against forgery. NULL without rows.
+-- A checksum of rows that doesn't depend on their order. It is cheap, differs between engines and doesn't detect forgery. NULL without
+-- rows.
 CREATE OR REPLACE FUNCTION checksum(row_text) AS bit_xor(hash(row_text));

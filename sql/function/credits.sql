@@ -1,4 +1,4 @@
--- Standard credits, rounded half up. Computed in decimals, since 0.35 x 90 tokens are 31.5 and not a little less.
+-- Standard credits, rounded half up. Computed in decimals, because in doubles 0.35 x 90 tokens are a little less than 31.5.
 CREATE OR REPLACE FUNCTION credits(multiplier, tokens, write_rate, write_tokens, read_rate, read_tokens) AS
   CAST(
     floor(

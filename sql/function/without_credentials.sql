@@ -2,7 +2,7 @@
 -- same expressions.
 CREATE OR REPLACE FUNCTION without_credentials(text) AS
   CASE
-    -- Few texts have any, and looking for a letter is cheap.
+    -- Few texts have any, and searching for a character is cheap.
     WHEN text NOT LIKE '%@%' AND text NOT LIKE '%=%' THEN text
     ELSE
       replaced(

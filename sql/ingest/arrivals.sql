@@ -1,5 +1,5 @@
--- One row says what one batch brought for one day of one organization.
--- Reads losers: the copies that were taken out of events, this batch's and older ones. Variables: batch.
+-- One row is what one batch brought for one day of one organization.
+-- Reads losers: the copies of this batch and of older ones that were removed from events. Variables: batch.
 -- Grain: (batch, org_id, day).
 WITH
 stands AS (

@@ -1,4 +1,4 @@
--- One row says what one batch brought for one organization.
+-- One row is what one batch brought for one organization.
 -- Reads batch_files, arrivals and new_rejects. Variables: batch.
 -- Grain: (batch, org_id).
 WITH

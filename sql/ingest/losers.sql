@@ -1,7 +1,7 @@
--- One row is one copy of an event that doesn't stand: of all copies of one (organization, day, event_id) one counts, and
--- which one doesn't depend on the order in which they came. Of a model_usage it is the one with the most output_tokens;
--- then, and for every other type, the earliest, then the smallest session_id, user_id, and the other members in the order
--- of the table's columns, where a known value goes before an unknown one.
+-- One row is one copy of an event that doesn't count. Of all copies with the same (organization, day, event_id) one counts,
+-- whatever order they arrive in. For a model_usage it is the copy with the most output_tokens. Then, and for every other type, it
+-- is the earliest copy, then the one with the smallest session_id, user_id and other members in the order of the table's columns.
+-- A known value comes before an unknown one.
 -- Variables: batch.
 WITH
 fresh AS (
@@ -12,7 +12,7 @@ fresh AS (
   FROM events
   WHERE batch = getvariable('batch')
 ),
--- The keys of this batch that stand more than once, in the batch or with what was there.
+-- The keys of this batch with more than one copy, in the batch or together with stored events.
 crowded AS (
   SELECT
     org_id,
@@ -43,7 +43,7 @@ SELECT
   user_id,
   user_email
 FROM (
-  -- Rows compare column by column, and so does a table that has more columns one day. The batch comes last: it is chance.
+  -- Rows compare column by column, so new columns are included. The batch comes last, because it is arbitrary.
   SELECT
     *,
     rowid AS row_id,

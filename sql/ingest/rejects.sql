@@ -1,5 +1,5 @@
--- One row is one line with a fault: its reason, a sentence that says what would be accepted, and where it stands.
--- Reads numbered (every line of the files in question), faults (their events with a fault) and batch_files.
+-- One row is one line with a fault: its place, its reason, and a sentence that says what would be accepted.
+-- Reads numbered (every line of the files with faults), faults (their events with a fault) and batch_files.
 -- Variables: batch, keeps_text, unit, limit_mb.
 -- Grain: (source, line_no).
 WITH
@@ -88,7 +88,7 @@ SELECT
       ELSE 'at most 2048 characters long'
     END || '.'
   END AS detail,
-  -- More is looked at than is kept: a password that is cut off in the middle would not be seen to be one.
+  -- Removes credentials before cutting to the kept length: half a password could not be recognized.
   CASE WHEN getvariable('keeps_text') THEN left(without_credentials(left(text, 4096)), 2000) END AS line
 FROM named
 JOIN batch_files USING (source)

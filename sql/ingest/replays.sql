@@ -1,8 +1,8 @@
--- One row is one usage of a Claude Code transcript that repeats another of its day: one whose key is the message id alone
--- (from a side chain, or without a request id), where the same message is there with its request id.
+-- One row is one usage of a Claude Code transcript that repeats another usage of its day: its key is the message id alone (from a
+-- side chain, or without a request id), and the same message is also stored with its request id.
 -- Variables: batch.
 WITH
--- The days for which the batch has such usages. Most batches have none, and then nothing else is read.
+-- The days for which the batch has such usages. Most batches have none and read nothing else.
 fresh AS (
   SELECT DISTINCT
     org_id,
@@ -21,7 +21,7 @@ usage AS NOT MATERIALIZED (
     batch,
     user_id,
     user_email,
-    -- usage:<message>:<request>, of which the request can be empty
+    -- usage:<message>:<request>; the request can be empty
     left(event_id, length(event_id) - length(split_part(event_id, ':', -1))) AS message_key,
     suffix(event_id, ':') AS is_message_only
   FROM events

@@ -1,6 +1,6 @@
 -- One row is one line: an event in the columns of `events`, or its fault.
--- Reads typed_lines, which a source's own SQL answers, and batch_files: whose each file is, and when it was received. An
--- event is judged by that instant only, so that the verdict stays the same whenever the rules are applied.
+-- Reads typed_lines, which the source's own SQL returns, and batch_files: each file's organization, and the instant at which it was
+-- received. Rules use only that instant, so they give the same result whenever they are applied.
 SELECT
   source,
   line_no,
@@ -14,7 +14,7 @@ SELECT
     WHEN type = 'skill_use' AND skill_name IS NULL THEN 'missing_member skill_name'
     WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN -62135596800000 AND 253402300799999 THEN 'bad_timestamp timestamp'
     WHEN occurred_ms > epoch_ms(received_at) + 86400000 THEN 'timestamp_in_future timestamp'
-    -- 2020-01-01: no agent is older, and a clock that was never set would make thousands of empty days.
+    -- 2020-01-01: no agent is older, and a clock that was never set would create thousands of empty days.
     WHEN occurred_ms < 1577836800000 THEN 'value_out_of_range timestamp'
     WHEN named_org_id <> org_id THEN 'org_mismatch org_id'
     WHEN event_id = '' OR is_longer(event_id, 200) THEN 'value_out_of_range event_id'
@@ -30,7 +30,7 @@ SELECT
     WHEN is_longer(cwd, 2048) THEN 'value_out_of_range cwd'
     WHEN channel NOT IN ('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api') THEN 'value_out_of_range channel'
     WHEN is_longer(request_id, 200) THEN 'value_out_of_range request_id'
-    -- What can stand in answers has a bound. A tool's name has none but that of its line: odd ones are parse artifacts.
+    -- Texts that can appear in answers are limited. A tool's name is limited only by its line: odd names are parse artifacts.
     WHEN is_longer(reason, 2048) THEN 'value_out_of_range reason'
     WHEN model = '' OR is_longer(model, 2048) THEN 'value_out_of_range model'
     WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
@@ -43,7 +43,7 @@ SELECT
     WHEN hook_event = '' OR is_longer(hook_event, 2048) THEN 'value_out_of_range hook_event'
     WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
     WHEN command = '' OR is_longer(command, 2048) THEN 'value_out_of_range command'
-    -- A hundred thousand million: a day's sum of such counts still fits 64 bits.
+    -- 100,000,000,000: a day's sum of such counts still fits 64 bits.
     WHEN input_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range input_tokens'
     WHEN output_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range output_tokens'
     WHEN cache_read_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_read_tokens'
@@ -55,12 +55,12 @@ SELECT
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
   END AS fault,
   org_id,
-  -- To 2149-06-06, the last day that every store has. What is later is rejected anyway, and counts on its day of arrival.
+  -- Up to 2149-06-06, the last day that every store supports. Later events are rejected anyway, on their day of arrival.
   CAST(CASE WHEN occurred_ms BETWEEN 0 AND 5662310399999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
   CAST(occurred_at AS DATE) AS day,
   event_id,
   type,
-  -- Where lines don't say whose they are, the file does.
+  -- If lines don't name their user, the file does.
   coalesce(user_id, file_user_id) AS user_id,
   user_email,
   session_id,
@@ -68,7 +68,7 @@ SELECT
   autonomy_mode,
   agent,
   agent_version,
-  -- An address with a password in it would stay in the lake, and in what is copied from it.
+  -- A password in an address would end up in the lake and its copies.
   without_credentials(repo) AS repo,
   git_branch,
   cwd,

@@ -1,5 +1,5 @@
--- One row is one event of the batch for a day whose events are gone. Nothing can tell whether it was among them, so it is
--- taken for a copy of one that was.
+-- One row is one event of the batch for a day whose events are removed. Nothing can tell whether it was one of them, so it counts
+-- as a copy.
 -- Variables: batch.
 SELECT
   rowid AS row_id,

@@ -1,9 +1,9 @@
--- One row is one user whose e-mail this batch may have changed, with the e-mail that holds now: the one with the latest
--- timestamp of all stored events, of equals the greater; null when none is left.
+-- One row is one user whose e-mail this batch may have changed, with the present e-mail: the one with the latest timestamp of all
+-- stored events, then the greater text; null if none is left.
 -- Reads losers. Variables: batch.
 -- Grain: (org_id, user_id).
 WITH
--- Where an event that gave an e-mail was replaced, all events of its user are looked at again.
+-- If a replaced event had an e-mail, all events of its user are read again.
 replaced AS (
   SELECT DISTINCT
     org_id,

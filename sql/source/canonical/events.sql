@@ -1,6 +1,6 @@
--- One row is one line, read as a canonical event. A line that breaks a rule of form has its fault: a reason of the
--- closed list and the member, as in 'wrong_type user_id'.
--- Reads lines (source, line_no, line: JSON, null when the line is none).
+-- One row is one line, read as a canonical event. A line that breaks a rule of form has a fault: a reason of the closed list and the
+-- member, such as 'wrong_type user_id'.
+-- Reads lines (source, line_no, line: JSON, or null if the line is not JSON).
 WITH
 read_line AS (
   SELECT
@@ -10,7 +10,7 @@ read_line AS (
     line,
     from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR", "channel": "VARCHAR",
       "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "cache_write_1h_tokens": "BIGINT", "request_id": "VARCHAR", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
-    -- The JSON types of the members, null where the member is absent: from_json would take 12 for '12'.
+    -- The JSON types of the members, null if absent: from_json would read 12 as '12'.
     json_type(line, [
       '$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent',
       '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.channel', '$.timestamp', '$'
@@ -20,7 +20,7 @@ read_line AS (
 typed_line AS (
   SELECT
     *,
-    -- The types of the type's own members, strings first, then integers, then booleans.
+    -- The JSON types of the members of the event's type: strings, then integers, then booleans.
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
       WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id'])
@@ -169,7 +169,7 @@ SELECT
   event.repo AS repo,
   event.git_branch AS git_branch,
   event.cwd AS cwd,
-  -- A member that the type does not list is ignored.
+  -- Members that the type doesn't list are ignored.
   CASE WHEN event.type = 'session_end' THEN event.reason END AS reason,
   CASE WHEN event.type = 'model_usage' THEN event.model END AS model,
   CASE WHEN event.type = 'model_usage' THEN event.input_tokens END AS input_tokens,

@@ -1,16 +1,15 @@
--- One row is one event that Claude Code transcripts tell of, in the shape that rules.sql reads. docs/claude-code.md says
--- in prose what becomes what.
+-- One row is one event of a Claude Code transcript, in the columns that rules.sql reads. docs/claude-code.md describes the mapping.
 -- Reads transcript_lines.
 WITH
--- What every event of a line says alike goes along as one column, `line`.
+-- What all events of a line have in common is one column, `line`.
 transcript_line AS MATERIALIZED (
   SELECT
-    -- All known time stamps end in Z; an event whose time can't be read is rejected.
+    -- All known timestamps end in Z. An event with an unreadable time is rejected.
     epoch_ms(CAST(try_cast("timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)) AS occurred_ms,
     * EXCLUDE ("timestamp")
   FROM transcript_lines
 ),
--- The permission mode stands on prompt lines only and holds until the session's next: its instants and modes in order.
+-- The permission mode is only on prompt lines and is valid until the session's next one: instants and modes, in order.
 session_modes AS (
   SELECT
     session_id,
@@ -39,7 +38,7 @@ session_modes AS (
   )
   GROUP BY session_id
 ),
--- Older versions wrote what a sub-agent answered into the progress of the tool that ran it, and nowhere else.
+-- Older versions wrote a sub-agent's answers only into the progress of the tool that ran it.
 nested_answer AS (
   SELECT
     coalesce(epoch_ms(CAST(try_cast(nested."timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)), occurred_ms) AS occurred_ms,
@@ -69,10 +68,10 @@ nested_answer AS (
   )
   WHERE nested.message.usage IS NOT NULL
 ),
--- An answer of a model is written several times while it streams: it is the largest usage, at the time of the first line.
--- What is together is together in a file; the same in another file has the same id, and which counts is settled later, so
--- that it doesn't matter which files are read at once. A side chain may replay an answer under another request id, and so may
--- progress: there the message id alone is the key.
+-- A model's answer is written several times while it streams. It counts with its largest usage, at the time of its first line.
+-- This groups the lines of one file. Copies in other files get the same id, and settling decides later which one counts, so it
+-- doesn't matter which files are read together. Side chains and progress lines may replay an answer under another request id, so
+-- there the message id alone is the key.
 answer AS MATERIALIZED (
   SELECT
     min(occurred_ms) AS occurred_ms,
@@ -128,7 +127,7 @@ answer AS MATERIALIZED (
     line.source,
     line.session_id
 ),
--- What another model advised on the way to an answer, which isn't in the answer's own counters.
+-- Usage of advisors: other models that were asked for the answer. The answer's own counters don't include it.
 advice AS (
   SELECT
     occurred_ms,
@@ -164,7 +163,7 @@ tool_result AS (
     part.tool_use_id AS tool_use_id,
     min(occurred_ms) AS result_ms,
     NOT bool_or(coalesce(part.is_error, false)) AS success,
-    -- The line of a result can be there several times, but not in two wordings.
+    -- The line of a result can appear several times, but always with the same text.
     any_value(result) AS result
   FROM (
     SELECT
@@ -227,7 +226,7 @@ tool AS MATERIALIZED (
     AND tool_result.session_id = tool_use.line.session_id
   WHERE tool_use.part.type = 'tool_use'
 ),
--- A tool that changes files names one file; a patch names several.
+-- A tool that changes files names one file, a patch several.
 file_change AS (
   SELECT
     result_ms AS occurred_ms,
@@ -270,7 +269,7 @@ git_command AS MATERIALIZED (
     AND lower(name) IN ('bash', 'powershell', 'execute', 'shell')
     AND (is_commit OR is_pull_request)
 ),
--- What they printed is looked at for the commit's or pull request's own name only.
+-- Their output is only searched for the commit's hash or the pull request's address.
 git_output AS (
   SELECT
     git_command.*,
@@ -307,8 +306,8 @@ attachment AS (
   FROM transcript_line
   WHERE attachment IS NOT NULL
 ),
--- What begins with one of these was written by the program, not by a person. A message typed while the agent was at work
--- stands in an attachment.
+-- Texts that begin with one of these were written by the program, not by a person. A message typed while the agent was working is in
+-- an attachment.
 turn AS (
   SELECT
     occurred_ms,
@@ -337,7 +336,7 @@ turn AS (
     AND attached.commandMode = 'prompt'
     AND coalesce(attached.origin.kind, 'human') = 'human'
 ),
--- One hook run can stand in three places. Its id is the same in each, so that it counts once.
+-- One hook run can appear in three places. It has the same id in each, so it counts once.
 hook AS (
   SELECT
     occurred_ms,

@@ -1,7 +1,7 @@
 -- One row is one line of a Claude Code transcript that can become an event.
 -- Reads lines (source, line_no and the members that members.json lists).
--- Few and nearly plain columns, on purpose: a reader hands out the lines of small files in small portions, on which every
--- column and expression costs as much as on large ones. events.sql does the rest.
+-- Few and simple columns, on purpose: a reader returns the lines of small files in small portions, on which every column and
+-- expression costs as much as on large ones. events.sql does the rest.
 SELECT
   type,
   uuid,
@@ -30,7 +30,7 @@ SELECT
       "command": "VARCHAR", "skill": "VARCHAR", "patch": "VARCHAR", "input": "VARCHAR"
     }
   }]') AS blocks,
-  -- The beginning of what a line without a tool's result says, as JSON text: of a person's message, or of the program's.
+  -- The beginning of the text of a line without a tool's result, as JSON: a person's message, or one of the program.
   CASE WHEN type = 'user' AND toolUseResult IS NULL THEN left(message.content, 1000) END AS prompt,
   toolUseResult AS result,
   toolUseID AS tool_use_id,
