@@ -6,8 +6,8 @@ import { buildApp } from '../src/api/app.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
 import { Answers } from '../src/api/rows.js';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { type AtEnd, ending, World } from './world.js';
 
 const atEnd = ending();

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { DAY_TABLES } from '../src/store/day-builder.js';
 import { ending, World } from './world.js';
 

@@ -8,11 +8,11 @@ import { runBuild } from '../src/aggregate/build-run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { AddressRange, AllowedAddresses } from '../src/controls/address.js';
 import { Controls } from '../src/controls/controls.js';
 import { SecretKey } from '../src/controls/secret.js';
 import { EXAMPLE, MASK, mapSecrets, Settings } from '../src/controls/settings.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { ending, temporaryFolder, World } from './world.js';
 
 const atEnd = ending();

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { partsOf } from '../src/readiness/application.js';
 import { type Evaluated, evaluate, nextSteps } from '../src/readiness/criterion.js';
 import type { GitFacts } from '../src/readiness/git.js';

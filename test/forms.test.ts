@@ -11,9 +11,9 @@ import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { columnsOf, readReport } from '../src/api/report.js';
 import { arrowBytes } from '../src/arrow/arrow-stream.js';
-import { PACKAGE_ROOT } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();

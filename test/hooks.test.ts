@@ -8,7 +8,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { report } from '../src/api/report.js';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { answerOf } from '../src/hooks/answer.js';
 import { HooksConfig } from '../src/hooks/config.js';
 import { readHooksConfig, runHooks } from '../src/hooks/event.js';
@@ -17,6 +16,7 @@ import { commandsOf } from '../src/hooks/match.js';
 import { isCommit, isPullRequest, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run.js';
 import { eventsOf } from '../src/hooks/translate.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { CLI } from './program.js';
 import { temporaryFolder, World } from './world.js';
 

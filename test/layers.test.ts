@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 
 /** The floors of src, the lowest first. A file is in the room that names it best: its own path, its folder, or src. */
 const FLOORS: readonly (readonly string[])[] = [

@@ -2,9 +2,9 @@ import { cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/keys.js';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { addDays, type Day } from '../src/day.js';
 import { Lake } from '../src/lake/data-lake.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { daybook, TODAY } from './program.js';
 import { temporaryFolder, World } from './world.js';
 

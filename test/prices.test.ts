@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { World } from './world.js';
 
 let world: World;

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { PACKAGE_ROOT } from '../src/config.js';
 import { dayOf } from '../src/day.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import { temporaryFolder } from './world.js';
 
 /** Of events that it is sent: the program has the clock of the machine, and builds every day from the first event on, here few. */

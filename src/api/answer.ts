@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Config, VERSION } from '../config.js';
+import type { Config } from '../config.js';
 import { type Day, dayOf } from '../day.js';
+import { VERSION } from '../package-root.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, FAMILIES } from './answer-names.js';

@@ -2,7 +2,7 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { VERSION } from '../config.js';
+import { VERSION } from '../package-root.js';
 import { forbiddenTo } from './auth.js';
 import { type Described, finish, type JsonSchema } from './document.js';
 import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { VERSION } from '../config.js';
+import { VERSION } from '../package-root.js';
 import type { ApiDeps } from './family.js';
 
 /** How long a look at the store holds, for all who ask. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DATABASE, RESTORED, STAGING } from '../config.js';
+import { DATABASE, RESTORED, STAGING } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';

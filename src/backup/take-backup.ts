@@ -1,10 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { type Config, DATABASE, VERSION } from '../config.js';
+import type { Config } from '../config.js';
+import { DATABASE } from '../data-files.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { VERSION } from '../package-root.js';
 import { checkpointBytes, databaseBytes } from '../store/database-size.js';
 import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './backup-manifest.js';
 

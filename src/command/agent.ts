@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { optionOf, readProcessConfig, VERSION } from '../config.js';
+import { optionOf, readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
+import { VERSION } from '../package-root.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `agent` to the program. */

@@ -6,9 +6,9 @@ import {
   readProcessConfig,
   type ShownSetting,
   showProcessConfig,
-  VERSION,
 } from '../config.js';
 import { messageOf, UsageError } from '../exit.js';
+import { VERSION } from '../package-root.js';
 
 /** What every command works with. */
 export interface Invocation {

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { PACKAGE_ROOT } from '../config.js';
 import { UsageError } from '../exit.js';
+import { PACKAGE_ROOT } from '../package-root.js';
 import type { SourceSql } from '../store/store.js';
 
 /** A kind of file that events come from. docs/sources.md says how to add one. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Config, DATABASE } from '../config.js';
+import type { Config } from '../config.js';
+import { DATABASE } from '../data-files.js';
 import { UsageError } from '../exit.js';
 import { hasKey } from '../key-file.js';
 import { MARK } from '../store/loss-mark.js';

@@ -5,9 +5,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
-import { type Config, PACKAGE_ROOT } from '../config.js';
+import type { Config } from '../config.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { notePassed } from '../memory.js';
+import { PACKAGE_ROOT } from '../package-root.js';
 import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
 

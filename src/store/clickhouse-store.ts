@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { certificateFaultOf } from '../certificate.js';
-import { STAGING } from '../config.js';
+import { STAGING } from '../data-files.js';
 import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import type { ClickHouseAddress } from '../store-address.js';

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE, RESTORED } from '../config.js';
+import { DATABASE, RESTORED } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';

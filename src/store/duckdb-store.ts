@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DATABASE } from '../config.js';
+import { DATABASE } from '../data-files.js';
 import type { DuckDBInstance } from '../duckdb-driver.js';
 import { requireRoom } from '../folder.js';
 import { Queue } from '../queue.js';

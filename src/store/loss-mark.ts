@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DATABASE } from '../config.js';
+import { DATABASE } from '../data-files.js';
 import { UsageError } from '../exit.js';
 import { writeWhole } from '../folder.js';
 import { Queue } from '../queue.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../config.js';
+import { PACKAGE_ROOT } from '../package-root.js';
 import type { OrgDay, Sources } from './store.js';
 
 const ROOT = join(PACKAGE_ROOT, 'sql');

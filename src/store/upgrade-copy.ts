@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DATABASE } from '../config.js';
+import { DATABASE } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
 import { copyLocked, isFull, requireRoom, sync } from '../folder.js';

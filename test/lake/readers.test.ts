@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
-import { PACKAGE_ROOT } from '../../src/config.js';
 import { Lake } from '../../src/lake/data-lake.js';
+import { PACKAGE_ROOT } from '../../src/package-root.js';
 import { isInstalled } from '../clickhouse/engine.js';
 import { World } from '../world.js';
 

@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+/** The folder of the installed package: where `sql/` and the data that Daybook ships are, wherever the code was compiled to. */
+export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)));
+
+function packageRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
+}
+
+/** The version of the installed package. */
+export const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));

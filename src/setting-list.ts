@@ -1,0 +1,313 @@
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type Day, DaySchema } from './day.js';
+import { PACKAGE_ROOT } from './package-root.js';
+import { toBucket, toClickHouse } from './store-address.js';
+import './sentence.js';
+
+/** What is said of a setting, beside its form and its default. */
+export interface Description {
+  /** Its environment variable. */
+  readonly variable: string;
+  /** What it does, in Markdown for docs/settings.md. */
+  readonly help: string;
+  /** The option of commands that means the same, and what their help says of it. */
+  readonly option?: { readonly flags: string; readonly help: string };
+  readonly isSecret?: boolean;
+}
+
+const descriptions = z.registry<Description>();
+
+/** Declares a setting: its variable, form, default and help stand here and nowhere else. */
+function setting<Form extends z.ZodType>(
+  variable: string,
+  form: Form,
+  help: string,
+  more: Omit<Description, 'variable' | 'help'> = {},
+): Form {
+  descriptions.add(form, { variable, help, ...more });
+  return form;
+}
+
+const text = z.string().min(1);
+const secret = z.string().min(32, 'must have at least 32 characters');
+const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
+const path = (byDefault: string) => text.default(byDefault).transform((given) => resolve(given));
+const address = (example: string) =>
+  z.url({ protocol: /^https?$/, error: `must be an address such as ${example}` });
+const list = () =>
+  z
+    .string()
+    .default('')
+    .transform((given) =>
+      given
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    );
+
+const PUBLIC_URL = 'https://daybook.acme.example or https://acme.example/daybook';
+
+/** Every setting, under the name that it has in the code. */
+export const Settings = z.object({
+  data: setting(
+    'DAYBOOK_DATA',
+    path('data'),
+    'folder of the database, the inbox, the [lake](lake.md) and the control socket',
+    { option: { flags: '--data <folder>', help: 'folder of the database' } },
+  ),
+  /** Undefined for a DuckDB file in the data folder. */
+  clickhouse: setting(
+    'DAYBOOK_STORE',
+    z.string().default('duckdb').transform(toClickHouse),
+    '`duckdb`, or `clickhouse://user:password@host:8123/database`: [ClickHouse](clickhouse.md)',
+  ),
+  /** Undefined for the data folder. */
+  objects: setting(
+    'DAYBOOK_OBJECTS',
+    z.string().default('folder').transform(toBucket),
+    'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
+  ),
+  host: setting('DAYBOOK_HOST', text.default('127.0.0.1'), 'address to listen on', {
+    option: { flags: '--host <address>', help: 'address to listen on' },
+  }),
+  port: setting('DAYBOOK_PORT', whole(0, 65535).default(8787), 'port to listen on', {
+    option: { flags: '--port <number>', help: 'port to listen on' },
+  }),
+  rateCard: setting(
+    'DAYBOOK_RATE_CARD',
+    path(join(PACKAGE_ROOT, 'data', 'rate-card.json')),
+    'path of the [rate card](rate-card.md)',
+  ),
+  prices: setting(
+    'DAYBOOK_PRICES',
+    path(join(PACKAGE_ROOT, 'data', 'prices.json')),
+    'path of the [price list](prices.md)',
+  ),
+  historyStart: setting(
+    'DAYBOOK_HISTORY_START',
+    DaySchema.default('2026-01-14' as Day),
+    'first day that is served; earlier days are built, but not served',
+  ),
+  /** Undefined for no nightly build. */
+  buildAt: setting(
+    'DAYBOOK_BUILD_AT',
+    z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
+      .default('00:15')
+      .transform((time) => (time === 'off' ? undefined : time)),
+    'UTC time of the nightly build, or `off`',
+  ),
+  retentionDays: setting(
+    'DAYBOOK_SESSION_RETENTION_DAYS',
+    whole(14, 365).optional(),
+    "days after which raw events are removed, unless an organization's [controls](controls.md) say otherwise; day tables [stay](retention.md) (default: never)",
+  ),
+  secretKey: setting(
+    'DAYBOOK_SECRET_KEY',
+    secret.optional(),
+    'encrypts secrets in [enterprise controls](controls.md) and signs addresses of files (default: a key in the file `secret.key` of the data folder, made at the first start)',
+    { isSecret: true },
+  ),
+  memoryMb: setting(
+    'DAYBOOK_MEMORY_MB',
+    whole(256).default(1024),
+    'MiB of memory for the database; more makes large ingests faster',
+  ),
+  threads: setting(
+    'DAYBOOK_THREADS',
+    whole(1, 1024).optional(),
+    'processors that the database may use at a time (default: all)',
+  ),
+  inboxMb: setting(
+    'DAYBOOK_INBOX_MB',
+    whole(1).default(4096),
+    'MiB of events that may wait to be settled, before the service answers 503',
+  ),
+  cacheMb: setting(
+    'DAYBOOK_CACHE_MB',
+    whole(1).default(64),
+    'MiB of memory for answers, which are kept until one of their days is built again',
+  ),
+  /** What queries of SQL over HTTP may take. */
+  sql: z.object({
+    timeSeconds: setting(
+      'DAYBOOK_SQL_TIME_S',
+      whole(1, 3600).default(30),
+      'seconds that a query of [SQL over HTTP](sql.md) may take, until its last byte is read',
+    ),
+    memoryMb: setting('DAYBOOK_SQL_MEMORY_MB', whole(64).default(512), 'MiB of memory for each query'),
+    threads: setting(
+      'DAYBOOK_SQL_THREADS',
+      whole(1, 1024).default(1),
+      'processors that each query may use at a time',
+    ),
+    rows: setting(
+      'DAYBOOK_SQL_ROWS',
+      whole(1).default(10_000_000),
+      'rows that the answer of a query may have',
+    ),
+    answerMb: setting(
+      'DAYBOOK_SQL_ANSWER_MB',
+      whole(1).default(1024),
+      'MiB that the answer of a query may have',
+    ),
+    textKb: setting(
+      'DAYBOOK_SQL_TEXT_KB',
+      whole(1, 1024).default(64),
+      'KiB that a query may have as it is sent, with its parameters',
+    ),
+    params: setting('DAYBOOK_SQL_PARAMS', whole(0, 10_000).default(100), 'parameters that a query may have'),
+    queries: setting('DAYBOOK_SQL_QUERIES', whole(1).default(4), 'queries that may run at a time'),
+    queriesPerOrg: setting(
+      'DAYBOOK_SQL_QUERIES_PER_ORG',
+      whole(1).default(2),
+      'queries of one organization that may run at a time',
+    ),
+  }),
+  rateLimit: setting(
+    'DAYBOOK_RATE_LIMIT',
+    whole(0).default(6000),
+    'requests a minute of one credential, or of one address without a valid one; 0 for no limit',
+  ),
+  timeoutSeconds: setting(
+    'DAYBOOK_TIMEOUT_S',
+    whole(1, 3600).default(60),
+    'seconds that a request may take to arrive',
+  ),
+  agentTimeoutSeconds: setting(
+    'DAYBOOK_AGENT_TIMEOUT_S',
+    whole(1, 3600).default(60),
+    'seconds that the agent of a [computer](computers.md) may take to write a file, before the service answers 503',
+  ),
+  metrics: setting(
+    'DAYBOOK_METRICS',
+    z.enum(['local', 'on', 'off']).default('local'),
+    'who may read [/metrics](operations.md) without a credential: `local` (this machine), `on` (everyone), `off` (nobody)',
+  ),
+  corsOrigins: setting(
+    'DAYBOOK_CORS_ORIGINS',
+    list(),
+    'origins whose pages may call the API from a browser, separated by commas',
+  ),
+  trustProxy: setting(
+    'DAYBOOK_TRUST_PROXY',
+    list(),
+    'addresses of the proxies whose `X-Forwarded-For` is believed, separated by commas',
+  ),
+  /** Ends with a slash; undefined for where each request came to. */
+  publicUrl: setting(
+    'DAYBOOK_PUBLIC_URL',
+    address(PUBLIC_URL)
+      .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), `must be an address such as ${PUBLIC_URL}`)
+      .transform((url) => (url.endsWith('/') ? url : `${url}/`))
+      .optional(),
+    'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: addresses in answers begin with it, and sandboxes find the service there (default: the address of each request)',
+  ),
+  tls: z.object({
+    cert: setting('DAYBOOK_TLS_CERT', text.optional(), 'path of the certificate (PEM), to serve HTTPS'),
+    key: setting('DAYBOOK_TLS_KEY', text.optional(), 'path of its private key (PEM)'),
+  }),
+  jwt: z.object({
+    jwks: setting(
+      'DAYBOOK_JWT_JWKS',
+      text.optional(),
+      'URL or path of the key set that JWTs are checked with',
+    ),
+    secret: setting(
+      'DAYBOOK_JWT_SECRET',
+      secret.optional(),
+      'shared secret that JWTs are checked with, instead of a key set',
+      { isSecret: true },
+    ),
+    issuer: setting('DAYBOOK_JWT_ISSUER', text.optional(), '`iss` that a JWT must have'),
+    audience: setting('DAYBOOK_JWT_AUDIENCE', text.optional(), '`aud` that a JWT must have'),
+    algorithms: setting(
+      'DAYBOOK_JWT_ALGORITHMS',
+      list(),
+      'signature algorithms that are accepted, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
+    ),
+  }),
+  /** Where commands that are clients find the service. */
+  url: setting(
+    'DAYBOOK_URL',
+    address('http://127.0.0.1:8787').default('http://127.0.0.1:8787'),
+    'address of the service for `daybook agent`, also in a sandbox, `daybook computers` and `daybook readiness check --submit`',
+    { option: { flags: '--server <url>', help: 'address of the service' } },
+  ),
+  key: setting(
+    'DAYBOOK_KEY',
+    text.optional(),
+    'API key for `daybook computers` and `daybook readiness check --submit`',
+    { isSecret: true, option: { flags: '--key <key>', help: 'API key' } },
+  ),
+  agentToken: setting(
+    'DAYBOOK_AGENT_TOKEN',
+    text.optional(),
+    'agent token of the computer, for `daybook agent`',
+    {
+      isSecret: true,
+      option: { flags: '--token <token>', help: 'agent token of the computer' },
+    },
+  ),
+  /** The provider of sandboxes. */
+  e2b: z.object({
+    apiKey: setting(
+      'E2B_API_KEY',
+      text.optional(),
+      'API key of E2B, for [computers](computers.md) of the provider `e2b`',
+      { isSecret: true },
+    ),
+    url: setting(
+      'DAYBOOK_E2B_URL',
+      address('https://api.e2b.app').default('https://api.e2b.app'),
+      'address of the API that speaks E2B; sandboxes are behind the same one, unless it is `https://api.DOMAIN`',
+    ),
+    template: setting(
+      'DAYBOOK_E2B_TEMPLATE',
+      text.default('base'),
+      'template of sandboxes that name none; it must contain the program `daybook`',
+    ),
+  }),
+  logLevel: setting(
+    'DAYBOOK_LOG_LEVEL',
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`',
+  ),
+});
+
+/** A setting as it is declared, and its place among the others. */
+export interface Setting extends Description {
+  readonly path: readonly string[];
+  readonly form: z.ZodType;
+}
+
+function settingsOf(group: z.ZodObject, path: readonly string[] = []): Setting[] {
+  return Object.entries(group.shape).flatMap(([name, form]) => {
+    const description = descriptions.get(form);
+    if (description !== undefined) return [{ ...description, form, path: [...path, name] }];
+    return form instanceof z.ZodObject ? settingsOf(form, [...path, name]) : [];
+  });
+}
+
+export const SETTINGS: readonly Setting[] = settingsOf(Settings);
+
+/** The default as one would write it; undefined where there is none. */
+export function defaultOf({ form }: Setting): string | undefined {
+  const { default: byDefault } = z.toJSONSchema(form, { io: 'input', unrepresentable: 'any' });
+  return byDefault === undefined || byDefault === '' ? undefined : String(byDefault);
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What variables give for the settings of a group and of the groups in it; an empty text is none. */
+export function given(group: z.ZodObject, variables: Variables): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(group.shape).map(([name, form]) => {
+      const description = descriptions.get(form);
+      if (description !== undefined) return [name, variables[description.variable] || undefined];
+      return [name, form instanceof z.ZodObject ? given(form, variables) : undefined];
+    }),
+  );
+}
