@@ -198,7 +198,7 @@ describe('every criterion', () => {
     const { met, git } = CASES[criterion.id] ?? { met: {} };
     const found = evaluated(criterion, met, git?.[0]);
     expect(found).toMatchObject({ numerator: 1, denominator: 1, lacking: [] });
-    const names = [...Object.keys(met), 'v1.0.0', '2026-04-11', 'there is none'];
+    const names = [...Object.keys(met), 'v1.0.0', '2026-04-11', 'no such file'];
     expect(
       names.some((name) => found?.rationale.includes(name)),
       found?.rationale,

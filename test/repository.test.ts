@@ -324,7 +324,7 @@ describe("rules of one's own", () => {
       (await check(repository({ ...files, ...more }), criteria, NOW)).submission.report.our_rule;
     expect(await of({})).toMatchObject({
       numerator: 1,
-      rationale: 'a/b/c.txt and there is none and a/b/c.txt, line 2 and jobs.*.on\\.push in w.yml.',
+      rationale: 'a/b/c.txt and no such file and a/b/c.txt, line 2 and jobs.*.on\\.push in w.yml.',
     });
     expect(await of({ 'new/x.bak': '' })).toMatchObject({
       numerator: 0,

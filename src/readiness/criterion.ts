@@ -85,7 +85,7 @@ function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding 
     const isWanted = check.files !== undefined;
     for (const path of files.find(globs, check.except))
       if (tree.sizeOf(path) >= atLeastBytes) return { holds: isWanted, what: path };
-    return { holds: !isWanted, what: isWanted ? '' : 'there is none' };
+    return { holds: !isWanted, what: isWanted ? '' : 'no such file' };
   }
   if (text !== undefined) {
     for (const path of searched(files, check.in)) {
