@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 import { chunksOf } from '../src/arrow/duckdb-chunks.js';
 import { readConfig } from '../src/config.js';
-import { openLake } from '../src/sql/lake.js';
+import { openLake } from '../src/sql/lake-database.js';
 
 /**
  * How fast DuckDB's API hands out the chunks of a query, in a process like that of the service: node chunks.js. For each

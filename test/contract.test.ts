@@ -17,8 +17,8 @@ import { ApiError, ERRORS, type ErrorStatus, type Family, familyOf, PROBLEMS } f
 import { family } from '../src/api/family.js';
 import { createKey, revokeKey } from '../src/api/keys.js';
 import { may, Role } from '../src/api/roles.js';
-import { Controls } from '../src/controls/controls.js';
-import { SecretKey } from '../src/controls/secret.js';
+import { Controls } from '../src/controls/control-revisions.js';
+import { SecretKey } from '../src/controls/secret-key.js';
 import { PACKED_BYTES, UNPACKED_BYTES } from '../src/ingest/body.js';
 import { type Asked, ask, type Given, statusAfterSending } from './ask.js';
 import { expectNoLeak, type Operation, okOf, queryOf } from './reference.js';
@@ -616,9 +616,9 @@ describe('the family of v0', () => {
       );
     };
     const authenticator = new Authenticator(store, config.jwt, clock);
-    const controls = new Controls(store, new SecretKey(config), clock);
+    const addresses = new Controls(store, new SecretKey(config), clock);
     app.register(family('v0', routes), {
-      ...{ store, config, inbox, clock, authenticator, controls },
+      ...{ store, config, inbox, clock, authenticator, addresses },
       prefix: '/api/v0',
     });
     const { key } = await createKey(store, { orgId: 'acme', role: 'member', userId: 'ada' }, world.now);

@@ -8,10 +8,10 @@ import { runBuild } from '../src/aggregate/build-run.js';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import type { Role } from '../src/api/roles.js';
-import { AddressRange, AllowedAddresses } from '../src/controls/address.js';
-import { Controls } from '../src/controls/controls.js';
-import { SecretKey } from '../src/controls/secret.js';
-import { EXAMPLE, MASK, mapSecrets, Settings } from '../src/controls/settings.js';
+import { AddressRange, AllowedAddresses } from '../src/controls/allowed-addresses.js';
+import { Controls } from '../src/controls/control-revisions.js';
+import { EXAMPLE, MASK, mapSecrets, Settings } from '../src/controls/control-settings.js';
+import { SecretKey } from '../src/controls/secret-key.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { ending, temporaryFolder, World } from './world.js';
 
@@ -355,7 +355,7 @@ describe('secrets', () => {
         '--input-type=module',
         '-e',
         script,
-        join(PACKAGE_ROOT, 'dist/controls/secret.js'),
+        join(PACKAGE_ROOT, 'dist/controls/secret-key.js'),
         data,
       ]);
     const sealed = await Promise.all([start(), start(), start()]);

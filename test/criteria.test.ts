@@ -4,9 +4,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { partsOf } from '../src/readiness/application.js';
 import { type Evaluated, evaluate, nextSteps } from '../src/readiness/criterion.js';
-import type { GitFacts } from '../src/readiness/git.js';
-import { type Criterion, readCriteria } from '../src/readiness/rule.js';
-import { Tree } from '../src/readiness/tree.js';
+import { Tree } from '../src/readiness/file-tree.js';
+import type { GitFacts } from '../src/readiness/git-facts.js';
+import { type Criterion, readCriteria } from '../src/readiness/readiness-rules.js';
 import { expectPage } from './page.js';
 import { NOW, temporaryFolder } from './world.js';
 

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
 import { createKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
-import { levelOf } from '../src/readiness/level.js';
-import { normalizedUrl, repoIdOf } from '../src/readiness/repository.js';
-import { readCriteria } from '../src/readiness/rule.js';
+import { levelOf } from '../src/readiness/maturity-level.js';
+import { readCriteria } from '../src/readiness/readiness-rules.js';
+import { normalizedUrl, repoIdOf } from '../src/readiness/repository-url.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();

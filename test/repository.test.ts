@@ -13,10 +13,10 @@ import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../src/exit.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { check } from '../src/readiness/check.js';
 import { Glob } from '../src/readiness/glob.js';
-import { levelOf } from '../src/readiness/level.js';
-import { type Criterion, readCriteria } from '../src/readiness/rule.js';
+import { levelOf } from '../src/readiness/maturity-level.js';
+import { type Criterion, readCriteria } from '../src/readiness/readiness-rules.js';
+import { check } from '../src/readiness/repository-check.js';
 import { NOW, temporaryFolder } from './world.js';
 
 const CRITERIA = readCriteria();

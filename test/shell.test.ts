@@ -5,9 +5,9 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Lake } from '../src/lake/data-lake.js';
-import { completions } from '../src/sql/prompt.js';
-import { SHOWN_ROWS, Shell, type ShellOptions } from '../src/sql/shell.js';
-import { allStatementsIn, faultOf, statementsIn } from '../src/sql/statement.js';
+import { completions } from '../src/sql/sql-prompt.js';
+import { SHOWN_ROWS, Shell, type ShellOptions } from '../src/sql/sql-shell.js';
+import { allStatementsIn, faultOf, statementsIn } from '../src/sql/sql-statements.js';
 import { CLI, daybook, start } from './program.js';
 import { World } from './world.js';
 

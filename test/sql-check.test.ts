@@ -4,9 +4,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { checkQuery } from '../src/sql/check.js';
-import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/functions.js';
-import { NAMES, openLake } from '../src/sql/lake.js';
+import { NAMES, openLake } from '../src/sql/lake-database.js';
+import { checkQuery } from '../src/sql/query-check.js';
+import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/sql-functions.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import { expectPage } from './page.js';
 
@@ -269,7 +269,7 @@ describe('the list of functions', () => {
       FUNCTIONS_LEFT_OUT.some((one) =>
         one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one,
       );
-    // Whoever puts a new one into src/sql/functions.ts has read what it does: what it reads, and what it tells.
+    // Whoever puts a new one into src/sql/sql-functions.ts has read what it does: what it reads, and what it tells.
     expect(known.filter((name) => !allowed.includes(name) && !isLeftOut(name))).toEqual([]);
     // A part of SQL that looks like a function.
     expect(allowed.filter((name) => !known.includes(name))).toEqual(['unnest']);

@@ -119,7 +119,7 @@ function processes(): number {
       const [, parent] = /PPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
       return (
         Number(parent) === process.pid &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join('sql', 'process.js'))
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join('sql', 'query-process.js'))
       );
     } catch {
       return false;

@@ -7,7 +7,7 @@ import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
-import { openLake, readLake } from '../src/sql/lake.js';
+import { openLake, readLake } from '../src/sql/lake-database.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore, type StoreOptions } from '../src/store/duckdb-store.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/loss-mark.js';

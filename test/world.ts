@@ -8,12 +8,12 @@ import { DATABASE, STAGING } from '../src/data-files.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { type Ingested, ingest } from '../src/ingest/ingest.js';
-import { requireOrganizations } from '../src/ingest/organization.js';
 import { CANONICAL, type Source } from '../src/ingest/source.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { type DailySql, dailySql } from '../src/store/day-builder.js';
 import { ChecksFailed } from '../src/store/day-checks.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
+import { requireOrganizations } from '../src/store/organization.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 

@@ -1,4 +1,4 @@
-import { retentionDaysOf } from '../controls/controls.js';
+import { retentionDaysOf } from '../controls/control-revisions.js';
 import { addDays, type Day, dayOf } from '../day.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { staleDays } from './stale-days.js';

@@ -86,7 +86,7 @@ const SUMMARIES: Record<Answer, string> = {
 };
 
 /** The analytics endpoints (public-api.md 4.6-4.10, and ours), for managers and owners; `me` for members too. */
-export const analytics: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
+export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   const answerer = new Answerer(store, config, clock);
 
   /** Answers a question that a request has. */

@@ -9,31 +9,31 @@ import helmet from 'helmet';
 import { z } from 'zod';
 import '../sentence.js';
 import { addComputers } from '../computers/computers-plugin.js';
-import { Controls } from '../controls/controls.js';
-import { SecretKey } from '../controls/secret.js';
+import { Controls } from '../controls/control-revisions.js';
+import { controlsRoutes } from '../controls/controls-routes.js';
+import { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
+import { hookRoutes } from '../hooks/hook-routes.js';
+import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
+import { readinessRoutes } from '../readiness/readiness-routes.js';
+import { sqlRoutes } from '../sql/sql-routes.js';
 import { ulid } from '../ulid.js';
-import { analytics } from './analytics.js';
+import { analyticsRoutes } from './analytics.js';
 import { limitArrival } from './arrival.js';
 import { Authenticator } from './auth.js';
 import { ENCODINGS } from './cache.js';
 import { refuseClient, watchConnections } from './connection-errors.js';
-import { controls } from './controls.js';
 import { allowOrigins } from './cors.js';
 import { familyOf } from './errors.js';
-import { events } from './events.js';
-import { type ApiDeps, family } from './family.js';
-import { hooks } from './hooks.js';
+import { family } from './family.js';
 import { parseJsonBodies } from './json-body.js';
 import { Metrics } from './metrics.js';
 import { OPENAPI, PAGE } from './openapi.js';
-import { operations } from './operations.js';
+import { operationsRoutes } from './operations.js';
 import { limitRequests } from './rate-limit.js';
-import { readiness } from './readiness.js';
 import { answerErrors, refuseOtherMethods, sendProblem } from './refusal.js';
 import { refuseAmbiguousHeads } from './request-head.js';
 import { RequestLog } from './request-log.js';
-import { sql } from './sql.js';
 
 /** A body of JSON is small; routes that take more say so. */
 const BODY_BYTES = 1 << 20;
@@ -48,7 +48,7 @@ function readPem(path: string, name: string): Buffer {
 
 /** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
 export function buildApp(
-  deps: Omit<ApiDeps, 'authenticator' | 'controls'>,
+  deps: Omit<InboxDeps, 'authenticator' | 'addresses'>,
   options: { logs?: boolean; metrics?: Metrics } = {},
 ): FastifyInstance {
   const { config, clock } = deps;
@@ -122,12 +122,10 @@ export function buildApp(
   answerErrors(app, familyOf);
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.watch(app, deps);
-  const all: ApiDeps = {
-    ...deps,
-    authenticator: new Authenticator(deps.store, config.jwt, clock),
-    controls: new Controls(deps.store, new SecretKey(config), clock),
-  };
-  if (config.rateLimit > 0) limitRequests(app, all.authenticator, config.rateLimit);
+  const controls = new Controls(deps.store, new SecretKey(config), clock);
+  const authenticator = new Authenticator(deps.store, config.jwt, clock);
+  const all = { ...deps, authenticator, addresses: controls, controls };
+  if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
   // A parameter that a route doesn't know is an error, also where it knows none.
   app.addHook('onRoute', (route) => {
     if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
@@ -136,16 +134,16 @@ export function buildApp(
   app.register(async (scope) => {
     await refuseOtherMethods(scope, async () => {
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
-      await scope.register(operations, all);
+      await scope.register(operationsRoutes, all);
       metrics.serve(scope, config);
     });
   });
-  app.register(family('v0', controls), { ...all, prefix: '/api/v0/organization' });
+  app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   addComputers(app, all);
-  app.register(family('v1', analytics), { ...all, prefix: '/api/v1/analytics' });
-  app.register(family('v1', sql), { ...all, prefix: '/api/v1/sql' });
-  app.register(family('v1', events), { ...all, prefix: '/api/v1' });
-  app.register(family('v1', hooks), { ...all, prefix: '/api/v1/hooks' });
-  app.register(family('v1', readiness), { ...all, prefix: '/api/organization' });
+  app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
+  app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
+  app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
+  app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
+  app.register(family('v1', readinessRoutes), { ...all, prefix: '/api/organization' });
   return app;
 }

@@ -2,21 +2,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Config } from '../config.js';
-import type { Controls } from '../controls/controls.js';
-import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './refusal.js';
 import type { Action } from './roles.js';
 
-/** What the routes work with. */
+/** Says where the requests of an organization may come from. */
+interface AddressRules {
+  isAllowed(orgId: string, ip: string): Promise<boolean>;
+}
+
+/** What all routes work with. */
 export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
-  readonly inbox: Inbox;
   readonly authenticator: Authenticator;
-  readonly controls: Controls;
+  readonly addresses: AddressRules;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -58,9 +60,9 @@ declare module 'fastify' {
 export async function requireAddress(
   { ip }: FastifyRequest,
   orgId: string,
-  { controls }: Pick<ApiDeps, 'controls'>,
+  { addresses }: Pick<ApiDeps, 'addresses'>,
 ): Promise<void> {
-  if (!(await controls.isAllowed(orgId, ip)))
+  if (!(await addresses.isAllowed(orgId, ip)))
     throw new ApiError(403, `The organization doesn't allow requests from ${ip.slice(0, 100)}.`);
 }
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { UsageError } from '../exit.js';
-import { requireOrganization } from '../ingest/organization.js';
+import { requireOrganization } from '../store/organization.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { Role } from './roles.js';

@@ -26,7 +26,7 @@ const Document = z.looseObject({
 });
 
 /** What those who run the service ask it: without a credential, and without any data of an organization. */
-export const operations: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   let last: { at: number; looked: Promise<number | null> } | undefined;
   /** When a build last ended, once the store was written and read. Who asks soon after gets the same: nobody can make it work. */
   const looked = (): Promise<number | null> => {

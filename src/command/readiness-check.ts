@@ -1,9 +1,9 @@
 import { UsageError } from '../exit.js';
-import { type Checked, check } from '../readiness/check.js';
 import { type Evaluated, nextSteps } from '../readiness/criterion.js';
-import { levelOf, OPENS_NEXT, sharesOf } from '../readiness/level.js';
-import { isRepositoryUrl } from '../readiness/repository.js';
-import { readCriteria } from '../readiness/rule.js';
+import { levelOf, OPENS_NEXT, sharesOf } from '../readiness/maturity-level.js';
+import { readCriteria } from '../readiness/readiness-rules.js';
+import { type Checked, check } from '../readiness/repository-check.js';
+import { isRepositoryUrl } from '../readiness/repository-url.js';
 import { table } from '../terminal.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { print } from './program.js';

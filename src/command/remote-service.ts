@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { readProcessConfig } from '../config.js';
 import { UsageError } from '../exit.js';
-import { Report, type Submission } from '../readiness/report.js';
+import { Report, type Submission } from '../readiness/readiness-report.js';
 import type { Progress } from '../terminal.js';
 import { ulid } from '../ulid.js';
 

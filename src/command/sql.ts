@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { type Config, stateFolder } from '../config.js';
 import { UsageError } from '../exit.js';
-import type { Format } from '../sql/shell.js';
+import type { Format } from '../sql/sql-shell.js';
 import type { Invocation } from './program.js';
 
 interface SqlOptions {
@@ -47,7 +47,7 @@ async function run(config: Config, query: string | undefined, options: SqlOption
   if (isAsking && output !== undefined)
     throw new UsageError('--output writes the rows of one query: give exactly one.');
   const sql = isAsking ? '' : await sqlOf(query, file);
-  const { Shell, draftOf } = await import('../sql/shell.js');
+  const { Shell, draftOf } = await import('../sql/sql-shell.js');
   const draft = output === undefined ? undefined : draftOf(output);
   const out = draft === undefined || format === 'parquet' ? process.stdout : createWriteStream(draft);
   try {
@@ -57,7 +57,7 @@ async function run(config: Config, query: string | undefined, options: SqlOption
       out,
     );
     if (isAsking) {
-      const { prompt } = await import('../sql/prompt.js');
+      const { prompt } = await import('../sql/sql-prompt.js');
       const historyPath = join(stateFolder(), 'sql-history');
       return await prompt(shell, { input: process.stdin, output: process.stdout, historyPath });
     }

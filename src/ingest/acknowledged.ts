@@ -3,11 +3,11 @@ import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'nod
 import { basename, join } from 'node:path';
 import { codeOf, isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
+import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { isOutOfRoom, StoreUnavailable } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
 import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
-import { ORG_ID, requireOrganizations } from './organization.js';
 import { AsideList, FOREIGN, type SetAside, unreadable } from './set-aside.js';
 import { CANONICAL } from './source.js';
 

@@ -1,5 +1,5 @@
+import { ORG_ID } from '../store/organization.js';
 import { instantOf } from '../ulid.js';
-import { ORG_ID } from './organization.js';
 
 /** A body that was acknowledged. */
 export interface Body {

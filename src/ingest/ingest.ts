@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { remoteOf } from '../git-remote.js';
+import { requireOrganization } from '../store/organization.js';
 import { meaningOfSource } from '../store/source-sql.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { changedFiles } from './changed-files.js';
 import type { InputFile } from './files.js';
-import { requireOrganization } from './organization.js';
 import type { Source } from './source.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */

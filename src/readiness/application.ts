@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { Files, type Tree } from './file-tree.js';
 import { Glob } from './glob.js';
-import { Files, type Tree } from './tree.js';
 
 /** A part of a repository that is built and run by itself, with the files that are its own. */
 export interface Application {

@@ -1,10 +1,10 @@
 import { dayOf, MS_PER_DAY } from '../day.js';
 import type { Application, Parts } from './application.js';
-import type { GitFacts } from './git.js';
-import { type Level, levelOf } from './level.js';
-import { MOST } from './report.js';
-import type { Check, Criterion } from './rule.js';
-import type { Files } from './tree.js';
+import type { Files } from './file-tree.js';
+import type { GitFacts } from './git-facts.js';
+import { type Level, levelOf } from './maturity-level.js';
+import { MOST } from './readiness-report.js';
+import type { Check, Criterion } from './readiness-rules.js';
 
 /** In how many files one expression or key is looked for. */
 const SEARCHED_AT_MOST = 50;

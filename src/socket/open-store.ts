@@ -47,7 +47,7 @@ async function withKey(config: Config, open: () => Promise<Store>): Promise<Stor
   try {
     // The file is asked for first, as it is nearly always there.
     if (!config.acceptsLoss && !hasKey(config)) {
-      const { hasSecrets } = await import('../controls/controls.js');
+      const { hasSecrets } = await import('../controls/control-revisions.js');
       if (await hasSecrets(store))
         throw new UsageError(
           `The file secret.key is missing in ${config.data}, and the secrets in enterprise controls can't be read without it: copy it from a backup, set DAYBOOK_SECRET_KEY if the key was there, or continue without the secrets with --accept-loss and set them again.`,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HooksConfig } from '../hooks/config.js';
 import { NOT_BLANK } from '../name-text.js';
 import { hasCredentials } from '../url-credentials.js';
-import { AddressRange } from './address.js';
+import { AddressRange } from './allowed-addresses.js';
 
 const flag = z.boolean().optional();
 /** A name, or '' where there is none. */

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { UsageError } from '../exit.js';
 import { readTables } from '../store/tables.js';
 import { table } from '../terminal.js';
-import type { Shell } from './shell.js';
-import { statementsIn } from './statement.js';
+import type { Shell } from './sql-shell.js';
+import { statementsIn } from './sql-statements.js';
 
 const HISTORY_LINES = 1000;
 

@@ -1,4 +1,4 @@
-import { MASK, mapSecrets, type Settings } from './settings.js';
+import { MASK, mapSecrets, type Settings } from './control-settings.js';
 
 /** A member of the settings that two revisions have otherwise: undefined where one doesn't have it. Secrets are masked. */
 export interface Difference {

@@ -16,8 +16,8 @@ import { LAKE } from '../lake/lake-paths.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { grid } from '../terminal.js';
-import { confine, foldersOf, openLake, readLake } from './lake.js';
-import { allStatementsIn, faultOf, type Statement } from './statement.js';
+import { confine, foldersOf, openLake, readLake } from './lake-database.js';
+import { allStatementsIn, faultOf, type Statement } from './sql-statements.js';
 
 export const FORMATS = ['table', 'csv', 'json', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];

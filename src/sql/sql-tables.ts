@@ -1,5 +1,5 @@
 import { readTables } from '../store/tables.js';
-import { openLake, readLake } from './lake.js';
+import { openLake, readLake } from './lake-database.js';
 
 /** A table or view that SQL can read. */
 export interface SqlTable {

@@ -6,8 +6,8 @@ import { UsageError } from '../exit.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import '../sentence.js';
 import { Glob } from './glob.js';
-import { Level } from './level.js';
-import { CriterionId, MOST } from './report.js';
+import { Level } from './maturity-level.js';
+import { CriterionId, MOST } from './readiness-report.js';
 
 const RULE_BYTES = 1 << 20;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameText, Uuid } from '../name-text.js';
-import { Level } from './level.js';
-import { isRepositoryUrl } from './repository.js';
+import { Level } from './maturity-level.js';
+import { isRepositoryUrl } from './repository-url.js';
 
 /** What a submitted report may have at most. */
 export const MOST = { criteria: 500, apps: 1000, rationale: 2000, description: 1000, path: 500 } as const;

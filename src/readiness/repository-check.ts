@@ -5,11 +5,11 @@ import { UsageError } from '../exit.js';
 import { VERSION } from '../package-root.js';
 import { partsOf } from './application.js';
 import { type Evaluated, evaluate } from './criterion.js';
-import { type GitFacts, readGit, repositoryFolder } from './git.js';
-import { MOST, type Submission } from './report.js';
-import { isRepositoryUrl } from './repository.js';
-import type { Criterion } from './rule.js';
-import { Tree } from './tree.js';
+import { Tree } from './file-tree.js';
+import { type GitFacts, readGit, repositoryFolder } from './git-facts.js';
+import { MOST, type Submission } from './readiness-report.js';
+import type { Criterion } from './readiness-rules.js';
+import { isRepositoryUrl } from './repository-url.js';
 
 /** What was found in a repository. */
 export interface Checked {

@@ -9,10 +9,10 @@ import type { Config } from '../config.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { notePassed } from '../memory.js';
 import { PACKAGE_ROOT } from '../package-root.js';
-import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './error.js';
-import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './job.js';
+import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './query-job.js';
+import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './sql-error.js';
 
-const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'process.js');
+const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'query-process.js');
 
 /** What a client gets goes before the start of a process for the next query. */
 const START_AFTER_MS = 50;

@@ -1,6 +1,6 @@
 import { UsageError } from '../exit.js';
-import { quote } from '../store/sql-text.js';
-import type { Store } from '../store/store.js';
+import { quote } from './sql-text.js';
+import type { Store } from './store.js';
 
 /** What can name an organization. */
 export const ORG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { type Counted, levelOf } from './level.js';
-import { Report, type Submission } from './report.js';
-import { normalizedUrl, repoIdOf } from './repository.js';
-import { shippedLevels } from './rule.js';
+import { type Counted, levelOf } from './maturity-level.js';
+import { Report, type Submission } from './readiness-report.js';
+import { shippedLevels } from './readiness-rules.js';
+import { normalizedUrl, repoIdOf } from './repository-url.js';
 
 /** How many reports are read at a time: each has at most as many bytes as a body. */
 const AT_ONCE = 20;

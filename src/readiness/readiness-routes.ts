@@ -2,17 +2,11 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { Level } from '../readiness/level.js';
-import { CriterionId, RepoId, Report, ReportId, Submission } from '../readiness/report.js';
-import {
-  type Repository,
-  reportsOf,
-  repositoriesOf,
-  saveReport,
-  UnknownCursor,
-} from '../readiness/reports.js';
-import { ApiError } from './errors.js';
-import type { ApiDeps } from './family.js';
+import { ApiError } from '../api/errors.js';
+import type { ApiDeps } from '../api/family.js';
+import { Level } from './maturity-level.js';
+import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
+import { type Repository, reportsOf, repositoriesOf, saveReport, UnknownCursor } from './stored-reports.js';
 
 /** A report of fifty criteria has some 10 KiB. */
 const BODY_BYTES = 1 << 18;
@@ -144,7 +138,7 @@ function unknown(startAfter: string | undefined, what: string): ApiError {
 }
 
 /** Readiness reports (public-api.md 4.11; decisions.md, Readiness). */
-export const readiness: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   app.get(
     '/maturity-level-reports',
     {

@@ -1,4 +1,4 @@
-import { SqlError } from './error.js';
+import { SqlError } from './sql-error.js';
 
 /** What a query names that isn't its own: a table, a function in FROM, or any other function. */
 export interface Reference {

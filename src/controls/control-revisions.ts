@@ -3,10 +3,10 @@ import { UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
 import type { Row, Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { AllowedAddresses } from './address.js';
-import { type Difference, differencesOf } from './difference.js';
-import type { SecretKey } from './secret.js';
-import { MASK, mapSecrets, type Settings } from './settings.js';
+import { AllowedAddresses } from './allowed-addresses.js';
+import { MASK, mapSecrets, type Settings } from './control-settings.js';
+import type { SecretKey } from './secret-key.js';
+import { type Difference, differencesOf } from './settings-difference.js';
 
 /** Who makes a change. What isn't known is ''. */
 export interface Author {

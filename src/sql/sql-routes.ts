@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { describeTables, type SqlTable } from '../sql/describe.js';
-import { SqlError, type SqlFault, timeSentence } from '../sql/error.js';
-import { type SqlForm, SqlParameter } from '../sql/job.js';
-import { Queries, TooManyQueries } from '../sql/queries.js';
-import { ApiError, type ErrorStatus } from './errors.js';
-import type { ApiDeps } from './family.js';
-import { mediaTypeOf } from './send.js';
+import { ApiError, type ErrorStatus } from '../api/errors.js';
+import type { ApiDeps } from '../api/family.js';
+import { mediaTypeOf } from '../api/send.js';
+import { type SqlForm, SqlParameter } from './query-job.js';
+import { Queries, TooManyQueries } from './query-pool.js';
+import { SqlError, type SqlFault, timeSentence } from './sql-error.js';
+import { describeTables, type SqlTable } from './sql-tables.js';
 
 /** The forms of answers by their media types: the first unless another is asked for. */
 const FORMS = {
@@ -110,7 +110,7 @@ const Answer = z
   .meta({ id: 'SqlAnswer' });
 
 /** SQL on the lake of the caller's organization (decisions.md, Credentials and roles; ours). */
-export const sql: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
+export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
   const limits = config.sql;
   const queries = new Queries(config, (cause) => app.log.error({ cause }, 'a query failed'));
   app.addHook('onClose', async () => queries.close());

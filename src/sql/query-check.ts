@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { readFunctions } from '../store/sql-text.js';
-import { SqlError } from './error.js';
-import { FUNCTION_GROUPS, SOURCES } from './functions.js';
-import { type Reference, referencesIn } from './references.js';
+import { type Reference, referencesIn } from './query-references.js';
+import { SqlError } from './sql-error.js';
+import { FUNCTION_GROUPS, SOURCES } from './sql-functions.js';
 
 const ONLY_SELECT = 'The member sql must be one statement that is a SELECT.';
 

@@ -5,10 +5,10 @@ import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
-import { checkQuery } from './check.js';
-import { SqlError } from './error.js';
-import type { SqlForm, SqlJob, SqlParameters } from './job.js';
-import { confine, foldersOf, NAMES, readLake } from './lake.js';
+import { confine, foldersOf, NAMES, readLake } from './lake-database.js';
+import { checkQuery } from './query-check.js';
+import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';
+import { SqlError } from './sql-error.js';
 
 /** Where the bytes of an answer go. */
 export interface Output {

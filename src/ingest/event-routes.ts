@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ApiError } from '../api/errors.js';
+import type { ApiDeps } from '../api/family.js';
+import { wrongMediaType } from '../api/refusal.js';
+import { may } from '../api/roles.js';
 import { isFull } from '../folder.js';
-import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
-import { BODY_LINES, BODY_VALUES, TooManyLines, TooManyValues } from '../ingest/body-size.js';
-import { Gone } from '../ingest/check.js';
-import { EVENT_BODIES } from '../ingest/event.js';
-import { InboxFull, NotAnArray } from '../ingest/inbox.js';
-import { ApiError } from './errors.js';
-import type { ApiDeps } from './family.js';
-import { wrongMediaType } from './refusal.js';
-import { may } from './roles.js';
+import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
+import { BODY_LINES, BODY_VALUES, TooManyLines, TooManyValues } from './body-size.js';
+import { Gone } from './check.js';
+import { EVENT_BODIES } from './event.js';
+import { type Inbox, InboxFull, NotAnArray } from './inbox.js';
 
 const Encodings = z.enum(['identity', 'gzip']);
 
@@ -56,8 +56,13 @@ function encodingOf(header: string | undefined): Encoding {
   return parsed.data;
 }
 
+/** What routes that take events work with. */
+export interface InboxDeps extends ApiDeps {
+  readonly inbox: Inbox;
+}
+
 /** Events over HTTP (decisions.md, Events in). */
-export const events: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox }) => {
+export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox }) => {
   // The body goes to disk as it comes, so no parser has it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(MEDIA_TYPES, (_, payload, done) => done(null, payload));

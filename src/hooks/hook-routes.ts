@@ -2,15 +2,14 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { isToolCall } from '../hooks/payload.js';
-import { eventsOf } from '../hooks/translate.js';
+import type { Caller } from '../api/auth.js';
+import { ApiError } from '../api/errors.js';
+import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event.js';
+import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/event-routes.js';
 import { lineText, nameText } from '../name-text.js';
-import type { Caller } from './auth.js';
-import { ApiError } from './errors.js';
-import { FULL, goneOf, refusalOfBody } from './events.js';
-import type { ApiDeps } from './family.js';
-import { may } from './roles.js';
+import { isToolCall } from './payload.js';
+import { eventsOf } from './translate.js';
 
 const text = (max: number) => nameText(max).optional();
 const unknown = (example: unknown) =>
@@ -120,7 +119,7 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
 }
 
 /** Payloads of hooks (decisions.md, Events in and Hooks). */
-export const hooks: FastifyPluginAsyncZod<ApiDeps> = async (app, { inbox, clock }) => {
+export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
   app.post(
     '',
     {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { answer, check, rehearse } from './answer.js';
-import { toSqlError } from './error.js';
-import type { Failed, SqlJob, SqlReport } from './job.js';
-import { openLake } from './lake.js';
+import { openLake } from './lake-database.js';
+import { answer, check, rehearse } from './query-answer.js';
+import type { Failed, SqlJob, SqlReport } from './query-job.js';
+import { toSqlError } from './sql-error.js';
 
 const READY_MS = 2000;
 
@@ -12,7 +12,7 @@ const READY_MS = 2000;
 const AHEAD_BYTES = 4 << 20;
 
 /**
- * The program of a process that answers one query: `node process.js MEMORY_MB THREADS PRICES`. It is told of the query as a message,
+ * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It is told of the query as a message,
  * writes the answer to its standard output, and says in messages what became of it. Nothing of the
  * service's environment is in its own, and it is ended by the one who started it, or with it.
  */

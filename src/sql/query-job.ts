@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SqlFault } from './error.js';
+import type { SqlFault } from './sql-error.js';
 
 /** The forms that an answer can have. */
 export const SQL_FORMS = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Author, type Change, SETTINGS_BYTES, Stale } from '../controls/controls.js';
-import { EXAMPLE, mapSecrets, Settings } from '../controls/settings.js';
+import type { Caller } from '../api/auth.js';
+import { ApiError } from '../api/errors.js';
+import type { ApiDeps } from '../api/family.js';
+import { DEFAULT_LIMIT, limitOf } from '../api/page.js';
+import { isKnownOf } from '../api/send.js';
 import { UsageError } from '../exit.js';
-import type { Caller } from './auth.js';
-import { ApiError } from './errors.js';
-import type { ApiDeps } from './family.js';
-import { DEFAULT_LIMIT, limitOf } from './page.js';
-import { isKnownOf } from './send.js';
+import { type Author, type Change, type Controls, SETTINGS_BYTES, Stale } from './control-revisions.js';
+import { EXAMPLE, mapSecrets, Settings } from './control-settings.js';
 
 const user = z.object({
   id: z.string().meta({ examples: ['ada'] }),
@@ -67,8 +67,13 @@ function tagOf({ revision }: Change): string {
   return `"${revision}"`;
 }
 
+/** What the routes of controls work with. */
+interface ControlsDeps extends ApiDeps {
+  readonly controls: Controls;
+}
+
 /** What an organization controls (public-api.md 4.5; decisions.md, Enterprise controls). */
-export const controls: FastifyPluginAsyncZod<ApiDeps> = async (app, { controls }) => {
+export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, { controls }) => {
   app.get(
     '/enterprise-controls',
     {
