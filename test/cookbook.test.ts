@@ -148,9 +148,13 @@ test('an MCP server grows by users before it grows by calls', async () => {
 test('docs/cookbook.md has every question with its SQL and its answer', async () => {
   const text = `# Cookbook
 
-Questions that engineering leads and platform teams ask, with the SQL that answers each and what it gives for the sample. The queries
-read [tables and views](tables.md) of one organization; \`$from\` and \`$to\` are days, both included, here ${RANGE.from} and ${RANGE.to}.
-They are the files of \`sql/cookbook\`, and run on DuckDB and ClickHouse alike. Dollars are those of the [price list](prices.md).
+For engineering leads and platform teams: questions about agents, each with its SQL and the answer for the sample. Run a query with your own
+days, for example in \`daybook sql\` or [over HTTP](sql.md):
+
+    sed "s/\\$from/DATE '2026-06-01'/; s/\\$to/DATE '2026-06-30'/" sql/cookbook/adoption.sql | daybook sql --org acme -
+
+The queries read [tables and views](tables.md) of one organization. \`$from\` and \`$to\` are days, both included; here they are ${RANGE.from} and
+${RANGE.to}. The queries are the files in \`sql/cookbook\`, and run on DuckDB and ClickHouse. Dollars are from the [price list](prices.md).
 
 ${questions.map(({ name, title }) => `- [${title}](#${name})`).join('\n')}
 

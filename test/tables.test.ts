@@ -97,9 +97,11 @@ test('docs/tables.md has every table with its columns', async () => {
     ].join('\n');
   const text = `# Tables
 
-What can be asked with SQL: the events, the tables that a build makes of the days that are over, and views. Days are UTC, instants are UTC
-in milliseconds, tokens and credits are counts. The types are DuckDB's; on [ClickHouse](clickhouse.md) they are those of the same meaning.
-Every row is of one organization, \`org_id\`, but for the price list. The tables are published in the [lake](lake.md).
+For everyone who writes SQL: every table and view that you can query, with [SQL over HTTP or \`daybook sql\`](sql.md), in the [lake](lake.md) and
+in the database itself.
+
+Every row belongs to one organization, \`org_id\`, except in the price list. Days are UTC days. Instants are UTC, in milliseconds. Types are
+DuckDB's; [ClickHouse](clickhouse.md) has the equivalent ones.
 
 ## Events
 
@@ -107,7 +109,7 @@ ${events.map((table) => shown(table, true)).join('\n\n')}
 
 ## Day tables
 
-A build replaces all rows of a day at once. No column is ever null.
+A build computes these for each closed day and replaces all rows of the day at once. No column is ever null.
 
 ${days.map((table) => shown(table, false)).join('\n\n')}
 
@@ -117,7 +119,8 @@ ${references.map((table) => shown(table, true)).join('\n\n')}
 
 ## Views
 
-Each shows those rows of the others that a word of the metrics means, or what they cost by the [price list](prices.md). The [cookbook](cookbook.md) asks them.
+Each view selects the rows of one term of the metrics, or adds their cost by the [price list](prices.md). The [cookbook](cookbook.md) has queries on
+them.
 
 ${views.map((table) => shown(table, false)).join('\n\n')}
 `;
