@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { build } from '../src/aggregate/build-days.js';
-import { createKey } from '../src/api/keys.js';
+import { createKey } from '../src/api/api-keys.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';

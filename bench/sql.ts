@@ -6,7 +6,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../src/aggregate/build-days.js';
-import { createKey } from '../src/api/keys.js';
+import { createKey } from '../src/api/api-keys.js';
 import { readConfig } from '../src/config.js';
 import { inputFiles } from '../src/ingest/files.js';
 import { ingest } from '../src/ingest/ingest.js';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './aggregate/build-days.js';
-import { createKey } from './api/keys.js';
+import { createKey } from './api/api-keys.js';
 import { type Day, lastClosedDay } from './day.js';
 import { inputFiles } from './ingest/files.js';
 import { ingest } from './ingest/ingest.js';

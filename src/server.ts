@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import { Schedule } from './aggregate/build-schedule.js';
 import { buildApp } from './api/app.js';
-import { Metrics } from './api/metrics.js';
+import { Metrics } from './api/prometheus.js';
 import type { Config } from './config.js';
 import { UsageError } from './exit.js';
 import { codeOf, isOpenToAll } from './folder.js';

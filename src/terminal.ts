@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { csvLine } from './csv.js';
+import { csvLine } from './csv-line.js';
 
 /** Rows as a table for people: the columns are the members of the first row. */
 export function table(rows: readonly Record<string, unknown>[]): string {

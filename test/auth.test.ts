@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { createKey, revokeKey } from '../src/api/keys.js';
 import { type Action, may, Role } from '../src/api/roles.js';
 import { World } from './world.js';
 

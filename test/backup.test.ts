@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createKey } from '../src/api/keys.js';
+import { createKey } from '../src/api/api-keys.js';
 import { type Manifest, readManifest } from '../src/backup/backup-manifest.js';
 import { hold } from '../src/backup/held-files.js';
 import { type Place, restore } from '../src/backup/restore-backup.js';

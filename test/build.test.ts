@@ -5,7 +5,7 @@ import { type BuildRange, build } from '../src/aggregate/build-days.js';
 import { runBuild } from '../src/aggregate/build-run.js';
 import { staleDays } from '../src/aggregate/stale-days.js';
 import type { Family } from '../src/api/answer-names.js';
-import { report } from '../src/api/report.js';
+import { report } from '../src/api/answer-rows.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
 import { DAY_TABLES } from '../src/store/day-builder.js';
 import type { Row, Store } from '../src/store/store.js';

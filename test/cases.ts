@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FAMILIES } from '../src/api/answer-names.js';
-import { report } from '../src/api/report.js';
+import { report } from '../src/api/answer-rows.js';
 import type { Day } from '../src/day.js';
 import type { World } from './world.js';
 

@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/hooks'],
   ['src/computers', 'src/controls'],
   ['src/aggregate', 'src/backup'],
-  ['src/api/metrics.ts'],
+  ['src/api/prometheus.ts'],
   ['src/api/app.ts'],
   ['src/socket'],
   ['src/demo.ts', 'src/server.ts'],

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/build-run.js';
+import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { createKey } from '../src/api/keys.js';
-import { Metrics } from '../src/api/metrics.js';
+import { Metrics } from '../src/api/prometheus.js';
 import { event, World } from './world.js';
 
 async function service(environment: Record<string, string> = {}) {

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createKey } from '../src/api/keys.js';
+import { createKey } from '../src/api/api-keys.js';
 import { addDays, type Day } from '../src/day.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';

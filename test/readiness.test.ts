@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { createKey } from '../src/api/keys.js';
 import { Role } from '../src/api/roles.js';
 import { levelOf } from '../src/readiness/maturity-level.js';
 import { readCriteria } from '../src/readiness/readiness-rules.js';

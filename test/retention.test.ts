@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/build-run.js';
 import { ANSWERS } from '../src/api/answer-names.js';
-import { report } from '../src/api/report.js';
+import { report } from '../src/api/answer-rows.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../src/day.js';
 import { ending, World } from './world.js';
 

@@ -4,8 +4,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { createKey } from '../src/api/keys.js';
 import { fileOf, LAKE_TABLES } from '../src/lake/lake-paths.js';
 import { World } from './world.js';
 

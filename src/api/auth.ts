@@ -9,8 +9,8 @@ import { UsageError } from '../exit.js';
 import { lineText, nameText } from '../name-text.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
+import { findKey } from './api-keys.js';
 import { ApiError } from './errors.js';
-import { findKey } from './keys.js';
 import { ACTIONS, type Action, may, Role } from './roles.js';
 
 /** Who asks. */

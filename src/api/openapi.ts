@@ -4,8 +4,8 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import type { z } from 'zod';
 import { VERSION } from '../package-root.js';
 import { forbiddenTo } from './auth.js';
-import { type Described, finish, type JsonSchema } from './document.js';
 import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
+import { type Described, finish, type JsonSchema } from './openapi-document.js';
 import { type Action, may, Role } from './roles.js';
 
 /** What any route can fail with, and what one that needs a credential can fail with beyond that. */

@@ -54,7 +54,7 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
   const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
   if (format === 'json') return print(JSON.stringify(rows));
   if (format === 'table') return print(table(answer === 'quality' ? rows.map(withoutDigests) : rows));
-  const { columnsOf } = await import('../api/report.js');
+  const { columnsOf } = await import('../api/answer-rows.js');
   print(csv(rows, columnsOf(answer, groupBy)));
 }
 

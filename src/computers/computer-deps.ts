@@ -1,4 +1,4 @@
-import type { ApiDeps } from '../api/family.js';
+import type { ApiDeps } from '../api/route-family.js';
 import type { Signer } from './address-signer.js';
 import type { Relay } from './agent-relay.js';
 import type { Computers } from './computer.js';

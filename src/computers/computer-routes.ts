@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Caller, requireAction } from '../api/auth.js';
-import { baseOf } from '../api/base.js';
 import { ApiError, ERRORS } from '../api/errors.js';
+import { baseOf } from '../api/public-url.js';
 import {
   Change,
   type Computer,

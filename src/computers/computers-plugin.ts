@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { type ApiDeps, family } from '../api/family.js';
-import { refuseOtherMethods } from '../api/refusal.js';
+import { refuseOtherMethods } from '../api/error-replies.js';
+import { type ApiDeps, family } from '../api/route-family.js';
 import { Signer } from './address-signer.js';
 import { MESSAGE_BYTES, PROTOCOL } from './agent-message.js';
 import { Relay } from './agent-relay.js';

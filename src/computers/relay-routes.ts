@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
-import { requireAddress } from '../api/family.js';
+import { requireAddress } from '../api/route-family.js';
 import { PROTOCOL } from './agent-message.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
-import { requireAddress } from '../api/family.js';
+import { requireAddress } from '../api/route-family.js';
 import { isFull } from '../folder.js';
 import type { Permission } from './address-signer.js';
 import type { ComputerDeps } from './computer-deps.js';

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Caller, requireAction } from '../api/auth.js';
-import { baseOf } from '../api/base.js';
 import { ApiError } from '../api/errors.js';
+import { baseOf } from '../api/public-url.js';
 import { nameText, Uuid } from '../name-text.js';
 import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';

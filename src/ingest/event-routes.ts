@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
-import type { ApiDeps } from '../api/family.js';
-import { wrongMediaType } from '../api/refusal.js';
 import { may } from '../api/roles.js';
+import type { ApiDeps } from '../api/route-family.js';
 import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
 import { BODY_LINES, BODY_VALUES, TooManyLines, TooManyValues } from './body-size.js';

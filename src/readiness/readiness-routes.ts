@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
-import type { ApiDeps } from '../api/family.js';
+import type { ApiDeps } from '../api/route-family.js';
 import { Level } from './maturity-level.js';
 import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
 import { type Repository, reportsOf, repositoriesOf, saveReport, UnknownCursor } from './stored-reports.js';

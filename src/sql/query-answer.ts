@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import { textBytes } from '../arrow/text-lines.js';
-import { csvLine } from '../csv.js';
+import { csvLine } from '../csv-line.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { confine, foldersOf, NAMES, readLake } from './lake-database.js';

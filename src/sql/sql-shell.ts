@@ -3,7 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { chunksOf } from '../arrow/duckdb-chunks.js';
 import type { Config } from '../config.js';
-import { csvLine } from '../csv.js';
+import { csvLine } from '../csv-line.js';
 import {
   type DuckDBConnection,
   type DuckDBType,

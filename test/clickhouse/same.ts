@@ -1,5 +1,5 @@
 import { ANSWERS, GROUPS } from '../../src/api/answer-names.js';
-import { report } from '../../src/api/report.js';
+import { report } from '../../src/api/answer-rows.js';
 import type { Day } from '../../src/day.js';
 import type { Store } from '../../src/store/store.js';
 

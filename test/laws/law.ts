@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { staleDays } from '../../src/aggregate/stale-days.js';
 import { FAMILIES, GROUPS } from '../../src/api/answer-names.js';
-import { report } from '../../src/api/report.js';
+import { report } from '../../src/api/answer-rows.js';
 import { type Day, lastClosedDay } from '../../src/day.js';
 import { PACKAGE_ROOT } from '../../src/package-root.js';
 import { DAY_TABLES } from '../../src/store/day-builder.js';

@@ -1,4 +1,4 @@
-import { report } from '../../src/api/report.js';
+import { report } from '../../src/api/answer-rows.js';
 import type { Day } from '../../src/day.js';
 import type { World } from '../world.js';
 

@@ -4,9 +4,9 @@ import { type Day, dayOf } from '../day.js';
 import { VERSION } from '../package-root.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
+import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
+import { Answered, Cache } from './answer-cache.js';
 import { type Answer, FAMILIES } from './answer-names.js';
-import { type Body, discard, type Pieces, writeBody } from './body.js';
-import { Answered, Cache } from './cache.js';
 import {
   csvOf,
   elementsOf,
@@ -16,7 +16,7 @@ import {
   type ReportRequest,
   readReport,
   type Slice,
-} from './report.js';
+} from './answer-rows.js';
 
 /** What is larger goes to a file and is not kept. */
 const BYTES_IN_MEMORY = 8 << 20;

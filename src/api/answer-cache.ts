@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { Body } from './body.js';
+import type { Body } from './answer-body.js';
 
 /** What a large body and the rest of an answer take in memory, about. */
 const OVERHEAD_BYTES = 1024;

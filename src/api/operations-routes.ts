@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { VERSION } from '../package-root.js';
-import type { ApiDeps } from './family.js';
+import type { ApiDeps } from './route-family.js';
 
 /** How long a look at the store holds, for all who ask. */
 const HOLDS_MS = 1000;

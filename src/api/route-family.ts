@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import type { Config } from '../config.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, type Caller, requireAction } from './auth.js';
+import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
-import { answerErrors, refuseOtherMethods, wrongMediaType } from './refusal.js';
 import type { Action } from './roles.js';
 
 /** Says where the requests of an organization may come from. */

@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import negotiate from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IsKnown, Unchanged } from './answer.js';
-import { discard } from './body.js';
-import { type Answered, ENCODINGS, type Encoding } from './cache.js';
-import type { Form } from './report.js';
+import { discard } from './answer-body.js';
+import { type Answered, ENCODINGS, type Encoding } from './answer-cache.js';
+import type { Form } from './answer-rows.js';
+import type { IsKnown, Unchanged } from './answerer.js';
 
 /** Shorter bodies go as they are: compressing those saves no packet. */
 const COMPRESSED_FROM_BYTES = 1024;

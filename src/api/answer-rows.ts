@@ -1,7 +1,7 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import { chunksOf } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
-import { csvLine } from '../csv.js';
+import { csvLine } from '../csv-line.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { readSql } from '../store/sql-text.js';
