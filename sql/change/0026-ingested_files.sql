@@ -1,5 +1,6 @@
 -- One row is one file as it was when it was last read. As long as it stays so, it isn't read again.
 -- Grain: (org_id, source, user_id, path).
+-- In ClickHouse the newest row takes the place of older ones, even one that never counts: then the file is read again.
 CREATE TABLE ingested_files (
   org_id   VARCHAR NOT NULL,
   source   VARCHAR NOT NULL,  -- canonical, claude-code, ...
@@ -8,4 +9,4 @@ CREATE TABLE ingested_files (
   state    VARCHAR NOT NULL,  -- a hash of its size, times and last bytes, and of what its source's SQL computes; empty if lines were rejected
   batch    BIGINT NOT NULL    -- the batch that read it
 )
---clickhouse ENGINE = MergeTree ORDER BY (org_id, source, user_id, path)
+--clickhouse ENGINE = ReplacingMergeTree(batch) ORDER BY (org_id, source, user_id, path)

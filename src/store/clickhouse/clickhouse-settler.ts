@@ -226,13 +226,8 @@ export class ClickHouseSettler {
       )`,
     );
     await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
-    for (const table of ['arrivals_rows', 'rejects_rows'])
+    for (const table of ['arrivals_rows', 'rejects_rows', 'ingested_files_rows'])
       await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
-    await session.run(
-      `DELETE FROM ingested_files_rows WHERE (org_id, source, user_id, path, batch) NOT IN (
-        SELECT org_id, source, user_id, path, batch FROM ingested_files
-      )`,
-    );
     await session.run(
       `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
         SELECT org_id, user_id, max(batch) FROM user_emails_rows WHERE batch NOT ${isAbandoned} GROUP BY org_id, user_id
