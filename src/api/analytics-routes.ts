@@ -37,7 +37,7 @@ const Page = {
     .optional(),
 };
 
-/** What the endpoints take: each a part of it. */
+/** All query parameters; each endpoint takes some of them. */
 interface Query {
   readonly startDate: Day;
   readonly endDate: Day;
@@ -60,7 +60,7 @@ function queryOf(answer: Answer): z.ZodType<Query> {
   return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
 }
 
-/** Throws 400 for a range that is none, or that isn't over. */
+/** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
   if (startDate > endDate) throw new ApiError(400, 'The parameter startDate must not be after endDate.');
   if (endDate >= dayOf(now)) {
@@ -71,7 +71,7 @@ function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDat
   }
 }
 
-/** What an answer without rows is as CSV. */
+/** The CSV of an answer without rows. */
 function csvExample(answer: Answer): string {
   return `${columnsOf(answer).join(',')}\r\n`;
 }
@@ -89,7 +89,7 @@ const SUMMARIES: Record<Answer, string> = {
 export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   const answerer = new Answerer(store, config, clock);
 
-  /** Answers a question that a request has. */
+  /** Answers a request. */
   const ask = async (
     request: FastifyRequest,
     reply: FastifyReply,

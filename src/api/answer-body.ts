@@ -10,12 +10,12 @@ export interface LargeBody {
   readonly bytes: number;
 }
 
-/** What a body is put together from. */
+/** The parts of a body. */
 export type Pieces = AsyncGenerator<string | Uint8Array>;
 
 /**
- * Writes down what comes in pieces, and answers it with its SHA-256: in memory as long as it has at most so many bytes, else
- * in a new file of a folder. Whoever reads that one last removes it.
+ * Collects pieces and returns the body with its SHA-256: in memory up to some number of bytes, else in a new file in a folder. The
+ * last reader removes the file.
  */
 export async function writeBody(
   pieces: Pieces,
@@ -47,7 +47,7 @@ export async function writeBody(
   }
 }
 
-/** Removes what a body has on disk. */
+/** Removes a body's file. */
 export async function discard(body: Body): Promise<void> {
   if (!Buffer.isBuffer(body)) await rm(body.path, { force: true });
 }

@@ -3,10 +3,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Body } from './answer-body.js';
 
-/** What a large body and the rest of an answer take in memory, about. */
+/** About how much memory a large body and the rest of an answer take. */
 const OVERHEAD_BYTES = 1024;
 
-/** How answers are compressed, the preferred one first: the first in the list is what a client gets that takes all. */
+/** Encodings of answers, the preferred one first: a client that accepts all gets the first. */
 export const ENCODINGS = ['gzip', 'br'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -21,25 +21,25 @@ const COMPRESS: Record<Encoding, (plain: Buffer) => Promise<Buffer>> = {
     }),
 };
 
-/** An answer, as it was made of one state of the store. */
+/** An answer, computed from one state of the store. */
 export class Answered {
   private readonly encoded = new Map<Encoding, Promise<Buffer>>();
   private encodedBytes = 0;
-  /** Told when it takes more memory than before. */
+  /** Called when it takes more memory than before. */
   grown: () => void = () => {};
-  /** The newest revision of the store that was seen to give the same answer. */
+  /** The newest revision of the store that is known to give the same answer. */
   revision: string;
 
   constructor(
-    /** Names what the answer says: its entity tag, without quotes. */
+    /** Identifies the answer's content: its entity tag, without quotes. */
     readonly tag: string,
     readonly body: Body,
-    /** What all of its bytes are made of. The same state gives the same bytes. */
+    /** Identifies everything that its bytes are made from. The same state gives the same bytes. */
     readonly state: string,
     revision: string,
-    /** Until when it is good enough whatever comes, Unix milliseconds. */
+    /** Until when it is reused whatever arrives, in Unix milliseconds. */
     readonly until = 0,
-    /** What asks for the next page, if there is one. */
+    /** The cursor of the next page, if there is one. */
     readonly nextCursor: string | null = null,
   ) {
     this.revision = revision;
@@ -49,7 +49,7 @@ export class Answered {
     return OVERHEAD_BYTES + (Buffer.isBuffer(this.body) ? this.body.length : 0) + this.encodedBytes;
   }
 
-  /** The body compressed: once for all who ask. */
+  /** The compressed body, computed once for all requests. */
   as(encoding: Encoding, plain: Buffer): Promise<Buffer> {
     const known = this.encoded.get(encoding);
     if (known !== undefined) return known;
@@ -63,26 +63,26 @@ export class Answered {
   }
 }
 
-/** Answers in memory, no more than so many bytes: those go first that nobody has asked for the longest time. */
+/** Answers in memory, up to some number of bytes: the least recently used are dropped first. */
 export class Cache {
   private readonly answers: LRUCache<string, Answered>;
 
   constructor(
     limitBytes: number,
-    /** Takes care of what goes. */
+    /** Called with each dropped answer. */
     drop: (answered: Answered) => void,
   ) {
     this.answers = new LRUCache({
       maxSize: limitBytes,
       sizeCalculation: ({ bytes }, key) => key.length + bytes,
       dispose: (answered, _, reason) => {
-        // What has grown is deleted only to be kept again.
+        // An answer that has grown is deleted only to be added again.
         if (reason !== 'delete') drop(answered);
       },
     });
   }
 
-  /** What all answers take. */
+  /** The memory of all answers. */
   get bytes(): number {
     return this.answers.calculatedSize;
   }
@@ -91,7 +91,7 @@ export class Cache {
     return this.answers.get(key);
   }
 
-  /** Keeps an answer in place of the one that has the key. */
+  /** Keeps an answer, replacing the one with the same key. */
   keep(key: string, answered: Answered): void {
     this.answers.set(key, answered);
     answered.grown = () => {

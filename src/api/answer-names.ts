@@ -2,7 +2,7 @@
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, and the numbers that say how far those can be trusted (ours). */
+/** All answers of the analytics API: the families, and the quality of their numbers (ours). */
 export const ANSWERS = [...FAMILIES, 'quality'] as const;
 export type Answer = (typeof ANSWERS)[number];
 

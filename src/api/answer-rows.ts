@@ -9,7 +9,7 @@ import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, fileOf } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
-/** The forms of the rows of an answer. */
+/** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
 
 export interface ReportRequest {
@@ -17,10 +17,10 @@ export interface ReportRequest {
   readonly from: Day;
   readonly to: Day;
   readonly groupBy?: string | undefined;
-  /** Users per page, and the last user of the page before: of users only. */
+  /** Users per page, and the last user of the previous page; only for users. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The only user that is asked for: of users only. */
+  /** The only requested user; only for users. */
   readonly userId?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Slice {
   readonly to: Day;
 }
 
-/** The rows of an answer as they are read: a result for each slice of its range, at least one. */
+/** The rows of an answer: one result for each slice of its range, at least one. */
 export interface Reading {
   /** The names of its members, in their order. */
   readonly columns: readonly string[];
@@ -48,7 +48,7 @@ export function columnsOf(answer: Answer, groupBy?: string): string[] {
   return shapesOf(fileOf(answer, groupBy)).map(({ name }) => name);
 }
 
-/** The SELECT of an answer; of JSON and CSV with a text for each row, in JSON behind a comma. */
+/** The SELECT of an answer. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
 function sqlOf(file: string, form: Form): string {
   const sql = readSql(`answer/${file}.sql`);
   if (form === 'arrow') return sql;
@@ -56,7 +56,7 @@ function sqlOf(file: string, form: Form): string {
   return `SELECT ${form === 'csv' ? csvRow(columns) : `concat(',', ${jsonRow(columns)})`} FROM (\n${sql}\n)`;
 }
 
-/** A page of users: the first and the last one, undefined when there is nobody. */
+/** A page of users: its first and its last, undefined if it is empty. */
 async function pageOf(
   select: Store['select'],
   { orgId, from, to, limit, cursor = '', userId }: ReportRequest,
@@ -77,8 +77,8 @@ async function pageOf(
 
 /**
  * Reads the rows of an answer for the built days of a range, both ends included, ordered as metrics.md says (public-api.md 2.6,
- * 4.6-4.10): a slice of the range at a time, but users, who come by user, at once. Without a limit, users are all of one
- * page. All SELECTs must see one state of the store.
+ * 4.6-4.10): one slice of the range at a time, except users, which are ordered by user and read at once. Without a limit all users are
+ * on one page. All SELECTs must see one state of the store.
  */
 export async function readReport(
   select: Store['select'],
@@ -108,7 +108,7 @@ export async function readReport(
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
 }
 
-/** The JSON of the rows of an answer as elements of a list, without its brackets. */
+/** The JSON of an answer's rows as elements of a list, without brackets. */
 export async function* elementsOf({ results }: Reading): AsyncGenerator<Uint8Array> {
   let first = 1;
   for await (const bytes of textBytes(results)) {

@@ -3,7 +3,7 @@ import { DaySchema } from '../day.js';
 import { ANSWERS, type Answer, fileOf, GROUPS } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
-/** The schemas of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for the members that those leave open). */
+/** The schemas of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for members that those leave open). */
 
 /** The rows in a file of `sql/answer`; `TokensByModelRow` is the name of those in `tokens_by_model`. */
 function rowOf(file: string): z.ZodType {
@@ -28,7 +28,7 @@ const Range = {
   end_date: DaySchema.meta({ format: 'date', examples: ['2026-06-07'] }),
 };
 
-/** Ours: when the newest of the days in the answer was built; null when there are none. */
+/** Ours: the newest build of the days in the answer; null if there are none. */
 const Meta = {
   ...Range,
   data_refreshed_at: Instant.nullable().meta(
@@ -51,13 +51,13 @@ function answerOf(answer: Answer): z.ZodType {
   return z.object({ data, meta: z.object(answer === 'users' ? { ...Meta, ...Page } : Meta) });
 }
 
-/** What each endpoint answers. */
+/** The answer of each endpoint. */
 export const Answers = byAnswer(answerOf);
 
 /** Ours: the caller's own rows of `/users`. */
 export const MeAnswer = z.object({ data: z.array(DAYS.users), meta: z.object(Meta) });
 
-/** Ours: the open day so far, a row of each answer, and of users one for each who was active. */
+/** Ours: the open day so far: one row of each answer, and one for each active user. */
 export const TodayAnswer = z.object({
   data: z.object({
     tokens: DAYS.tokens,

@@ -13,7 +13,7 @@ import {
 } from '../duckdb-driver.js';
 import { readSql } from '../store/sql-text.js';
 
-/** A column of an answer, or a member of what is nested in one. */
+/** A column of an answer, or a member nested in one. */
 export interface Shape {
   readonly name: string;
   readonly type: DuckDBType;
@@ -33,7 +33,7 @@ const TYPES: Readonly<Record<string, readonly [DuckDBType, z.ZodType]>> = {
 };
 
 /**
- * A line that holds a member or begins or ends one with members inside: `CAST(... AS TYPE) AS name,  -- comment`, `'name': CAST(...
+ * A line that has a member, or begins or ends one with nested members: `CAST(... AS TYPE) AS name,  -- comment`, `'name': CAST(...
  * AS TYPE)`, `list(`, `list_transform(`, `{`, `} AS name`; or one that uses a list from above: `coalesce(name, []) AS name`, `'name': name`.
  */
 const MEMBER =
@@ -42,7 +42,7 @@ const MEMBER =
 /** A comment: what a member is, its possible values, and an example. */
 const COMMENT = /^(?<description>.*?)(?:: (?<values>\S+(?: \| \S+)+))?(?:, e\.g\. (?<example>.*))?$/;
 
-/** The schema of a member with what its comment says. */
+/** The schema of a member, with its comment as description. */
 function commented({ schema, type }: Shape, comment: string): z.ZodType {
   const { description = '', values, example } = COMMENT.exec(comment)?.groups ?? {};
   const choices = values?.split(' | ');
@@ -70,8 +70,8 @@ function shapeOf(name: string, ends: string | undefined, type: string, inside: r
 }
 
 /**
- * The columns of the answer in `sql/answer/<file>.sql`, in order. A member without a comment has that of the last one above with the
- * same name.
+ * The columns of the answer in `sql/answer/<file>.sql`, in order. A member without a comment has the comment of the last member of the
+ * same name above.
  */
 export function shapesOf(file: string): readonly Shape[] {
   const comments = new Map<string, string>();

@@ -18,27 +18,27 @@ import {
   type Slice,
 } from './answer-rows.js';
 
-/** What is larger goes to a file and is not kept. */
+/** Larger bodies are written to a file and not kept in memory. */
 const BYTES_IN_MEMORY = 8 << 20;
 
-/** How many rows are read at once, or days of answers whose rows are few. */
+/** How many rows are read at once, or days if an answer has few rows. */
 const ROWS_AT_ONCE = 100_000;
 const DAYS_AT_ONCE = 31;
 
-/** How long the numbers of the open day are good enough: this long, and this many times as long as they took. */
+/** How long a count of the open day is reused: this long, and this many times as long as counting took. */
 const TODAY_MS = 10_000;
 const TODAY_TIMES = 10;
 
-/** How long a file stays after it was replaced, for those who are about to open it. */
+/** How long a replaced file stays, for readers that are about to open it. */
 const GRACE_MS = 10_000;
 
-/** What makes of the same rows another answer. */
+/** What changes an answer whose rows are the same. */
 const MAKER = `${VERSION} ${hash(
   'sha256',
   [...readSqlFolder('report'), ...readSqlFolder('answer')].map(({ text }) => text).join(),
 )}`;
 
-/** A request for an answer: with the range that it was asked with, besides the one that is read. */
+/** A request for an answer, with the requested range and the range that is read. */
 export interface Question extends ReportRequest {
   readonly answer: Answer;
   readonly form: Form;
@@ -54,22 +54,22 @@ interface State {
   readonly slices: Slice[];
 }
 
-/** Whether a tag is one of those that the client has an answer for. */
+/** Whether the client already has the answer with this tag. */
 export type IsKnown = (tag: string) => boolean;
 
-/** Says that an answer is the one with this tag, which the client has. */
+/** Answers 304: the client already has the answer with this tag. */
 export interface Unchanged {
   readonly tag: string;
   readonly body?: undefined;
 }
 
-/** Answers questions, from memory as long as the days in it stay as they are. */
+/** Answers requests, from memory as long as an answer's days don't change. */
 export class Answerer {
   readonly cache: Cache;
   private readonly bytesInMemory: number;
-  /** The answers that are being made: who asks the same meanwhile waits for it. */
+  /** Answers that are being computed: requests for the same answer wait for it. */
   private readonly pending = new Map<string, Promise<Answered>>();
-  /** What the e-mails of organizations can be told by, at a revision. */
+  /** Checksums of organizations' e-mails, at a revision. */
   private readonly emails = new Map<string, { readonly revision: string; readonly checksum: string }>();
 
   constructor(
@@ -84,7 +84,7 @@ export class Answerer {
     });
   }
 
-  /** Answers a question about built days. Where the client has the answer already, it isn't read. */
+  /** Answers a request about built days. If the client already has the answer, it isn't read. */
   async answer(question: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
     const key = JSON.stringify(question);
     const revision = await this.store.revision();
@@ -97,7 +97,7 @@ export class Answerer {
     return this.once(`${revision} ${key}`, () => this.read(question, key, revision, kept));
   }
 
-  /** Reads an answer, unless the one that is kept turns out to be the same. */
+  /** Reads an answer, unless the one in memory is still valid. */
   private async read(
     question: Question,
     key: string,
@@ -108,7 +108,7 @@ export class Answerer {
       this.store.snapshot(async (select, readColumns) => {
         const { tag, refreshedAt, slices } = await this.stateOf(select, question, key, revision);
         const state = `${tag} ${refreshedAt}`;
-        // What came in changes the answer about quality at any time, so it is told by its bytes.
+        // Arriving events change the answer about quality at any time, so its tag is made from its bytes.
         const isOfDays = question.answer !== 'quality';
         if (isOfDays && kept?.state === state) return kept;
         const { page, pieces } = await readPieces(select, readColumns, question, slices, refreshedAt);
@@ -121,7 +121,7 @@ export class Answerer {
     return answered;
   }
 
-  /** What an answer depends on now: the rows of its days by their digests, the e-mails, and what was asked. */
+  /** What an answer depends on: the digests of its days, the e-mails, and the request. */
   private async stateOf(
     select: Store['select'],
     question: Question,
@@ -154,7 +154,7 @@ export class Answerer {
     return { tag: hash('sha256', state, 'base64url'), refreshedAt, slices };
   }
 
-  /** Asked once for all answers of a revision: an organization can have many users. */
+  /** Read once for all answers of a revision, because an organization can have many users. */
   private async emailsOf(select: Store['select'], orgId: string, revision: string): Promise<string> {
     const known = this.emails.get(orgId);
     if (known?.revision === revision) return known.checksum;
@@ -191,7 +191,7 @@ export class Answerer {
     });
   }
 
-  /** Runs work that writes an answer down. What it wrote before it was done over, or failed, goes. */
+  /** Runs work that writes an answer to disk. What it wrote before it was repeated, or failed, is removed. */
   private async written<T>(
     work: (write: (pieces: Pieces) => Promise<{ body: Body; digest: string }>) => Promise<T>,
   ): Promise<T> {
@@ -213,7 +213,7 @@ export class Answerer {
     }
   }
 
-  /** Does a thing once for all who ask for it meanwhile. A large body that isn't kept is for one of them alone. */
+  /** Does work once for all requests that come meanwhile. A large body that isn't kept can serve only one of them. */
   private async once(name: string, work: () => Promise<Answered>): Promise<Answered> {
     for (let other = this.pending.get(name); other !== undefined; other = this.pending.get(name)) {
       const answered = await other;
@@ -225,7 +225,7 @@ export class Answerer {
   }
 }
 
-/** Reads what the body of an answer is put together from, in the form that is asked for. */
+/** Reads the parts of an answer's body, in the requested format. */
 async function readPieces(
   select: Store['select'],
   readColumns: ReadColumns,
@@ -258,7 +258,7 @@ async function* rowsText(reading: Reading, meta: object): Pieces {
   yield `],"meta":${JSON.stringify(meta)}}`;
 }
 
-/** The JSON of the answer for the open day: its row in each family, and of users all. */
+/** The JSON of the answer for the open day: one row of each family, and all users. */
 async function* todayText(
   select: Store['select'],
   readColumns: ReadColumns,

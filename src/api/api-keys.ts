@@ -46,7 +46,7 @@ function toKey(row: Row): Key {
   };
 }
 
-/** Makes a key, and its organization when it is new. The key itself is in this answer only: the store has its SHA-256. */
+/** Creates a key, and its organization if it is new. Only this answer has the key itself: the store has its SHA-256. */
 export async function createKey(store: Store, wanted: NewKey, now: number): Promise<Key & { key: string }> {
   await requireOrganization(store, wanted.orgId, now);
   const key = `dbk_${randomBytes(32).toString('base64url')}`;
@@ -84,7 +84,7 @@ export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
   return rows.map(toKey);
 }
 
-/** Revokes a key by its id or fingerprint, from the next request on. Throws a UsageError when there is none. */
+/** Revokes a key by its id or fingerprint, from the next request on. Throws a UsageError if there is none. */
 export async function revokeKey(store: Store, name: string, now: number): Promise<Key> {
   const [row] = await store.select(
     `SELECT ${COLUMNS} FROM keys WHERE key_id = $name OR fingerprint = $name`,
@@ -105,11 +105,11 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
   return { ...key, revoked_at: now };
 }
 
-/** The keys of each store that are not revoked, by hash. Whoever changes keys drops them. */
+/** The keys of each store that are not revoked, by hash. Changing keys drops them. */
 const loaded = new WeakMap<Store, Promise<Map<string, Key>>>();
 
 /**
- * TRICKY: all of them at once, not each as it is asked for. A guessed key then costs no query, however many are guessed.
+ * TRICKY: all keys are read at once, not one by one. So a guessed key costs no query, however many are guessed.
  */
 function keysOf(store: Store): Promise<Map<string, Key>> {
   const known = loaded.get(store);
@@ -124,7 +124,7 @@ function keysOf(store: Store): Promise<Map<string, Key>> {
   return keys;
 }
 
-/** The key that somebody sends; undefined for one that is unknown, expired or revoked. */
+/** The key of a credential; undefined if it is unknown, expired or revoked. */
 export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
   if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
   const found = (await keysOf(store)).get(hashOf(key));

@@ -35,7 +35,7 @@ import { refuseAmbiguousHeads } from './request-head.js';
 import { RequestLog } from './request-log.js';
 import { family } from './route-family.js';
 
-/** A body of JSON is small; routes that take more say so. */
+/** Bodies of JSON are small; routes that accept more declare it. */
 const BODY_BYTES = 1 << 20;
 
 function readPem(path: string, name: string): Buffer {
@@ -54,20 +54,20 @@ export function buildApp(
   const { config, clock } = deps;
   const limits = {
     headersTimeout: config.timeoutSeconds * 1000,
-    // A request without a Host is refused as others are: see refuseAmbiguousHeads.
+    // A request without a Host is refused in the usual form: see refuseAmbiguousHeads.
     requireHostHeader: false,
-    // How long a body may take is the route's matter: see limitArrival.
+    // Each route decides how long a body may take: see limitArrival.
     requestTimeout: 0,
-    // How often it is looked who takes too long: by default that is rarer than most limits.
+    // How often slow requests are looked for: the default is longer than most limits.
     connectionsCheckingInterval: 1000,
   };
   const app: FastifyInstance = fastify({
-    // The log goes to standard error: what the program says to its user stays readable.
+    // The log goes to standard error, so that the program's output to its user stays readable.
     logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
     logController: options.logs === true ? new RequestLog() : new LogController(),
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,
-    // A part of a path can be as long as a head may be; each route says what it takes.
+    // A part of a path can be as long as the whole head; each route limits its own.
     routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
@@ -82,13 +82,13 @@ export function buildApp(
     clientErrorHandler: refuseClient,
     frameworkErrors: (error, request, reply) =>
       void sendProblem(familyOf(request.url), error, request, reply),
-    // What comes while the service stops is answered too, in the shape of all answers.
+    // Requests that arrive while the service stops are answered too, in the usual form.
     return503OnClosing: false,
   });
-  // With all methods known, what a path doesn't take is refused in one way, a PROPFIND as well as a DELETE.
+  // All methods are registered, so that a path refuses the others in one way, a PROPFIND as well as a DELETE.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(validatorCompiler);
-  // Answers are sent as they are, not cut to their schema: tests hold the two together.
+  // Answers are sent without cutting them to their schemas: tests compare the two.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -96,7 +96,7 @@ export function buildApp(
   watchConnections(app, config.tls !== undefined);
   limitArrival(app, config.timeoutSeconds);
   parseJsonBodies(app);
-  // A connection that stays open after the last answer would hold up a stop.
+  // A connection that stays open after the last answer would delay a stop.
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -104,13 +104,13 @@ export function buildApp(
   app.addHook('onSend', async (_, reply) => {
     if (isClosing) reply.header('connection', 'close');
   });
-  // Fastify's own plugin of it puts the headers together anew for each request.
+  // Fastify's own plugin assembles the headers again for each request.
   const secure = helmet({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
-    // Without TLS of its own the service can't promise it for others.
+    // Without its own TLS the service can't promise HTTPS.
     strictTransportSecurity: config.tls !== undefined,
   });
   app.addHook('onRequest', (request, reply, done) =>
@@ -126,7 +126,7 @@ export function buildApp(
   const authenticator = new Authenticator(deps.store, config.jwt, clock);
   const all = { ...deps, authenticator, addresses: controls, controls };
   if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
-  // A parameter that a route doesn't know is an error, also where it knows none.
+  // Unknown parameters are an error, also for routes without parameters.
   app.addHook('onRoute', (route) => {
     if (route.schema?.hide !== true) route.schema = { querystring: z.strictObject({}), ...route.schema };
   });

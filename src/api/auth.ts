@@ -13,13 +13,13 @@ import { findKey } from './api-keys.js';
 import { ApiError } from './errors.js';
 import { ACTIONS, type Action, may, Role } from './roles.js';
 
-/** Who asks. */
+/** The sender of a request. */
 export interface Caller {
   readonly orgId: string;
   readonly role: Role;
   readonly userId: string | null;
   readonly email: string | null;
-  /** What names the credential in logs and limits: of a key its fingerprint. Never the credential itself. */
+  /** Names the credential in logs and limits, for a key by its fingerprint. Never the credential itself. */
   readonly credential: string;
 }
 
@@ -30,7 +30,7 @@ const Claims = z.object({
   email: nameText(320).optional(),
 });
 
-/** Finds out who sends a request (public-api.md 5; decisions.md, Credentials and roles). */
+/** Authenticates requests (public-api.md 5; decisions.md, Credentials and roles). */
 export class Authenticator {
   private readonly jwtKey: JWTVerifyGetKey | Uint8Array | undefined;
 
@@ -43,7 +43,7 @@ export class Authenticator {
     if (jwt !== undefined) this.jwtKey = keyOf(jwt);
   }
 
-  /** Who sends a request, by its Authorization header. Throws 401 without a valid credential. */
+  /** The sender of a request, from its Authorization header. Throws 401 without a valid credential. */
   async identify(request: FastifyRequest): Promise<Caller> {
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined)
@@ -88,7 +88,7 @@ export class Authenticator {
       return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
     } catch (error) {
       const refusal = refusalOf(error);
-      // The sender can do nothing about it, and learns nothing of the reason.
+      // The sender can't do anything about it, and doesn't learn the reason.
       if (refusal[0] === 503)
         log.error({ err: error }, `The keys at ${jwt.jwks} can't be fetched${becauseOf(error)}.`);
       throw new ApiError(...refusal);
@@ -96,7 +96,7 @@ export class Authenticator {
   }
 }
 
-/** Throws 403 when the caller's role may not do this. */
+/** Throws 403 if the caller's role may not do this. */
 export function requireAction(caller: Caller, action: Action): void {
   if (!may(caller.role, action)) {
     throw new ApiError(403, forbiddenTo(caller.role, action));
@@ -105,7 +105,7 @@ export function requireAction(caller: Caller, action: Action): void {
 
 const OR = new Intl.ListFormat('en', { type: 'disjunction' });
 
-/** What somebody is told whose role may not do this. */
+/** The sentence for a caller whose role may not do this. */
 export function forbiddenTo(role: Role, action: Action): string {
   const roles = ACTIONS[action];
   const remedy = roles.length === 0 ? 'no role may' : `use a credential of role ${OR.format(roles)}`;

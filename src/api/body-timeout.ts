@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { refuseClient } from './connection-errors.js';
 
-/** How long the rest of a body is read, and thrown away, when it is answered before it has arrived. */
+/** How long the rest of a body is read and thrown away if the answer comes before it has arrived. */
 const DISCARD_MS = 30_000;
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -12,8 +12,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Answers 408 when a body takes too long to arrive. The server has one limit for all routes, and a file takes longer than a
- * question: a route can set `receiveSeconds`.
+ * Answers 408 when a body takes too long to arrive. The server has only one limit for all routes, but a file takes longer than a
+ * query, so a route can set `receiveSeconds`.
  *
  * An answer that is sent before the body has arrived (a 413, for example) closes the connection, but not while the client is
  * still sending.
@@ -29,18 +29,18 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
       reply.code(408);
       refuseClient.call(app, late, raw.socket);
     }, limit);
-    // Not the request's: a client that goes away after the answer closes that without an event.
+    // Of the socket, not the request: if a client disconnects after the answer, the request closes without an event.
     reply.raw.once('close', () => clearTimeout(timer));
   });
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!hasBody(raw) || raw.complete) return;
-    // A small body may be here already, just not parsed.
+    // A small body may have arrived already without being parsed.
     await setImmediate();
     if (raw.complete) return;
     reply.header('connection', 'close');
     closeAfterBody(raw);
   });
-  // The next request of the connection comes after what nobody has read.
+  // The next request of the connection comes after the unread bytes.
   app.addHook('onResponse', async ({ raw }) => void raw.resume());
 }
 
@@ -51,7 +51,7 @@ export function limitArrival(app: FastifyInstance, seconds: number): void {
  */
 function closeAfterBody(request: IncomingMessage): void {
   const { socket } = request;
-  // One that was cut off doesn't close again, and the timer would keep the process alive; nor does that of an injected request.
+  // An interrupted request, or an injected one, doesn't close again, and the timer would keep the process alive.
   if (socket.destroyed || !(socket instanceof Socket)) return;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
   socket.once('close', () => clearTimeout(timer));

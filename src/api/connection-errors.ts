@@ -12,26 +12,26 @@ const STATUSES: Record<string, [ErrorStatus, string]> = {
 
 const NOT_HTTP: [ErrorStatus, string] = [400, 'This is not an HTTP/1.1 request that the service can read.'];
 
-/** The path that each connection last asked for, or began to. */
+/** The path of each connection's last request, which may have arrived only in part. */
 const paths = new WeakMap<Socket, string>();
-/** The connections that have a request under way: what becomes of it is in the log by itself. */
+/** Connections with a request in progress, which is logged separately. */
 const busy = new WeakSet<Socket>();
 
-/** The path in the first line of a request, as far as these bytes have it. */
+/** The path in the first line of a request, as far as these bytes contain it. */
 function pathIn(bytes: unknown): string | undefined {
   return Buffer.isBuffer(bytes) ? /^[A-Z-]+ (\S+)/.exec(bytes.toString('latin1', 0, 4096))?.[1] : undefined;
 }
 
-/** Has the path of the next request of a connection remembered as soon as its first bytes come. */
+/** Remembers the path of a connection's next request as soon as its first bytes arrive. */
 function watchNext(socket: Socket): void {
-  // TRICKY: the server tells nothing of a request before it has the whole head, and of one that is late there is never more.
+  // TRICKY: the server reports a request only when it has the whole head, which a late request never gets.
   socket.prependOnceListener('data', (bytes) => {
     const path = pathIn(bytes);
     if (path !== undefined) paths.set(socket, path);
   });
 }
 
-/** Remembers what each connection asks for, so that what can't be read as a request is refused in the shape of its path. */
+/** Remembers each connection's path, so that a request that can't be read is refused in the shape of its path. */
 export function watchConnections(app: FastifyInstance, isEncrypted: boolean): void {
   app.server.on(isEncrypted ? 'secureConnection' : 'connection', watchNext);
   app.addHook('onRequest', async ({ url, raw: { socket } }, reply) => {
@@ -42,11 +42,11 @@ export function watchConnections(app: FastifyInstance, isEncrypted: boolean): vo
       if (!socket.destroyed) watchNext(socket);
     });
   });
-  // Without this, an expectation that the server doesn't know is a 417 in no shape. It may be ignored (RFC 9110, 10.1.1).
+  // Without this, an unknown expectation gets a bare 417. It may be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
 
-/** Answers what is no HTTP request, or is late or too large to be read, in the shape of its path. */
+/** Answers requests that aren't HTTP, are late or too large to be read, in the shape of their path. */
 export function refuseClient(
   this: FastifyInstance,
   error: Error & { code?: string; rawPacket?: unknown },

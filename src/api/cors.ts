@@ -1,7 +1,7 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 
-/** What a page may read of an answer beside its body. */
+/** The headers that a page may read. */
 const READABLE = [
   'etag',
   'link',
@@ -12,14 +12,14 @@ const READABLE = [
   'ratelimit-reset',
 ];
 
-/** Lets pages of some origins call the API from a browser, with every method that it has. */
+/** Lets pages of some origins call the API from a browser, with every method of the API. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   const methods = new Set<string>();
   app.addHook('onRoute', ({ method, config }) => {
     if (config?.isRefusal === true) return;
     for (const one of [method].flat()) if (one !== 'OPTIONS') methods.add(one);
   });
-  // As a function, since the routes aren't there yet.
+  // A function, because the routes don't exist yet.
   app.register(
     cors,
     () => async (): Promise<FastifyCorsOptions> => ({

@@ -12,7 +12,7 @@ import {
   problemOf,
 } from './errors.js';
 
-/** What a framework's refusal is, where its own text says nothing to the sender. */
+/** Errors of the framework whose own text doesn't help the sender. */
 const REFUSALS: Record<string, [ErrorStatus, string]> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, "The Content-Length doesn't match the body."],
   FST_ERR_CTP_INVALID_JSON_BODY: [400, 'The body must be a JSON document.'],
@@ -20,13 +20,13 @@ const REFUSALS: Record<string, [ErrorStatus, string]> = {
   FST_ERR_BAD_URL: [400, 'The path is malformed: a % must be followed by two hexadecimal digits.'],
 };
 
-/** The refusal of a body of a type that the route doesn't take. */
+/** The refusal of a body of an unaccepted type. */
 export function wrongMediaType(request: FastifyRequest): ApiError {
   const taken = request.routeOptions.schema?.consumes ?? ['application/json'];
   return new ApiError(415, `This route doesn't accept that Content-Type: send ${taken.join(' or ')}.`);
 }
 
-/** The status and sentence of whatever was thrown. */
+/** The status and sentence for anything thrown. */
 function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreUnavailable) return new ApiError(503, error.message);
@@ -39,7 +39,7 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
     return new ApiError(413, `The body must have at most ${request.routeOptions.bodyLimit} bytes.`);
   }
   if (statusCode === 400) return new ApiError(400, 'The body must be a JSON document.');
-  // What serves the files of the page refuses paths that lead out of them, and headers.
+  // The plugin that serves the page's files refuses paths that lead out of its folder, and some headers.
   if (statusCode === 403 || statusCode === 404) return nothingAt(request.url);
   if (statusCode === 414) return new ApiError(414, ERRORS[414].detail);
   if (statusCode < 500)
@@ -54,7 +54,7 @@ const WHAT: Record<string, string> = {
   headers: 'header',
 };
 
-/** The sentence for a request that its schema refuses: the first member that is wrong, and what would be accepted. */
+/** The sentence for a request that its schema refuses: the first wrong member, and what would be accepted. */
 function sentenceOf(
   error: {
     validationContext?: string;
@@ -113,8 +113,8 @@ export function sendProblem(
 }
 
 /**
- * Makes the scope of a plugin answer all errors in a family's shape, those of unknown paths too. Called before its
- * routes; hooks that were added before, as the one that asks for a credential, come first.
+ * Makes the scope of a plugin answer all errors in a family's shape, including those of unknown paths. It is called before the
+ * routes are added; hooks that were added earlier, such as authentication, run first.
  */
 export function answerErrors(app: FastifyInstance, shapeOf: (path: string) => Family): void {
   app.setErrorHandler((error, request, reply) => sendProblem(shapeOf(request.url), error, request, reply));

@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 
-/** What there is to know of a status: when an answer has it, a sentence as its `detail`, and headers that it always has. */
+/** A status of errors: when it is returned, an example of its `detail`, and its headers. */
 interface ErrorKind {
   readonly when: string;
   readonly detail: string;
-  /** With their values, unless the error has others. */
+  /** Headers with their default values. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -79,13 +79,13 @@ export const ERRORS = {
 
 export type ErrorStatus = keyof typeof ERRORS;
 
-/** The headers that every error of a status has, with their values unless the error has others. */
+/** The headers of every error with a status, with their default values. */
 export function headersOf(status: ErrorStatus): Readonly<Record<string, string>> {
   const { headers = {} }: ErrorKind = ERRORS[status];
   return headers;
 }
 
-/** What went wrong with a request, in one sentence that says what would be accepted. */
+/** An error of a request, in one sentence that says what to do. */
 export class ApiError extends Error {
   override name = 'ApiError';
 
@@ -101,7 +101,7 @@ export class ApiError extends Error {
 /** The families of routes: each has one shape of errors. */
 export type Family = 'v0' | 'v1';
 
-/** The family that a path is of, whether there is something at it or not. */
+/** The family of a path, whether the path exists or not. */
 export function familyOf(path: string): Family {
   return /^\/api\/v0(\/|\?|$)/.test(path) ? 'v0' : 'v1';
 }

@@ -3,9 +3,9 @@ import { isNestedDeeper, LEVELS_AT_MOST } from '../json-depth.js';
 import { ApiError } from './errors.js';
 
 /**
- * Has bodies of JSON parsed that are not nested too deeply, for all routes that take one.
- * TRICKY: before anything is parsed. The parser takes any depth, but whatever goes through the value afterwards, as
- * JSON.stringify does, calls itself level by level and runs out of stack.
+ * Parses JSON bodies that aren't nested too deeply, for all routes with such a body.
+ * TRICKY: this checks the depth before parsing. The parser accepts any depth, but code that walks the value afterwards, such as
+ * JSON.stringify, recurses level by level and runs out of stack.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');

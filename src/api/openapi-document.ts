@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** A schema as JSON Schema has it, as far as it is looked at here. */
+/** A JSON Schema, as far as it is used here. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -19,7 +19,7 @@ interface Body {
 interface Response extends Body {
   readonly $ref?: string;
 }
-/** A document of OpenAPI, as far as it is looked at here. */
+/** An OpenAPI document, as far as it is used here. */
 export interface Described {
   readonly components?: { schemas?: Record<string, JsonSchema>; responses?: Record<string, Response> };
   readonly paths?: Record<
@@ -28,7 +28,7 @@ export interface Described {
   >;
 }
 
-/** Finishes a document: leaves out schemas that nothing uses, sorts the others, and shows an example of each body and answer. */
+/** Finishes a document: removes unused schemas, sorts the others, and adds an example of each body and answer. */
 export function finish(whole: Described): Described {
   const schemas = whole.components?.schemas ?? {};
   for (;;) {
@@ -37,7 +37,7 @@ export function finish(whole: Described): Described {
     if (unused.length === 0) break;
     for (const name of unused) delete schemas[name];
   }
-  // A schema that only requests have, or answers too, needs no name that says so.
+  // A schema needs no name that says whether only requests use it.
   let text = JSON.stringify(whole);
   for (const name of Object.keys(schemas)) {
     const short = name.replace(/Input$/, '');
@@ -46,7 +46,7 @@ export function finish(whole: Described): Described {
       text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
   }
   const named: Described = JSON.parse(text);
-  // They come in the order in which modules happened to be read.
+  // They are in the order in which modules happened to be loaded.
   const entries = Object.entries(named.components?.schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   if (named.components !== undefined) named.components.schemas = Object.fromEntries(entries);
   for (const path of Object.values(named.paths ?? {}))
@@ -58,7 +58,7 @@ export function finish(whole: Described): Described {
   return named;
 }
 
-/** Has what several routes answer alike once, under the title of its status. */
+/** Moves answers that several routes share into components, named after their status. */
 function shareResponses({ components = {}, paths = {} }: Described): void {
   const shared: Record<string, Response> = {};
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
@@ -75,7 +75,7 @@ function shareResponses({ components = {}, paths = {} }: Described): void {
   components.responses = shared;
 }
 
-/** An example of a schema, or one of each of its alternatives under its name, made of the examples of its members. */
+/** An example of a schema, or one for each of its alternatives by name, made from the examples of its members. */
 function examplesOf(schema: JsonSchema, { components }: Described): object {
   const names: string[] = [];
   const exampleOf = (schema: JsonSchema, choice: number): unknown => {

@@ -8,7 +8,7 @@ import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } fr
 import { type Described, finish, type JsonSchema } from './openapi-document.js';
 import { type Action, may, Role } from './roles.js';
 
-/** What any route can fail with, and what one that needs a credential can fail with beyond that. */
+/** The errors of any route, and the additional ones of routes that need a credential. */
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
 const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
 const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
@@ -17,7 +17,7 @@ const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, 
 
 const zodToJsonConfig: z.core.ToJSONSchemaParams = {
   override: ({ jsonSchema }) => {
-    // What an integer can be at all says nothing about this one.
+    // The limits of all integers say nothing about this one.
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   },
@@ -25,7 +25,7 @@ const zodToJsonConfig: z.core.ToJSONSchemaParams = {
 const toJson = createJsonSchemaTransform({ zodToJsonConfig });
 const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
 
-/** Describes a route: the answers and bodies that its schemas have, and every error. */
+/** Describes a route: the answers and bodies of its schemas, and every error. */
 const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const { schema, url, route } = document;
   if (schema?.hide === true) return { schema, url };
@@ -100,7 +100,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   };
 };
 
-/** The same rows in the other forms that Accept can ask for. */
+/** The same rows in the other formats of Accept. */
 function formsOf(csv: string): object {
   return {
     'text/csv': {
@@ -122,7 +122,7 @@ function formsOf(csv: string): object {
   };
 }
 
-/** An answer with its headers; without an example it gets one made of those of its members. */
+/** An answer with its headers; without an example, it gets one made from those of its members. */
 function responseOf(
   schema: JsonSchema,
   description = 'The answer.',
@@ -147,7 +147,7 @@ function headersAs(headers: Readonly<Record<string, string>>): object {
   return Object.fromEntries(named.map(([name, value]) => [name, { type: 'string', examples: [value] }]));
 }
 
-/** What the first role that may not do something is told. */
+/** The sentence for the first role that may not do something. */
 function forbidden(action: Action | undefined): string | undefined {
   const role = Role.options.find((role) => action !== undefined && !may(role, action));
   return action === undefined || role === undefined ? undefined : forbiddenTo(role, action);
@@ -161,7 +161,7 @@ function operationIdOf(method: string, url: string): string {
   );
 }
 
-/** The document of OpenAPI 3.1 that describes the service, made from what checks requests and answers. */
+/** The OpenAPI 3.1 document of the service, made from the schemas that check requests and answers. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
@@ -197,13 +197,13 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
   },
 };
 
-/** The page that shows it. It has all it needs here, and looks nothing up elsewhere. */
+/** The page that shows it. It loads nothing from elsewhere. */
 export const PAGE: FastifySwaggerUiOptions = {
   theme: { title: 'Daybook' },
-  // What it loads is named relative to itself, so that a proxy can put it below any path.
+  // Its addresses are relative, so that a proxy can serve it below any path.
   indexPrefix: '.',
   transformSpecification: (document) => ({ ...document, servers: [{ url: '../' }] }),
-  // Without the bar for the addresses of other documents.
+  // Without the bar for other documents.
   uiConfig: { layout: 'BaseLayout', validatorUrl: null },
   staticCSP:
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",

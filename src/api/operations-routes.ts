@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { VERSION } from '../package-root.js';
 import type { ApiDeps } from './route-family.js';
 
-/** How long a look at the store holds, for all who ask. */
+/** How long the result of checking the store is reused for all requests. */
 const HOLDS_MS = 1000;
 
 const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
@@ -15,7 +15,7 @@ const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
       .meta({ description: 'when a build last succeeded, in Unix milliseconds', examples: [last_build_at] }),
   });
 
-/** As far as it says of itself what it is. */
+/** Only if it declares itself. */
 const Document = z.looseObject({
   openapi: z.string().meta({ examples: ['3.1.0'] }),
   info: z.looseObject({
@@ -25,10 +25,10 @@ const Document = z.looseObject({
   paths: z.record(z.string(), z.unknown()).meta({ examples: [{}] }),
 });
 
-/** What those who run the service ask it: without a credential, and without any data of an organization. */
+/** Endpoints for operators: without a credential, and without any data of an organization. */
 export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   let last: { at: number; looked: Promise<number | null> } | undefined;
-  /** When a build last ended, once the store was written and read. Who asks soon after gets the same: nobody can make it work. */
+  /** When a build last ended, after writing and reading the store. The result is reused for a moment, so requests can't cause work. */
   const looked = (): Promise<number | null> => {
     const now = clock();
     if (last === undefined || Math.abs(now - last.at) >= HOLDS_MS) {

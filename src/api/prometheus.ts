@@ -7,19 +7,19 @@ import type { Inbox } from '../ingest/inbox.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 
-/** How long what is read from the store holds: a scrape must not be work. */
+/** How long values from the store are reused, because scrapes must not cost work. */
 const HOLDS_MS = 15_000;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What one asks the store for: a row a gauge. */
+/** What gauges read from the store: one row each. */
 interface Reading {
   readonly staleDays: number;
   readonly runs: readonly { cause: string; outcome: string; runs: number; seconds: number }[];
   readonly lastRun: { endedAt: number; seconds: number; isWell: boolean } | undefined;
 }
 
-/** What Prometheus is told. Labels are names of routes, reasons and the like, never ids: there are few of them for ever. */
+/** The metrics. Labels are names of routes, reasons and the like, never ids, so there are few of them. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
@@ -45,12 +45,12 @@ export class Metrics {
 
   constructor(private readonly clock: () => number) {
     collectDefaultMetrics({ register: this.registry });
-    // Gauges that are named as counters are; without it they have the same by type.
+    // Gauges that are named like counters; the same values are available by type.
     for (const what of ['handles', 'requests', 'resources'])
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
-  /** The store, with what it settles counted. */
+  /** The store, which counts what it settles. */
   counting(store: Store): Store {
     const settle: Store['settle'] = async (batch, progress) => {
       const settled = await store.settle(batch, progress);
@@ -61,7 +61,7 @@ export class Metrics {
         this.rejects.inc({ ...labels, reason }, lines);
       return settled;
     };
-    // What the others do is done by the store itself: they keep what they know there.
+    // Other methods run on the store itself, which keeps their state.
     return new Proxy(store, {
       get(target, name) {
         if (name === 'settle') return settle;
@@ -71,7 +71,7 @@ export class Metrics {
     });
   }
 
-  /** Measures the requests of a service, and its store and inbox when somebody asks. */
+  /** Measures the requests of a service, and on a scrape its store and inbox. */
   watch(app: FastifyInstance, { store, inbox }: { store: Store; inbox: Inbox }): void {
     this.measure(store, inbox);
     app.addHook('onResponse', async (request, reply) => {
@@ -81,7 +81,7 @@ export class Metrics {
     });
   }
 
-  /** Tells what was measured, at /metrics. */
+  /** Serves the metrics at /metrics. */
   serve(app: FastifyInstance, config: Config): void {
     if (config.metrics === 'off') return;
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
@@ -92,7 +92,7 @@ export class Metrics {
     });
   }
 
-  /** Sets up what is looked up when somebody asks. */
+  /** Adds gauges that are read on a scrape. */
   private measure(store: Store, inbox: Inbox): void {
     const gauge = (
       name: string,
@@ -168,7 +168,7 @@ export class Metrics {
     if (this.reading === undefined || Math.abs(now - this.reading.at) > HOLDS_MS) {
       const read = readStore(store, now);
       this.reading = { at: now, read };
-      // What failed is tried again by the next one who asks.
+      // After a failure the next scrape tries again.
       read.catch(() => {
         this.reading = undefined;
       });

@@ -3,13 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from './auth.js';
 import { ApiError } from './errors.js';
 
-/** How many credentials and addresses are counted at a time. The one that came least recently is forgotten first. */
+/** How many credentials and addresses are counted at a time. The least recent is forgotten first. */
 const COUNTED_AT_MOST = 20_000;
 
 /**
- * Limits requests per minute: those with a valid credential by the principal that it stands for, all others by the address
- * that they come from (of IPv6 by its /64). So guessing credentials gives nobody a new allowance, and a guess doesn't use up
- * the allowance of valid credentials from the same address.
+ * Limits requests per minute: those with a valid credential by its principal, all others by their address (for IPv6 its /64). So
+ * guessing credentials gives nobody a new allowance, and doesn't use up that of valid credentials from the same address.
  */
 export function limitRequests(app: FastifyInstance, authenticator: Authenticator, max: number): void {
   app.register(rateLimit, {
@@ -27,7 +26,7 @@ export function limitRequests(app: FastifyInstance, authenticator: Authenticator
         return `address ${normalizeIP(request.ip)}`;
       }
     },
-    // A flood from an address must not have its health checks fail, and the service restarted for it. They cost next to nothing.
+    // A flood from an address must not make its health checks fail and restart the service. They cost next to nothing.
     allowList: ({ routeOptions }) => routeOptions.config?.isHealthCheck === true,
     errorResponseBuilder: (_, { max, ttl }) =>
       new ApiError(

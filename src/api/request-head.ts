@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from './errors.js';
 
-/** Headers that say one thing: of two, a proxy could believe the other one. Of Content-Length the server sees to it itself. */
+/** Headers that may appear only once: a proxy could use the other one. The server itself checks Content-Length. */
 const SINGLE: Readonly<Record<string, string>> = {
   host: 'Host',
   authorization: 'Authorization',
   'content-type': 'Content-Type',
 };
 
-/** Whether a text can be the host in an address. */
+/** Whether a text is a valid host. */
 function isHost(text: string): boolean {
   return !/[\s/?#@\\]/.test(text) && URL.canParse(`http://${text}`);
 }
 
-/** Refuses requests of HTTP/1.1 without a Host, with one that is no host, or with two of a header that says one thing. */
+/** Refuses HTTP/1.1 requests without a valid Host, or with two of a header that may appear only once. */
 export function refuseAmbiguousHeads(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw, host }) => {
     const seen = new Set<string>();
@@ -25,7 +25,7 @@ export function refuseAmbiguousHeads(app: FastifyInstance): void {
       seen.add(name);
     }
     if (!seen.has('host') && raw.httpVersion === '1.0') return;
-    // A proxy can name another one than the client did: the addresses in answers have that.
+    // A proxy can send another host than the client did, and addresses in answers have that host.
     if (!isHost(raw.headers.host ?? '') || !isHost(host))
       throw new ApiError(
         400,

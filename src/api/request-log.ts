@@ -3,15 +3,15 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 const PATH_CHARACTERS = 500;
 
 /**
- * A path as the log shows it: without the query, which has signatures, and names and words that people searched for, and without
- * what looks like a key or a token that somebody put into the path.
+ * A path in the log: without the query, which has signatures, names and search texts, and without anything in the path that looks like
+ * a key or token.
  */
 export function shownPath(url: string): string {
   const [path = ''] = url.split('?');
   return path.slice(0, PATH_CHARACTERS).replace(/\bdb([ka])_[\w-]*/g, 'db$1_***');
 }
 
-/** Logs a line for each request when it is over, also when the client left before the answer; none for health checks. */
+/** Logs one line per request when it ends, even if the client left before the answer. Health checks are not logged. */
 export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
     if (request.routeOptions.config?.isHealthCheck === true) return;
@@ -25,7 +25,7 @@ export class RequestLog extends LogController {
         {
           method,
           path,
-          // Of an answer that nobody waited for there is no status.
+          // If nobody waited for the answer, there is no status.
           ...(isAnswered ? { status: reply.statusCode } : {}),
           ...(isWhole ? {} : { isCutOff: true }),
           ms: Math.round(10 * (performance.now() - startedAt)) / 10,
@@ -37,6 +37,6 @@ export class RequestLog extends LogController {
   }
 
   override requestCompleted(): void {
-    // The line above says it.
+    // The line above is enough.
   }
 }

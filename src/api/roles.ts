@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What a credential may be: decisions.md, Credentials and roles. `ingest` is for machines that only send events. */
+/** The roles of credentials: decisions.md, Credentials and roles. `ingest` is for machines that only send events. */
 export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
 export type Role = z.infer<typeof Role>;
 
-/** What can be done over the API, and the roles that may: decisions.md, the table of Credentials and roles. */
+/** Actions of the API, and the roles that may perform them: decisions.md, the table of Credentials and roles. */
 export const ACTIONS = {
   'read analytics': ['owner', 'manager'],
   'read its own analytics': ['owner', 'manager', 'member'],

@@ -8,12 +8,12 @@ import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replie
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
 import type { Action } from './roles.js';
 
-/** Says where the requests of an organization may come from. */
+/** Decides from which addresses an organization accepts requests. */
 interface AddressRules {
   isAllowed(orgId: string, ip: string): Promise<boolean>;
 }
 
-/** What all routes work with. */
+/** What all routes use. */
 export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
@@ -25,38 +25,38 @@ export interface ApiDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sends it; set before a handler runs. */
+    /** The sender; set before a handler runs. */
     caller: Caller;
-    /** Who sends it, once that has been found out; rejected without a valid credential. */
+    /** The sender, once authenticated; rejected without a valid credential. */
     identified?: Promise<Caller>;
   }
   interface FastifyContextConfig {
-    /** What the route does, for the role table; without one any valid credential may. */
+    /** The route's action in the role table; without one, any valid credential may use it. */
     action?: Action;
     /** The shape of the route's errors; only routes that need a credential have one. */
     family?: Family;
-    /** What the route can fail with beyond what every route can, or in other words: a sentence of each status. */
+    /** Errors of this route beyond those of every route, or with other sentences: one example per status. */
     errors?: Partial<Record<ErrorStatus, string>>;
-    /** How long its body may take to arrive, where that is not DAYBOOK_TIMEOUT_S. */
+    /** How long its body may take to arrive, if not DAYBOOK_TIMEOUT_S. */
     receiveSeconds?: number;
-    /** Whether answers have an entity tag, so that a client that has one is told so. */
+    /** Whether answers have an entity tag, so that a 304 is possible. */
     isTagged?: boolean;
-    /** The methods of its path; set when all of them are known. */
+    /** The methods of its path, set once all are known. */
     allow?: string;
-    /** What the answer can be as CSV, where it can be had as CSV and Arrow too. */
+    /** An example of the answer as CSV, if it is available as CSV and Arrow. */
     csvExample?: string;
-    /** The other forms that the answer can be had in, by media type, for the reference. */
+    /** Other formats of the answer, by media type, for the reference. */
     forms?: Readonly<Record<string, object>>;
-    /** Whether it is asked all day by what watches the service: those requests are not logged. */
+    /** Whether monitors call it all day: these requests are not logged. */
     isHealthCheck?: boolean;
-    /** Whether all that the route does is to refuse a method. */
+    /** Whether the route only refuses methods. */
     isRefusal?: boolean;
-    /** The bodies that the route takes as they are, by media type, for the reference: no parser has them. */
+    /** Bodies that the route reads without a parser, by media type, for the reference. */
     bodies?: Readonly<Record<string, z.ZodType>>;
   }
 }
 
-/** Refuses a request to an organization that takes none from where it comes. Throws an ApiError. */
+/** Refuses a request from an address that the organization doesn't allow. Throws an ApiError. */
 export async function requireAddress(
   { ip }: FastifyRequest,
   orgId: string,
@@ -67,8 +67,8 @@ export async function requireAddress(
 }
 
 /**
- * A plugin of routes that need a credential. Whoever has none gets a 401, whoever may not do what the route does a 403,
- * also where there is no such path; then come all other errors, in the family's shape.
+ * A plugin of routes that need a credential. Without one the answer is a 401, for the wrong role a 403, even for unknown paths.
+ * All other errors come after these, in the family's shape.
  */
 export function family<Deps extends ApiDeps>(
   shape: Family,
@@ -83,7 +83,7 @@ export function family<Deps extends ApiDeps>(
     });
     const scope = app as unknown as FastifyInstance;
     answerErrors(scope, () => shape);
-    // A body is JSON as it is; routes that take another way of sending one say so.
+    // Bodies are uncompressed JSON; routes that accept anything else declare it.
     app.removeContentTypeParser('text/plain');
     app.addHook('preParsing', async (request) => {
       const { config, schema } = request.routeOptions;
@@ -92,7 +92,7 @@ export function family<Deps extends ApiDeps>(
         throw new ApiError(415, "This route doesn't accept a Content-Encoding: send the body uncompressed.");
     });
     app.addHook('preValidation', async (request) => {
-      // Without a Content-Type an empty body reaches no parser.
+      // An empty body without a Content-Type reaches no parser.
       if (request.routeOptions.schema?.body !== undefined && request.body === undefined)
         throw wrongMediaType(request);
     });

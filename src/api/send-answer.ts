@@ -6,27 +6,27 @@ import { type Answered, ENCODINGS, type Encoding } from './answer-cache.js';
 import type { Form } from './answer-rows.js';
 import type { IsKnown, Unchanged } from './answerer.js';
 
-/** Shorter bodies go as they are: compressing those saves no packet. */
+/** Shorter bodies aren't compressed, because that saves no packet. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/** The forms that rows are answered in, by their media types: the first unless another is asked for. */
+/** The formats of rows, by their media types; the first is the default. */
 const FORMS = {
   'application/json': 'json',
   'text/csv': 'csv',
   'application/vnd.apache.arrow.stream': 'arrow',
 } as const satisfies Record<string, Form>;
 
-/** The form that the Accept header prefers; JSON where it names none of them. */
+/** The format that the Accept header prefers; JSON if it names none of them. */
 export function formOf(request: FastifyRequest): Form {
   return FORMS[mediaTypeOf(request, Object.keys(FORMS) as (keyof typeof FORMS)[]) ?? 'application/json'];
 }
 
-/** The media type that the Accept header prefers of some; null where it names none of them. */
+/** The one of some media types that the Accept header prefers; null if it names none of them. */
 export function mediaTypeOf<Type extends string>(
   { headers: { accept = '' } }: FastifyRequest,
   types: readonly Type[],
 ): Type | null {
-  // What a type has besides its weight says nothing about which of these it is.
+  // Parameters of a type other than its weight don't matter.
   const header = accept.toLowerCase().replace(/;(?!\s*q\s*=)[^,;]*/g, '');
   return negotiate(header, [...types]);
 }
@@ -37,12 +37,11 @@ const CONTENT_TYPES: Record<Form, string> = {
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
-/** A build can change any day at any time, so whoever keeps an answer asks whether it still holds. */
+/** A build can change any day at any time, so clients must ask whether a kept answer is still valid. */
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * What an If-None-Match header says, by weak comparison; undefined without one. `*` stands for any answer, and there always
- * is one.
+ * The tags of an If-None-Match header, for weak comparison; undefined without one. `*` matches any answer, and there always is one.
  */
 export function isKnownOf({ headers }: FastifyRequest): IsKnown | undefined {
   const header = headers['if-none-match'];
@@ -52,16 +51,16 @@ export function isKnownOf({ headers }: FastifyRequest): IsKnown | undefined {
   return (tag) => known.has(tag);
 }
 
-/** Sends an answer, or 304 to a client that has it. */
+/** Sends an answer, or 304 if the client already has it. */
 export async function sendAnswer(
   answer: Answered | Unchanged,
   isKnown: IsKnown | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-  /** The form that it has of those that it could; none where there is one only. */
+  /** The chosen format; absent if there is only one. */
   forms?: { readonly form: Form; readonly publicUrl: string | undefined },
 ): Promise<FastifyReply> {
-  // Weak: what is compressed has other bytes, and when a day was built is no part of what its numbers say.
+  // Weak: compressed answers have other bytes, and the time of a build isn't part of the numbers.
   reply.headers({
     etag: `W/"${answer.tag}"`,
     'cache-control': CACHE_CONTROL,
@@ -76,12 +75,12 @@ export async function sendAnswer(
     return reply.status(304).send();
   }
   reply.type(CONTENT_TYPES[forms?.form ?? 'json']);
-  // What has no room for next_cursor says it here.
+  // Formats without next_cursor have it here.
   if (answer.nextCursor !== null && forms !== undefined && forms.form !== 'json')
     reply.header('link', nextOf(request, answer.nextCursor, forms.publicUrl));
   if (!Buffer.isBuffer(body)) {
     const file = await open(body.path);
-    // The file stays until this has read it to its end, under no name.
+    // The unlinked file exists until this has read it to its end.
     if (answer.until === 0) await discard(body);
     return reply.header('content-length', body.bytes).send(file.createReadStream());
   }
@@ -90,7 +89,7 @@ export async function sendAnswer(
   return reply.header('content-encoding', encoding).send(await answer.as(encoding, body));
 }
 
-/** The Link header (RFC 8288) of the next page of what was asked for: a path, unless it is set where others find the service. */
+/** The Link header (RFC 8288) of the next page: a path, unless DAYBOOK_PUBLIC_URL is set. */
 function nextOf({ url }: FastifyRequest, cursor: string, publicUrl: string | undefined): string {
   const [path = '', query = ''] = url.split('?');
   const parameters = new URLSearchParams(query);

@@ -91,7 +91,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
     },
     async (request, reply) => {
       const { caller } = request;
-      // Without a Content-Type an empty body reaches no parser.
+      // An empty body without a Content-Type reaches no parser.
       if (request.body === undefined) throw wrongMediaType(request);
       const onlyUser = may(caller.role, 'send events of other users') ? null : caller.userId;
       if (onlyUser === null && !may(caller.role, 'send events of other users')) {

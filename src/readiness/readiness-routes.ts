@@ -21,7 +21,7 @@ const limit = (pattern: RegExp, sentence: string, maximum?: number) =>
     .string(sentence)
     .regex(pattern, sentence)
     .meta({
-      // All that a query has is text; what is meant is a number.
+      // A query string has only texts; this one is a number.
       type: 'integer',
       pattern: undefined,
       minimum: 1,
