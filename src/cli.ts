@@ -7,7 +7,7 @@ if (process.argv.includes('--key')) process.title = 'daybook';
 const [, , noun, verb, ...rest] = process.argv;
 const isHelp = rest.some((word) => word === '--help' || word === '-h');
 if (noun === 'hooks' && (verb === 'send' || verb === 'run' || verb === 'deliver') && !isHelp) {
-  const { hookCommand } = await import('./hooks/command.js');
+  const { hookCommand } = await import('./hooks/hook-command.js');
   process.exit(await hookCommand(verb, rest, Date.now, process.env));
 }
 
@@ -22,7 +22,7 @@ const commands = await Promise.all([
   import('./command/build.js'),
   import('./command/status.js'),
   import('./command/report.js'),
-  import('./command/config.js'),
+  import('./command/show-config.js'),
   import('./command/sql.js'),
   import('./command/backup.js'),
   import('./command/readiness.js'),

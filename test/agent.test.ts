@@ -18,11 +18,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { WebSocket, WebSocketServer } from 'ws';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { runAgent } from '../src/computers/agent.js';
 import { CLOSE, PROTOCOL } from '../src/computers/agent-message.js';
 import { NoAnswer, NotConnected, Relay } from '../src/computers/agent-relay.js';
 import { ComputerBody } from '../src/computers/computer-routes.js';
 import type { Step } from '../src/computers/provisioning-step.js';
+import { runAgent } from '../src/computers/run-agent.js';
 import { UsageError } from '../src/exit.js';
 import { ask, freePort } from './ask.js';
 import { E2bServer } from './e2b.js';

@@ -8,13 +8,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { report } from '../src/api/answer-rows.js';
 import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { answerOf } from '../src/hooks/answer.js';
-import { HooksConfig } from '../src/hooks/config.js';
-import { readHooksConfig, runHooks } from '../src/hooks/event.js';
+import { answerOf } from '../src/hooks/hook-answer.js';
+import { commandsOf } from '../src/hooks/hook-match.js';
+import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
+import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
-import { commandsOf } from '../src/hooks/match.js';
 import { isCommit, isPullRequest, type Payload, withoutWords } from '../src/hooks/payload.js';
-import { type HookRun, runCommand } from '../src/hooks/run.js';
+import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
 import { eventsOf } from '../src/hooks/translate.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { CLI } from './program.js';
@@ -673,11 +673,13 @@ describe('hooks send', () => {
         else expect(from, path).toMatch(/^node:/);
     };
     walk(CLI);
-    walk(join(PACKAGE_ROOT, 'dist', 'hooks', 'command.js'));
+    walk(join(PACKAGE_ROOT, 'dist', 'hooks', 'hook-command.js'));
     expect([...seen].map((path) => path.slice(PACKAGE_ROOT.length + 1)).sort()).toEqual([
       'dist/cli.js',
       'dist/exit.js',
-      ...['command', 'payload', 'send', 'spool', 'translate'].map((name) => `dist/hooks/${name}.js`),
+      ...['hook-command', 'payload', 'send-payload', 'spool', 'translate'].map(
+        (name) => `dist/hooks/${name}.js`,
+      ),
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 
@@ -54,4 +54,11 @@ test('a file imports from its own room and from lower floors only', () => {
       .map((target) => `${file} imports ${target}`),
   );
   expect(wrong).toEqual([]);
+});
+
+test('a file has a name that no other has', () => {
+  const names = FILES.map((file) => basename(file));
+  expect(FILES.filter((file) => names.indexOf(basename(file)) !== names.lastIndexOf(basename(file)))).toEqual(
+    [],
+  );
 });

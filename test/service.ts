@@ -8,7 +8,7 @@ import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
 import type { Action, Role } from '../src/api/roles.js';
 import { Signer } from '../src/computers/address-signer.js';
-import { runAgent } from '../src/computers/agent.js';
+import { runAgent } from '../src/computers/run-agent.js';
 import { LIFE_MS } from '../src/computers/transfer.js';
 import { ask, type Given } from './ask.js';
 import { type Operation, Reference, type Wanted } from './reference.js';

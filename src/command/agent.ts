@@ -27,7 +27,7 @@ async function run(options: { workspace: string }, clock: () => number): Promise
   process.stdout.removeAllListeners('error').on('error', () => {});
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  const { runAgent } = await import('../computers/agent.js');
+  const { runAgent } = await import('../computers/run-agent.js');
   await runAgent({
     server: url,
     token: agentToken,

@@ -30,7 +30,7 @@ export function add(program: Command, { clock, environment }: Invocation): void 
 
   /** The commands that agents run come this way behind options of the program only. */
   const run = (verb: 'run' | 'send' | 'deliver') => async () => {
-    const { hookCommand } = await import('../hooks/command.js');
+    const { hookCommand } = await import('../hooks/hook-command.js');
     const args = process.argv.slice(process.argv.indexOf(verb, process.argv.indexOf('hooks')) + 1);
     process.exitCode = await hookCommand(verb, args, clock, environment);
   };

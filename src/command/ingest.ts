@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { expandPath } from '../config.js';
 import { UsageError } from '../exit.js';
-import { inputFiles } from '../ingest/files.js';
+import { inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HooksConfig } from '../hooks/config.js';
+import { HooksConfig } from '../hooks/hooks-config.js';
 import { NOT_BLANK } from '../name-text.js';
 import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';

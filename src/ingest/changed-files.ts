@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Store } from '../store/store.js';
 import { withoutPacking } from './file-state.js';
-import type { InputFile } from './files.js';
+import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 
 /** Whose files they are, and of what. */

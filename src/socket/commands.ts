@@ -13,7 +13,7 @@ import { Settings } from '../controls/control-settings.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { reasonOf, UsageError } from '../exit.js';
-import { ingest } from '../ingest/ingest.js';
+import { ingest } from '../ingest/ingest-files.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';

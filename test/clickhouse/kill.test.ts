@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build-days.js';
 import { removeOldEvents } from '../../src/aggregate/retention.js';
 import { type Config, readConfig } from '../../src/config.js';
-import { ingest } from '../../src/ingest/ingest.js';
+import { ingest } from '../../src/ingest/ingest-files.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { ClickHouseStore } from '../../src/store/clickhouse-store.js';
 import { DAY_TABLES } from '../../src/store/day-builder.js';

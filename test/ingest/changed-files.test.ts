@@ -1,8 +1,8 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { inputFiles } from '../../src/ingest/files.js';
-import { ingest as ingestFiles } from '../../src/ingest/ingest.js';
+import { ingest as ingestFiles } from '../../src/ingest/ingest-files.js';
+import { inputFiles } from '../../src/ingest/input-files.js';
 import { CANONICAL, CLAUDE_CODE, type Source } from '../../src/ingest/source.js';
 import { NOW, World } from '../world.js';
 

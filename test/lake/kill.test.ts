@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build-days.js';
 import { readConfig } from '../../src/config.js';
-import { ingest } from '../../src/ingest/ingest.js';
+import { ingest } from '../../src/ingest/ingest-files.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { lakeSql } from '../../src/lake/lake-paths.js';
 import { DuckDbStore } from '../../src/store/duckdb-store.js';

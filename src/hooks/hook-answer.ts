@@ -1,5 +1,5 @@
 import { membersOf, type Payload } from './payload.js';
-import type { HookRun } from './run.js';
+import type { HookRun } from './run-hook.js';
 
 /** The events that a command can block: on the others 2 is a warning as any code is. After a tool the agent hears why. */
 const BLOCKABLE = new Set(['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop']);

@@ -1,4 +1,4 @@
-import { type HookGroup, HooksConfig } from './config.js';
+import { type HookGroup, HooksConfig } from './hooks-config.js';
 import { compilePattern } from './pattern.js';
 import { type Payload, shellCommandOf } from './payload.js';
 

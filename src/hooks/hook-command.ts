@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../exit.js';
-import { type HookContext, payloadOf, send } from './send.js';
+import { type HookContext, payloadOf, send } from './send-payload.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
 /** How long a deliverer goes on. */
@@ -47,8 +47,8 @@ export async function hookCommand(
     }
     if (config === undefined) throw new Error('--config must name a file with hooks.');
     const [{ readHooksConfig, record, runHooks }, { endAll }] = await Promise.all([
-      import('./event.js'),
-      import('./run.js'),
+      import('./hook-runs.js'),
+      import('./run-hook.js'),
     ]);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => {

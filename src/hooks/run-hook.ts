@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../exit.js';
-import type { HookCommand } from './match.js';
+import type { HookCommand } from './hook-match.js';
 
 /** How much of what a command says is kept, in bytes; the rest is read and dropped. */
 const OUTPUT_BYTES = 1 << 20;

@@ -4,7 +4,7 @@ import { requireOrganization } from '../store/organization.js';
 import { meaningOfSource } from '../store/source-sql.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { changedFiles } from './changed-files.js';
-import type { InputFile } from './files.js';
+import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */

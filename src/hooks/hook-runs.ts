@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../exit.js';
-import { answerOf, type HookAnswer } from './answer.js';
-import { HooksConfig } from './config.js';
-import { commandsOf } from './match.js';
+import { answerOf, type HookAnswer } from './hook-answer.js';
+import { commandsOf } from './hook-match.js';
+import { HooksConfig } from './hooks-config.js';
 import type { Payload } from './payload.js';
-import { type HookRun, runCommand } from './run.js';
-import { forward, type HookContext } from './send.js';
+import { type HookRun, runCommand } from './run-hook.js';
+import { forward, type HookContext } from './send-payload.js';
 
 /** What a command's text may have in an event. */
 const COMMAND_CHARACTERS = 2048;
