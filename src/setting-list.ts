@@ -169,7 +169,7 @@ export const Settings = z.object({
   rateLimit: setting(
     'DAYBOOK_RATE_LIMIT',
     whole(0).default(6000),
-    'requests a minute of one credential, or of one address without a valid one; 0 for no limit',
+    'requests per minute of one credential, or of one address without a valid one; 0 for no limit',
   ),
   timeoutSeconds: setting(
     'DAYBOOK_TIMEOUT_S',
@@ -262,12 +262,12 @@ export const Settings = z.object({
     url: setting(
       'DAYBOOK_E2B_URL',
       address('https://api.e2b.app').default('https://api.e2b.app'),
-      'address of the API that speaks E2B; sandboxes are behind the same one, unless it is `https://api.DOMAIN`',
+      'address of an API compatible with E2B; sandboxes use the same address, unless it is `https://api.DOMAIN`',
     ),
     template: setting(
       'DAYBOOK_E2B_TEMPLATE',
       text.default('base'),
-      'template of sandboxes that name none; it must contain the program `daybook`',
+      'template of sandboxes whose computer names none; it must contain the program `daybook`',
     ),
   }),
   logLevel: setting(
