@@ -19,7 +19,7 @@ function rangeOf(text: string): Range | undefined {
     : { address, family: version === 4 ? 'ipv4' : 'ipv6', prefix };
 }
 
-/** An address or a range of them: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+/** An address or a range of addresses: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`. */
 export const AddressRange = z
   .string()
   .refine(
@@ -41,10 +41,10 @@ export class AllowedAddresses {
     }
   }
 
-  /** Whether a request may come from an address. An IPv4 address counts as itself, also where it is written as an IPv6 one. */
+  /** Whether a request may come from an address. An IPv4 address written as an IPv6 one counts as the IPv4 address. */
   has(address: string): boolean {
     if (this.isAny) return true;
-    // The part after % names a network card of this machine.
+    // The part after % is a network interface of this machine.
     const [plain = ''] = address.split('%');
     const version = isIP(plain);
     return version !== 0 && this.ranges.check(plain, version === 4 ? 'ipv4' : 'ipv6');

@@ -8,14 +8,14 @@ import { MASK, mapSecrets, type Settings } from './control-settings.js';
 import type { SecretKey } from './secret-key.js';
 import { type Difference, differencesOf } from './settings-difference.js';
 
-/** Who makes a change. What isn't known is ''. */
+/** The author of a change; unknown members are ''. */
 export interface Author {
   readonly id: string;
   readonly email: string;
   readonly name: string;
 }
 
-/** The settings after a change (public-api.md 2.8), secrets masked. Before the first one revision 0, and nobody's. */
+/** The settings after a change (public-api.md 2.8), with secrets masked. Before the first change, revision 0 without an author. */
 export interface Change {
   readonly revision: number;
   readonly settings: Settings;
@@ -24,34 +24,34 @@ export interface Change {
   readonly updatedAt: string | null;
 }
 
-/** The settings that are to be changed have been changed since they were read. */
+/** The settings have changed since they were read. */
 export class Stale extends UsageError {
   override name = 'Stale';
 }
 
-/** How much the settings may have, in bytes of JSON, secrets encrypted. */
+/** The largest settings, in bytes of JSON with encrypted secrets. */
 export const SETTINGS_BYTES = 256 << 10;
 
-/** What one parameter of a statement may have, in characters: ClickHouse takes 128 KiB. */
+/** The longest parameter of a statement, in characters: ClickHouse takes 128 KiB. */
 const PARAMETER_CHARACTERS = 30_000;
 
-/** How long it may take until a change that another process made is obeyed. */
+/** How long a change by another process may take to be obeyed. */
 const HOLDS_MS = 5000;
 
-/** What is known of an organization's settings without asking. */
+/** An organization's settings in memory. */
 interface Known {
   readonly at: number;
   readonly addresses: Promise<AllowedAddresses>;
 }
 
-/** What the processes' parts that share a store share of it: who changes settings has the others ask again. */
+/** The settings in memory of each store: a change makes all users of the store read them again. */
 const shared = new WeakMap<Store, { readonly queue: Queue; readonly known: Map<string, Known> }>();
 
 const Stored = z.custom<Settings>((value) => typeof value === 'object' && value !== null);
 
 const COLUMNS = 'revision, settings, user_id, user_email, user_name, updated_at';
 
-/** The settings of a row as they are stored, secrets sealed. */
+/** The stored settings of a row, with sealed secrets. */
 function storedOf(row: Row | undefined): Settings {
   return row === undefined ? {} : Stored.parse(JSON.parse(String(row.settings)));
 }
@@ -60,7 +60,7 @@ function changeOf(row: Row | undefined): Change {
   if (row === undefined) return { revision: 0, settings: {}, user: null, updatedAt: null };
   return {
     revision: Number(row.revision),
-    // Earlier versions took addresses with passwords.
+    // Earlier versions accepted addresses with passwords.
     settings: Stored.parse(
       JSON.parse(withoutCredentials(JSON.stringify(mapSecrets(storedOf(row), () => MASK)))),
     ),
@@ -69,7 +69,7 @@ function changeOf(row: Row | undefined): Change {
   };
 }
 
-/** What organizations control, and every change of it (decisions.md, Enterprise controls). */
+/** Organizations' controls and every change of them (decisions.md, Enterprise controls). */
 export class Controls {
   constructor(
     private readonly store: Store,
@@ -98,7 +98,7 @@ export class Controls {
     return changeOf(await this.rowOf(orgId));
   }
 
-  /** The newest changes of those before a revision, newest first, and whether there are more. */
+  /** The newest changes before a revision, newest first, and whether there are more. */
   async history(
     orgId: string,
     limit: number,
@@ -113,9 +113,9 @@ export class Controls {
   }
 
   /**
-   * Replaces the settings whole, as a new revision, and answers that. A secret that is masked stays as it is. Throws Stale
-   * when the newest revision is not one that `isExpected` takes, and a UsageError for settings that can't be: a masked secret
-   * where there is none, or allowed addresses without the author's own, if `address` says which that is.
+   * Replaces all settings by a new revision and returns it. A masked secret stays as it is. Throws Stale if `isExpected` doesn't accept
+   * the newest revision, and a UsageError for invalid settings: a masked secret without a stored one, or allowed addresses without
+   * the author's own, if `address` gives it.
    */
   replace(
     orgId: string,
@@ -146,7 +146,7 @@ export class Controls {
     });
   }
 
-  /** The settings with secrets sealed. One that is masked, or that is the same as before, is what it was. */
+  /** The settings with sealed secrets. Masked and unchanged secrets keep their ciphertext. */
   private seal(orgId: string, settings: Settings, before: Settings): Settings {
     const stored = new Map<string, string>();
     mapSecrets(before, (value, place) => stored.set(JSON.stringify(place), String(value)));
@@ -183,7 +183,7 @@ export class Controls {
     ]);
   }
 
-  /** What a revision changed in another one. Throws a UsageError for a revision that there is not. */
+  /** The differences between two revisions. Throws a UsageError if a revision doesn't exist. */
   async difference(orgId: string, from: number, to: number): Promise<Difference[]> {
     const [older = {}, newer = {}] = await Promise.all(
       [from, to].map(async (revision) => {
@@ -196,7 +196,7 @@ export class Controls {
     return differencesOf(older, newer);
   }
 
-  /** Whether a request of the organization may come from an address. A change is obeyed at once, another process's soon. */
+  /** Whether a request of the organization may come from an address. Changes apply at once, those of another process soon. */
   async isAllowed(orgId: string, address: string): Promise<boolean> {
     const { known } = this.shared;
     let found = known.get(orgId);
@@ -227,7 +227,7 @@ function newestOf(store: Store): Promise<Row[]> {
   );
 }
 
-/** Whether the settings of any organization have a secret, which can be read with the installation's key only. */
+/** Whether the settings of any organization have a secret, which only the installation's key can decrypt. */
 export async function hasSecrets(store: Store): Promise<boolean> {
   let secrets = 0;
   for (const row of await newestOf(store))
@@ -237,7 +237,7 @@ export async function hasSecrets(store: Store): Promise<boolean> {
   return secrets > 0;
 }
 
-/** How many days old the raw events of an organization may get, where its settings say. */
+/** How many days the raw events of organizations are kept, for those whose settings say so. */
 export async function retentionDaysOf(store: Store): Promise<Map<string, number>> {
   const rows = await newestOf(store);
   const days = new Map<string, number>();

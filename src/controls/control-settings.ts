@@ -5,7 +5,7 @@ import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';
 
 const flag = z.boolean().optional();
-/** A name, or '' where there is none. */
+/** A name, or '' if there is none. */
 const oneName = z.string().regex(/^$|\S/, NOT_BLANK[1]);
 const text = oneName.optional();
 const texts = z.array(oneName).optional();
@@ -25,7 +25,7 @@ const emails = z
 const NO_CREDENTIALS =
   'must not have an address with a password or token: put that into env, which is stored encrypted';
 
-/** The ways to texts with such an address, but for what is a secret anyway: see mapSecrets. */
+/** The paths of texts with such an address, except secrets: see mapSecrets. */
 function* addressesWithCredentials(
   value: unknown,
   path: readonly string[] = [],
@@ -76,7 +76,7 @@ const CustomModel = z.looseObject({
   useInRouter: flag,
 });
 
-/** One of each member: what the reference shows, and what tests send. */
+/** An example with every member, for the reference and for tests. */
 export const EXAMPLE = {
   sessionDefaultSettings: { model: 'claude-opus-4-5', specModeModel: 'claude-opus-4-5', runInWorktree: true },
   subagentModelSettings: { lightModel: 'light', mediumModel: 'medium', heavyModel: 'heavy' },
@@ -281,10 +281,10 @@ export const Settings = z
   });
 export type Settings = z.infer<typeof Settings>;
 
-/** What stands in the place of a secret, in answers and in settings that keep the one there is. */
+/** Replaces a secret in answers, and in settings that keep the stored one. */
 export const MASK = '***';
 
-/** Names of models that are there, by which a secret is found again when models were added, removed or moved. */
+/** Names of models, so that their secrets are found after models were added, removed or moved. */
 function namesOf(models: readonly { id?: string | undefined; model?: string | undefined }[]): string[] {
   const seen = new Map<string, number>();
   return models.map(({ id, model }) => {
@@ -296,8 +296,8 @@ function namesOf(models: readonly { id?: string | undefined; model?: string | un
 }
 
 /**
- * The settings with another value in the place of each secret: the `apiKey` and `extraHeaders` of custom models, and `env`
- * (decisions.md, Enterprise controls). A place is named by the way there.
+ * The settings with another value for each secret: the `apiKey` and `extraHeaders` of custom models, and `env` (decisions.md,
+ * Enterprise controls). A secret's place is its path.
  */
 export function mapSecrets(
   settings: Settings,

@@ -37,7 +37,7 @@ const Current = z
     description: 'the newest settings; user and updatedAt are null before the first change',
   });
 
-/** A position in the history: a cursor is its number, written so that nobody counts with it. */
+/** A position in the history. A cursor is its number, encoded so that clients don't compute with it. */
 const CURSOR = /^[A-Za-z0-9_-]{11}$/;
 
 function cursorOf(revision: number): string {
@@ -67,12 +67,12 @@ function tagOf({ revision }: Change): string {
   return `"${revision}"`;
 }
 
-/** What the routes of controls work with. */
+/** What the routes of controls use. */
 interface ControlsDeps extends ApiDeps {
   readonly controls: Controls;
 }
 
-/** What an organization controls (public-api.md 4.5; decisions.md, Enterprise controls). */
+/** Enterprise controls (public-api.md 4.5; decisions.md, Enterprise controls). */
 export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, { controls }) => {
   app.get(
     '/enterprise-controls',

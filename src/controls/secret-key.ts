@@ -4,19 +4,19 @@ import { type KeySource, keyFor } from '../key-file.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts secrets, so that the database and its backups don't tell them (AES-256-GCM). */
+/** Encrypts secrets, so that the database and its backups don't reveal them (AES-256-GCM). */
 export class SecretKey {
   private made: Buffer | undefined;
 
   constructor(private readonly source: KeySource) {}
 
-  /** Made when it is needed first: who only reads what is no secret makes no file. Throws a UsageError for one that can't be used. */
+  /** The key, created when it is first needed: reading settings without secrets creates no file. Throws a UsageError for an unusable key. */
   private get key(): Buffer {
     this.made ??= keyFor('daybook secrets', this.source);
     return this.made;
   }
 
-  /** A value, encrypted: the same value is another text each time. It can be read in the same place only. */
+  /** A value, encrypted: a different text each time, which can be decrypted only in the same place. */
   seal(value: unknown, place: readonly string[]): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(Buffer.from(JSON.stringify(place)));
@@ -24,7 +24,7 @@ export class SecretKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
   }
 
-  /** What was sealed; undefined when that was with another key, in another place, or the text is damaged. */
+  /** The sealed value; undefined if it was sealed with another key or in another place, or is damaged. */
   open(sealed: string, place: readonly string[]): unknown {
     const bytes = Buffer.from(sealed, 'base64url');
     try {

@@ -1,13 +1,13 @@
 import { MASK, mapSecrets, type Settings } from './control-settings.js';
 
-/** A member of the settings that two revisions have otherwise: undefined where one doesn't have it. Secrets are masked. */
+/** A member of the settings that differs between two revisions; undefined in a revision without it. Secrets are masked. */
 export interface Difference {
   readonly member: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** A secret, by what tells it from others. */
+/** A secret, identified by its ciphertext. */
 class Secret {
   constructor(readonly sealed: unknown) {}
 }
@@ -16,7 +16,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The elements of a list by what names them, so that one that was added moves no other; undefined where nothing names them. */
+/** The elements of a list by their names, so that adding one doesn't move the others; undefined if they have no names. */
 function named(list: readonly unknown[]): Map<string, unknown> | undefined {
   const names = list.map((one) =>
     isPlain(one) ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when) : one,
@@ -26,7 +26,7 @@ function named(list: readonly unknown[]): Map<string, unknown> | undefined {
   return new Map(list.map((one, index) => [String(names[index]), one]));
 }
 
-/** The members of the members, as far down as there are names: `networkPolicy.allowedIps[10.0.0.0/8]`. */
+/** All nested members, as deep as there are names: `networkPolicy.allowedIps[10.0.0.0/8]`. */
 function* leaves(value: unknown, member: string): Generator<[member: string, value: unknown]> {
   const elements = Array.isArray(value) ? (named(value) ?? new Map(value.entries())) : undefined;
   const inner = isPlain(value) && !(value instanceof Secret) ? Object.entries(value) : [];
@@ -39,7 +39,7 @@ function* leaves(value: unknown, member: string): Generator<[member: string, val
   }
 }
 
-/** What is otherwise in newer settings, as both are stored. A secret differs when it was set to another value. */
+/** The differences of newer settings, both as stored. A secret differs if it was set to another value. */
 export function differencesOf(older: Settings, newer: Settings): Difference[] {
   const [before, after] = [older, newer].map(
     (settings) =>

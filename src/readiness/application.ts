@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Files, type Tree } from './file-tree.js';
 import { Glob } from './glob.js';
 
-/** A part of a repository that is built and run by itself, with the files that are its own. */
+/** A part of a repository that is built and run by itself, with its own files. */
 export interface Application {
   /** Its folder, `.` for the repository itself. */
   readonly path: string;
@@ -17,28 +17,28 @@ export interface Parts {
   readonly applications: readonly Application[];
   /** All files. */
   readonly whole: Files;
-  /** The files that no application has but perhaps that of the repository itself. */
+  /** The files outside all applications, except that of the repository itself. */
   readonly rest: Files;
 }
 
 const APPLICATIONS_AT_MOST = 500;
 const MEMBERS_AT_MOST = 1000;
-/** Where the repository is a package itself, what is deeper and listed nowhere is a part of that. */
+/** If the repository itself is a package, deeper folders that are listed nowhere belong to it. */
 const DEPTH_AT_MOST = 2;
 
-/** What packages of a kind are told by, and where a repository says which it has. Paths are folders, '' for the repository. */
+/** How packages of a kind are recognized, and where a repository lists them. Paths are folders, '' for the repository. */
 interface Kind {
   readonly name: string;
   readonly manifests: string;
   /** Whether a manifest makes its folder a package; by default any does. */
   readonly isPackage?: (tree: Tree, manifest: string) => boolean;
-  /** The folders that a workspace lists, as globs, of which `!` takes some away; none where nothing is listed. */
+  /** The folders that a workspace lists, as globs, where `!` excludes some; empty if nothing is listed. */
   readonly members?: (tree: Tree) => string[];
-  /** Whether a folder that is listed needs no manifest of its own. */
+  /** Whether a listed folder needs no manifest. */
   readonly isListingEnough?: boolean;
-  /** Whether each manifest is a package, also below another one, where nothing is listed. */
+  /** If nothing is listed: whether every manifest is a package, even below another one. */
   readonly isNested?: boolean;
-  /** What the manifest says of the package. */
+  /** The manifest's description of the package. */
   readonly about?: (
     tree: Tree,
     manifest: string,
@@ -63,7 +63,7 @@ function named(data: unknown): z.infer<typeof Named> {
   return Named.safeParse(data).data ?? {};
 }
 
-/** What the first group of an expression matches, each time. */
+/** All matches of an expression's first group. */
 function all(text: string | undefined, expression: RE2JS): string[] {
   const found: string[] = [];
   if (text === undefined) return found;
@@ -72,7 +72,7 @@ function all(text: string | undefined, expression: RE2JS): string[] {
 }
 
 const folderOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-/** A path from a folder as one from the repository; nothing leads out of that. */
+/** A path relative to a folder, made relative to the repository. It can't lead outside. */
 const joined = (folder: string, path: string) =>
   posix.join('/', folder, path.replaceAll('\\', '/'), '.').slice(1);
 
@@ -83,7 +83,7 @@ const QUOTED = RE2JS.compile(`['"]([^'"]+)['"]`);
 const SOLUTION_PROJECT = RE2JS.compile(String.raw`"([^"\n]+\.(?:cs|fs|vb)proj)"`);
 const GO_MODULE = RE2JS.compile(String.raw`^module\s+(\S+)`, RE2JS.MULTILINE);
 
-/** The modules of a Maven project, and theirs. */
+/** The modules of a Maven project, and their modules. */
 function mavenModules(tree: Tree): string[] {
   const found = new Set<string>();
   const waiting = [''];
@@ -95,7 +95,7 @@ function mavenModules(tree: Tree): string[] {
       waiting.push(path);
     }
   }
-  // A project of projects is none to look at by itself.
+  // A project that only contains projects isn't checked by itself.
   return [...found].filter((path) => all(tree.text(joined(path, 'pom.xml')), MAVEN_MODULE).length === 0);
 }
 
@@ -177,7 +177,7 @@ const KINDS: readonly Kind[] = [
   { name: 'Dart package', manifests: 'pubspec.yaml', about: (tree, manifest) => named(tree.data(manifest)) },
 ];
 
-/** A name of a folder whose packages are there for tests, examples and the like. */
+/** Names of folders with packages for tests, examples and the like. */
 const NOT_AN_APPLICATION =
   /^(__tests__|test_?data|testing|fixtures?|demos?|docs?|documentation|playgrounds?|bench(es)?|benchmarks?|templates?|third_party|vendor|node_modules)$|(^|[-_.]|unit|functional|integration|acceptance)(tests?|spec|e2e|examples?|samples?|fixtures?|benchmarks?)$/i;
 
@@ -185,7 +185,7 @@ function isApplication(folder: string): boolean {
   return folder === '' || !folder.split('/').some((name) => NOT_AN_APPLICATION.test(name));
 }
 
-/** The folders of a kind's applications, each with its manifest, and whether the repository says that they are. */
+/** The folders of a kind's applications, each with its manifest, and whether the repository lists them. */
 function packagesOf(
   kind: Kind,
   tree: Tree,
@@ -214,7 +214,7 @@ function packagesOf(
       for (const folder of foldersOf(tree))
         if (!manifests.has(folder) && isApplication(folder)) manifests.set(folder, '');
     const found = only(isMember);
-    // A crate can be a workspace too; what has the workspaces of npm is there for them.
+    // A crate can be a workspace too; a package with npm workspaces exists only for them.
     const root = manifests.get('');
     if (root !== undefined && (kind.name === 'Rust crate' || found.size === 0)) found.set('', root);
     return { packages: found, isListed: true };
@@ -224,7 +224,7 @@ function packagesOf(
   return { packages: only((folder) => !isBelow(folder)), isListed: false };
 }
 
-/** The folders that have files. */
+/** Folders with files. */
 function foldersOf(tree: Tree): Set<string> {
   return new Set(tree.paths.flatMap((path) => [...ancestorsOf(path)]));
 }
@@ -237,7 +237,7 @@ function toGlob(text: string): Glob | undefined {
   }
 }
 
-/** The folders that a folder is in, the nearest first. */
+/** The parents of a folder, nearest first. */
 function* ancestorsOf(folder: string): Generator<string> {
   for (let above = folder; above !== ''; ) {
     above = folderOf(above);
@@ -245,7 +245,7 @@ function* ancestorsOf(folder: string): Generator<string> {
   }
 }
 
-/** Finds the applications of a repository: what its workspaces list, else what has a manifest; else the repository is one. */
+/** Finds the applications of a repository: those that its workspaces list, else folders with a manifest, else the repository itself. */
 export function partsOf(tree: Tree): Parts {
   const whole = new Files(tree, '', tree.paths);
   const descriptions = new Map<string, string[]>();
@@ -269,7 +269,7 @@ export function partsOf(tree: Tree): Parts {
     tree.notes.push(`Only the first ${APPLICATIONS_AT_MOST} of ${found.length} applications were checked.`);
   const chosen = found.slice(0, APPLICATIONS_AT_MOST);
   const folders = new Set(chosen.map(([folder]) => folder));
-  // A file is of the nearest application above it.
+  // A file belongs to the nearest application above it.
   const owned = new Map<string, string[]>([['', []]]);
   for (const path of tree.paths) {
     const owner = [...ancestorsOf(path)].find((folder) => folders.has(folder)) ?? '';

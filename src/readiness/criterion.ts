@@ -6,29 +6,29 @@ import { type Level, levelOf } from './maturity-level.js';
 import { MOST } from './readiness-report.js';
 import type { Check, Criterion } from './readiness-rules.js';
 
-/** In how many files one expression or key is looked for. */
+/** In how many files an expression or key is searched for. */
 const SEARCHED_AT_MOST = 50;
-/** How many applications a rationale names on either side. */
+/** How many applications a rationale names, with and without. */
 const NAMED_AT_MOST = 10;
 
-/** What a check found: where it holds, or what stands against it. */
+/** The result of a check: where it holds, or what contradicts it. */
 interface Finding {
   readonly holds: boolean;
   readonly what: string;
 }
 
-/** What criteria are evaluated on. */
+/** What criteria are evaluated with. */
 export interface Evidence {
   readonly parts: Parts;
-  /** Undefined where there is no repository of git. */
+  /** Undefined without a git repository. */
   readonly git: GitFacts | undefined;
   /** Unix milliseconds. */
   readonly now: number;
-  /** What was found where several applications look. */
+  /** Results for files that several applications share. */
   readonly known: Map<Check, Finding>;
 }
 
-/** A criterion as it was found: `numerator` of `denominator` places have it. */
+/** The result of a criterion: `numerator` of `denominator` places meet it. */
 export interface Evaluated {
   readonly criterion: Criterion;
   readonly numerator: number;
@@ -40,12 +40,12 @@ export interface Evaluated {
 
 const ABSENT: Finding = { holds: false, what: '' };
 
-/** Whether a value says anything. */
+/** Whether a value is set. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
-/** Whether parsed data has a key, as `scripts.test`; `*` stands for each member, `\.` for a dot. */
+/** Whether parsed data has a key, such as `scripts.test`; `*` stands for each member, `\.` for a dot. */
 function hasKey(data: unknown, key: string, fits: (value: unknown) => boolean): boolean {
   const names = key.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   let values = [data];
@@ -58,7 +58,7 @@ function hasKey(data: unknown, key: string, fits: (value: unknown) => boolean): 
   return values.some((value) => isGiven(value) && fits(value));
 }
 
-/** A value as text: of lists and objects their JSON. In YAML something can be a part of itself; that has none. */
+/** A value as text; lists and objects as JSON. A YAML value that contains itself has none. */
 function textOf(value: unknown): string {
   try {
     return typeof value === 'string' ? value : JSON.stringify(value);
@@ -67,7 +67,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** The files to look into, as many as are looked into. */
+/** The files to search, up to the limit. */
 function* searched(files: Files, globs: Check['in'] = []): Generator<string> {
   let count = 0;
   for (const path of files.find(globs)) {
@@ -76,7 +76,7 @@ function* searched(files: Files, globs: Check['in'] = []): Generator<string> {
   }
 }
 
-/** What a check finds in some files. */
+/** The result of a check in some files. */
 function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding {
   const { tree } = files;
   const { text, key, matches, atLeastBytes = 0 } = check;
@@ -112,10 +112,10 @@ function findingIn(files: Files, check: Check, { git, now }: Evidence): Finding 
   };
 }
 
-/** What a check finds in the files of several places together. */
+/** The result of a check in the files of several places together. */
 function findingOf(check: Check, places: readonly Files[], evidence: Evidence): Finding {
   const findings = places.map((files) => {
-    // What stands outside of all applications is looked at once, not once for each.
+    // Files outside all applications are searched once, not once for each.
     const known = files === evidence.parts.rest ? evidence.known.get(check) : undefined;
     const finding = known ?? findingIn(files, check, evidence);
     if (files === evidence.parts.rest) evidence.known.set(check, finding);
@@ -125,7 +125,7 @@ function findingOf(check: Check, places: readonly Files[], evidence: Evidence): 
   return decides ?? findings[0] ?? ABSENT;
 }
 
-/** Whether a criterion holds in an application's own files, the first, or else together with others. */
+/** Whether a criterion holds in the first place, an application's own files, or else together with the others. */
 function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence: Evidence): Finding {
   if (all !== undefined) {
     const findings = all.map((check) => findingOf(check, places, evidence));
@@ -135,7 +135,7 @@ function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence:
   const [own, ...others] = places;
   const checks = any ?? [];
   const findings: Finding[] = [];
-  // What is its own says more than what holds for all; that nothing is there has to hold everywhere.
+  // Own files say more than shared ones; the absence of files must hold everywhere.
   for (const [check, where] of [
     ...checks.map((check) => [check, own === undefined ? [] : [own]] as const),
     ...checks.map((check) => [check, check.noFiles === undefined ? others : places] as const),
@@ -148,7 +148,7 @@ function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence:
   return findings.find(({ what }) => what !== '') ?? ABSENT;
 }
 
-/** What is missing, with what stands against it where that has a name. */
+/** What is missing, with the contradicting file if there is one. */
 function missingOf({ missing }: Criterion, { what }: Finding): string {
   return what === '' ? missing : `${missing} (${what})`;
 }
@@ -158,7 +158,7 @@ function listed(names: readonly string[], separator: string): string {
   return [...names.slice(0, NAMED_AT_MOST), ...(more > 0 ? [`${more} more`] : [])].join(separator);
 }
 
-/** What was found in applications, each finding once. */
+/** What was found in applications, without repetition. */
 function grouped(found: readonly { path: string; text: string }[]): string {
   const paths = new Map<string, string[]>();
   for (const { path, text } of found) paths.set(text, [...(paths.get(text) ?? []), path]);
@@ -168,7 +168,7 @@ function grouped(found: readonly { path: string; text: string }[]): string {
   );
 }
 
-/** Evaluates a criterion; undefined where it is about nothing that the repository has. */
+/** Evaluates a criterion; undefined if it doesn't apply to the repository. */
 export function evaluate(criterion: Criterion, evidence: Evidence): Evaluated | undefined {
   const { scope, when, ownFilesOnly } = criterion;
   const { applications, whole, rest } = evidence.parts;
@@ -208,7 +208,7 @@ export function evaluate(criterion: Criterion, evidence: Evidence): Evaluated | 
   };
 }
 
-/** The unmet criteria, the most useful to meet first: those that open the next level, then what lower ones lack. */
+/** The unmet criteria, most useful first: those of the present level, which open the next, then those of lower levels. */
 export function nextSteps(evaluated: readonly Evaluated[]): Evaluated[] {
   const reached = levelOf(evaluated.map((one) => ({ ...one, level: one.criterion.level }))) ?? 1;
   const order = (level: Level) => (level === reached ? 0 : level < reached ? reached - level : level);

@@ -5,21 +5,21 @@ import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
 import type { Glob, Pattern } from './glob.js';
 
-/** What a check looks at, at most. */
+/** The limits of a check. */
 const FILES_AT_MOST = 200_000;
 const FILE_BYTES = 1 << 19;
 const TOTAL_BYTES = 1 << 26;
 const SECONDS = 30;
 
-/** Folders that hold what others wrote, or what was built. A repository without git has no list of them. */
+/** Folders with dependencies or build output. Without git there is no list of ignored files. */
 const NOT_SOURCE = new Set([
   ...['.git', '.hg', '.svn', 'node_modules', 'bower_components', 'vendor', 'target', 'dist', 'build', 'out'],
   ...['.venv', 'venv', '__pycache__', '.tox', '.nox', '.gradle', '.next', 'obj', 'coverage', 'Pods'],
 ]);
 
-/** The files of a repository, read-only: nothing of it is run, and no link leads out of it. */
+/** The files of a repository, read-only: nothing is run, and no link leads outside. */
 export class Tree {
-  /** What was left out, a sentence each. */
+  /** What was left out, one sentence each. */
   readonly notes: string[] = [];
   private readonly root: string;
   private readonly contents = new Map<string, string | undefined>();
@@ -29,7 +29,7 @@ export class Tree {
   private bytes = 0;
   readonly paths: readonly string[];
 
-  /** Of a folder the files that are listed, by their paths from it; without a list those that are found. */
+  /** The listed files of a folder, by relative path; without a list, all that are found. */
   constructor(folder: string, listed?: readonly string[]) {
     this.root = realpathSync.native(folder);
     const paths = listed ?? walk(this.root);
@@ -38,29 +38,29 @@ export class Tree {
     this.paths = paths.slice(0, FILES_AT_MOST);
   }
 
-  /** Whether there is a file, after any links, inside of the repository. */
+  /** Whether the file exists inside the repository after following links. */
   has(path: string): boolean {
     return this.open(path, () => true) === true;
   }
 
-  /** The bytes that a file has; 0 when there is none. */
+  /** The size of a file in bytes; 0 if it doesn't exist. */
   sizeOf(path: string): number {
     return this.open(path, (_, size) => size) ?? 0;
   }
 
-  /** The beginning of a file; undefined when there is none, or enough has been read. */
+  /** The beginning of a file; undefined if it doesn't exist or the limit of bytes is reached. */
   text(path: string): string | undefined {
     if (!this.contents.has(path)) this.contents.set(path, this.read(path));
     return this.contents.get(path);
   }
 
-  /** What a file of JSON, TOML or YAML says; undefined when it is none. */
+  /** The parsed content of a JSON, TOML or YAML file; undefined if it can't be parsed. */
   data(path: string): unknown {
     if (!this.parsed.has(path)) this.parsed.set(path, parse(path, this.text(path)));
     return this.parsed.get(path);
   }
 
-  /** The number of the first line of a file that an expression of RE2 matches, from 1; undefined when none does. */
+  /** The number, from 1, of the first line of a file that an RE2 expression matches; undefined if none does. */
   line(path: string, expression: RE2JS): number | undefined {
     const key = `${expression.pattern()}\n${path}`;
     let number = this.searched.get(key);
@@ -68,7 +68,7 @@ export class Tree {
       if (performance.now() > this.until)
         throw new Error(`the check takes longer than ${SECONDS} seconds: check a smaller folder`);
       const text = this.text(path) ?? '';
-      // Whether it is there is told much faster than where.
+      // Whether it matches is much faster to find out than where.
       const matcher = expression.test(text) ? expression.matcher(text) : undefined;
       number = matcher?.find() === true ? text.slice(0, matcher.start()).split('\n').length : 0;
       this.searched.set(key, number);
@@ -93,12 +93,12 @@ export class Tree {
     try {
       const real = realpathSync.native(join(this.root, path));
       if (!real.startsWith(this.root === sep ? sep : this.root + sep)) return undefined;
-      // A pipe would wait for somebody to write to it.
+      // Opening a pipe would wait for a writer.
       descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK);
       const found = fstatSync(descriptor);
       return found.isFile() ? use(descriptor, found.size) : undefined;
     } catch {
-      // Whatever can't be read isn't there.
+      // A file that can't be read counts as missing.
       return undefined;
     } finally {
       if (descriptor !== undefined) closeSync(descriptor);
@@ -106,7 +106,7 @@ export class Tree {
   }
 }
 
-/** The files below a folder, as many as are looked at and one more; links to folders aren't followed. */
+/** The files below a folder, up to the limit and one more; links to folders aren't followed. */
 function walk(root: string): string[] {
   const found: string[] = [];
   const waiting = [''];
@@ -139,13 +139,13 @@ function parse(path: string, text: string | undefined): unknown {
   }
 }
 
-/** A file, by its path from the repository and the names of its path from a folder, in lower case. */
+/** A file: its path in the repository, and the parts of its path below a folder in lower case. */
 interface Entry {
   readonly path: string;
   readonly names: readonly string[];
 }
 
-/** Some files of a tree, by their paths from a folder of it. */
+/** Some files of a tree, by their paths below a folder. */
 export class Files {
   private readonly entries: Entry[] = [];
   private readonly byName = new Map<string, Entry[]>();
@@ -154,7 +154,7 @@ export class Files {
 
   constructor(
     readonly tree: Tree,
-    /** The folder, as `packages/web`; the repository itself is ''. */
+    /** The folder, such as `packages/web`; '' for the repository itself. */
     folder: string,
     paths: readonly string[],
   ) {
@@ -169,7 +169,7 @@ export class Files {
     }
   }
 
-  /** The files that any of some globs names and none of others, in the order of the globs. */
+  /** The files that match any of some globs and none of others, in the order of the globs. */
   *find(globs: readonly Glob[], except: readonly Glob[] = []): Generator<string> {
     const seen = new Set<string>();
     for (const pattern of globs.flatMap(({ patterns }) => patterns)) {
@@ -181,7 +181,7 @@ export class Files {
     }
   }
 
-  /** The files among which are all that a pattern names. */
+  /** A selection of files that includes all matches of a pattern. */
   private candidates({ name, folder, extension }: Pattern): readonly Entry[] {
     if (name !== undefined) return this.byName.get(name) ?? [];
     if (folder !== undefined) return this.byFolder.get(folder) ?? [];

@@ -7,29 +7,29 @@ import { withoutCredentials } from '../url-credentials.js';
 const TIMEOUT_MS = 10_000;
 const OUTPUT_BYTES = 1 << 26;
 
-/** What git knows of a repository; undefined where it doesn't, as of a repository without a commit. */
+/** What git knows about a repository; undefined where it doesn't know, such as for a repository without commits. */
 export interface GitFacts {
   /** Files that are tracked, or new and not ignored, by their paths. */
   readonly paths: readonly string[];
   readonly remoteUrl: string | undefined;
   readonly commitHash: string | undefined;
-  /** Undefined also where no branch is checked out. */
+  /** Also undefined if no branch is checked out. */
   readonly branch: string | undefined;
-  /** Of the newest commit, in Unix milliseconds. */
+  /** Time of the newest commit, in Unix milliseconds. */
   readonly committedAt: number | undefined;
   readonly newestTag: string | undefined;
   readonly hasLocalChanges: boolean | undefined;
   readonly hasNonRemoteCommits: boolean | undefined;
 }
 
-/** The folder of the repository that a folder is in; undefined when it is in none. */
+/** The root of the repository that contains a folder; undefined if there is none. */
 export function repositoryFolder(folder: string): string | undefined {
   if (existsSync(join(folder, '.git'))) return folder;
   const parent = dirname(folder);
   return parent === folder ? undefined : repositoryFolder(parent);
 }
 
-/** What a repository's configuration may not make git do: run a program, or ask another machine. */
+/** Settings that keep a repository's configuration from running programs or contacting other machines. */
 const HARMLESS: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', devNull],
@@ -46,17 +46,17 @@ const HARMLESS: readonly (readonly [string, string])[] = [
   ['submodule.recurse', 'false'],
 ];
 
-/** Settings that name a program for a kind of file: what they are called is the repository's own choice. */
+/** Settings that name a program for a kind of file, under names that the repository chooses. */
 const PROGRAMS =
   /^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|gpg\..*\.program|pager\..*)$/is;
 
-/** Git in one repository, with nothing of that repository run. */
+/** Git in one repository, without running anything of the repository. */
 class Git {
   private settings = HARMLESS;
 
   private constructor(private readonly folder: string) {}
 
-  /** Throws when git isn't there, or refuses the repository. */
+  /** Throws if git isn't installed or refuses the repository. */
   static async open(folder: string): Promise<Git> {
     const git = new Git(folder);
     const names = (await git.run('config', '--list', '--includes', '--name-only', '-z')).split('\0');
@@ -70,9 +70,9 @@ class Git {
     return git;
   }
 
-  /** What a command prints: at most so much of it. */
+  /** The beginning of a command's output. */
   run(...args: string[]): Promise<string> {
-    // Variables can say all that settings can, as GIT_EXTERNAL_DIFF.
+    // Variables can do everything that settings can, such as GIT_EXTERNAL_DIFF.
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
     const settings = this.settings.flatMap(([name, value], index) => [
       [`GIT_CONFIG_KEY_${index}`, name],
@@ -82,7 +82,7 @@ class Git {
       ...Object.fromEntries(inherited),
       ...Object.fromEntries(settings),
       GIT_CONFIG_COUNT: String(this.settings.length),
-      // The repository's own word on where its files are isn't taken.
+      // The repository may not say where its files are.
       GIT_WORK_TREE: this.folder,
       GIT_DIR: join(this.folder, '.git'),
       GIT_ALLOW_PROTOCOL: 'none',
@@ -107,7 +107,7 @@ class Git {
     });
   }
 
-  /** The same, without the line break at the end; undefined when the command fails. */
+  /** The same without the final line break; undefined if the command fails. */
   async ask(...args: string[]): Promise<string | undefined> {
     try {
       return (await this.run(...args)).trimEnd();
@@ -117,7 +117,7 @@ class Git {
   }
 }
 
-/** Asks git for all that it knows. Throws when git isn't there, or refuses the repository. */
+/** Collects all facts from git. Throws if git isn't installed or refuses the repository. */
 export async function readGit(folder: string): Promise<GitFacts> {
   const git = await Git.open(folder);
   const split = (text: string | undefined) => (text ?? '').split('\0').filter(Boolean);

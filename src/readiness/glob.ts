@@ -1,31 +1,31 @@
-/** How many patterns the braces of one glob may stand for. */
+/** How many patterns the braces of one glob may expand to. */
 const ALTERNATIVES_AT_MOST = 100;
 
 /**
- * A pattern of paths: `*` and `?` within a name, `**` for any folders, `{a,b}` for either. Letters match in either case.
- * Matching never takes longer than the length of path times pattern: no regular expression, which could.
+ * A pattern of paths: `*` and `?` within a name, `**` for any folders, `{a,b}` for either. Case is ignored. Matching takes at most the
+ * length of the path times that of the pattern, unlike a regular expression.
  */
 export class Glob {
   readonly patterns: readonly Pattern[];
 
-  /** Throws a RangeError when the braces stand for too many patterns. */
+  /** Throws a RangeError if the braces expand to too many patterns. */
   constructor(readonly text: string) {
     this.patterns = expand(text.toLowerCase()).map((pattern) => new Pattern(pattern.split('/')));
   }
 
-  /** Whether a path, as its names in lower case, is one of these. */
+  /** Whether a path, given as its parts in lower case, matches. */
   matches(path: readonly string[]): boolean {
     return this.patterns.some((pattern) => pattern.matches(path));
   }
 }
 
-/** A glob without braces. What it says of every path that it matches spares looking at the others. */
+/** A glob without braces. What all its matches have in common narrows down the paths to test. */
 export class Pattern {
-  /** The name that a path ends with, where it is known. */
+  /** The last name of its matches, if known. */
   readonly name: string | undefined;
-  /** The folder, or the file, that a path begins with, where it is known. */
+  /** The folder or file that its matches begin with, if known. */
   readonly folder: string | undefined;
-  /** What the name that it ends with ends with, from its last dot on, where only that is known. */
+  /** The extension of the last name, if only that is known. */
   readonly extension: string | undefined;
 
   constructor(private readonly names: readonly string[]) {
@@ -42,7 +42,7 @@ export class Pattern {
   }
 }
 
-/** The patterns that the innermost braces of a pattern stand for, and so on outwards. */
+/** Expands the braces of a pattern, from the innermost outwards. */
 function expand(pattern: string): string[] {
   const waiting = [pattern];
   const done: string[] = [];
@@ -64,8 +64,8 @@ function matchName(pattern: string, name: string): boolean {
 }
 
 /**
- * Whether a sequence is what a pattern says, where a wildcard stands for any number of elements. When an element doesn't fit,
- * only the last wildcard has to take one more: that it took fewer before can't have been wrong.
+ * Whether a sequence matches a pattern, where a wildcard stands for any number of elements. If an element doesn't match, only the last
+ * wildcard has to take one more: earlier wildcards never need more than they took.
  */
 function matchAll<T>(
   pattern: ArrayLike<T>,

@@ -6,17 +6,17 @@ export type Level = z.infer<typeof Level>;
 
 const LEVELS: readonly Level[] = [1, 2, 3, 4, 5];
 
-/** The share of a level's criteria that opens the next one. */
+/** The share of a level's criteria that opens the next level. */
 export const OPENS_NEXT = 0.8;
 
-/** What a level is computed from: a criterion that holds in some of the places that were looked at. */
+/** A criterion's result as a level needs it: how many of its places meet it. */
 export interface Counted {
   readonly level?: Level | undefined;
   readonly numerator: number;
   readonly denominator: number;
 }
 
-/** How much of each level is met, from 0 to 1, by level; a level without criteria is absent. */
+/** The met share of each level, from 0 to 1; levels without criteria are absent. */
 export function sharesOf(criteria: readonly Counted[]): Map<Level, number> {
   const shares = new Map<Level, number>();
   for (const level of LEVELS) {
@@ -28,14 +28,14 @@ export function sharesOf(criteria: readonly Counted[]): Map<Level, number> {
 }
 
 /**
- * The level that a repository has reached: everyone begins at 1, and where a level is met by 80 % the next one is open.
- * Undefined where no criterion has a level.
+ * The level that a repository has reached: it begins at 1, and 80 % of a level's criteria open the next. Undefined if no criterion has a
+ * level.
  */
 export function levelOf(criteria: readonly Counted[]): Level | undefined {
   const shares = sharesOf(criteria);
   if (shares.size === 0) return undefined;
   let reached = 1;
-  // A sum of thirds can be the last bit short of 80 %.
+  // A sum of thirds can fall short of 80 % by the last bit.
   while (reached < LEVELS.length && (shares.get(reached) ?? 0) >= OPENS_NEXT - 1e-9) reached += 1;
   return reached;
 }

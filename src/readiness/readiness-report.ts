@@ -3,7 +3,7 @@ import { nameText, Uuid } from '../name-text.js';
 import { Level } from './maturity-level.js';
 import { isRepositoryUrl } from './repository-url.js';
 
-/** What a submitted report may have at most. */
+/** The limits of a submitted report. */
 export const MOST = { criteria: 500, apps: 1000, rationale: 2000, description: 1000, path: 500 } as const;
 
 const AN_ADDRESS =
@@ -72,7 +72,7 @@ const EXAMPLE = {
   agentVersion: '0.1.0',
 };
 
-/** What a report says of its repository: public-api.md 2.7, without what the server gives it. */
+/** A report (public-api.md 2.7) without the members that the server adds. */
 const Content = {
   repoUrl: z
     .string()
@@ -118,7 +118,7 @@ const Content = {
   agentVersion: named('version of the program that made the report', '0.1.0', 100).optional(),
 };
 
-/** A report as it is sent: its id and its time are the server's. */
+/** A submitted report: the server adds its id and time. */
 export const Submission = z.strictObject(Content).meta({ id: 'NewReadinessReport', examples: [EXAMPLE] });
 export type Submission = z.infer<typeof Submission>;
 
@@ -131,7 +131,7 @@ export const RepoId = z
   .regex(/^repo_[0-9a-f]{16}$/, 'must be a repository id: repo_ and 16 hexadecimal digits')
   .meta({ description: 'id of the repository', examples: ['repo_97f5a7d1b3c8e204'] });
 
-/** A report as it is kept and answered. Ours: `repoId`, and `level`, which is the one that it had when it came. */
+/** A stored report. Ours: `repoId`, and `level`, as computed when it arrived. */
 export const Report = z
   .object({
     reportId: ReportId,

@@ -12,7 +12,7 @@ import { type Repository, reportsOf, repositoriesOf, saveReport, UnknownCursor }
 const BODY_BYTES = 1 << 18;
 
 const A_LIMIT = 'must be a positive integer';
-/** More than there can be. A limit above it is taken as this: the contract knows none that is too large. */
+/** More than there can be. Larger limits are capped to this, because the contract has no maximum. */
 const LIMIT = 999_999_999;
 const A_REPOSITORY_LIMIT = 'must be an integer from 1 to 100';
 
@@ -83,7 +83,7 @@ const RepositoryRow = z
 
 const Repositories = z.object({ repositories: z.array(RepositoryRow) }).meta({ id: 'Repositories' });
 
-/** What a repository's latest report says that the one before didn't. */
+/** The differences of a repository's newest report to the one before. */
 function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
   const { repoId, repoUrl, level } = latest;
   const count = (report: Report, id: string) => {
@@ -123,7 +123,7 @@ async function* listOf(name: string, parts: AsyncIterable<string[]>): AsyncGener
   yield before === ',' ? ']}' : `${before}]}`;
 }
 
-/** Sends JSON as it comes. What fails before its first piece is an error as any other. */
+/** Sends JSON while it is produced. A failure before the first piece is an ordinary error. */
 async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): Promise<FastifyReply> {
   const { value: first } = await pieces.next();
   async function* all() {

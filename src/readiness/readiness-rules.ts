@@ -25,7 +25,7 @@ const GlobText = z
   });
 const Globs = z.array(GlobText).min(1).max(100);
 
-/** RE2 has no expression that takes longer than its text: what a rule looks for can't hang the check. */
+/** RE2's time is linear in the text, so a rule's expression can't hang the check. */
 const Expression = z
   .string()
   .min(1)
@@ -47,7 +47,7 @@ const GOES_WITH: Record<string, readonly (typeof KINDS)[number][]> = {
   matches: ['key'],
 };
 
-/** One thing to look for: a kind, and what goes with it. docs/readiness.md describes them. */
+/** One thing to look for: its kind and options. docs/readiness.md describes them. */
 const Check = z
   .strictObject({
     files: Globs.optional(),
@@ -79,7 +79,7 @@ export type Check = z.infer<typeof Check>;
 
 const Checks = z.array(Check).min(1).max(50);
 
-/** A criterion: what it is called, where it is looked for, and what makes it hold. */
+/** A criterion: its name, its scope, and what meets it. */
 const Criterion = z
   .strictObject({
     id: CriterionId,
@@ -128,11 +128,11 @@ function readRuleFile(path: string): z.infer<typeof RuleFile> {
   );
 }
 
-/** The first thing that is wrong in a file, by the id of its criterion. */
+/** The first mistake in a file, with the id of its criterion. */
 function sentenceOf({ issues }: z.ZodError, data: unknown): string {
   let [issue] = issues;
   let path = issue?.path ?? [];
-  // Of the two things that an element can be it is the one that it looks like.
+  // An element can be one of two kinds: report mistakes of the kind that it looks like.
   if (issue?.code === 'invalid_union') {
     const element = (data as { criteria: unknown[] }).criteria[Number(path[1])];
     const isOff = typeof element === 'object' && element !== null && Object.hasOwn(element, 'off');
@@ -177,8 +177,8 @@ export function shippedLevels(): ReadonlyMap<string, Level> {
 }
 
 /**
- * The criteria to check: those that Daybook ships, with those of a file added, or in the place of the ones that have their
- * ids. Throws a UsageError that says what is wrong in the file.
+ * The criteria to check: the shipped ones, with those of a file added or replacing the ones with the same ids. Throws a UsageError that
+ * names the mistake in the file.
  */
 export function readCriteria(path?: string): Criterion[] {
   if (path === undefined) return [...shippedCriteria()];

@@ -11,14 +11,14 @@ import { MOST, type Submission } from './readiness-report.js';
 import type { Criterion } from './readiness-rules.js';
 import { isRepositoryUrl } from './repository-url.js';
 
-/** What was found in a repository. */
+/** The result of checking a repository. */
 export interface Checked {
   readonly folder: string;
   readonly submission: Submission;
   readonly evaluated: readonly Evaluated[];
-  /** Whether the address of the repository is one that others know it by. */
+  /** Whether the repository's address is one that others can use. */
   readonly hasRemote: boolean;
-  /** What wasn't looked at, a sentence each. */
+  /** What was left out, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -33,8 +33,8 @@ async function gitOf(folder: string, notes: string[]): Promise<GitFacts | undefi
 }
 
 /**
- * Evaluates the repository that a folder is in, or else the folder, by its files and its git: nothing of it is run. `now` is
- * in Unix milliseconds. Throws a UsageError when there is no such folder.
+ * Checks the repository that contains a folder, or else the folder, by its files and git history, without running anything of it. `now` is
+ * in Unix milliseconds. Throws a UsageError if the folder doesn't exist.
  */
 export async function check(path: string, criteria: readonly Criterion[], now: number): Promise<Checked> {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -7,7 +7,7 @@ interface Address {
   readonly path: string;
 }
 
-/** The parts of a repository's address, as a URL or as `git@host:path`; undefined for a text that is neither. */
+/** The parts of a repository's address, a URL or `git@host:path`; undefined for any other text. */
 function parse(url: string): Address | undefined {
   const [, scheme, user = '', host = '', path = ''] =
     /^([a-z][a-z0-9+.-]*):\/\/(?:([^/]*)@)?(\[[^\]/]*\]|[^/:@]*)(?::\d*)?\/(.*)$/i.exec(url) ??
@@ -24,8 +24,8 @@ export function isRepositoryUrl(url: string): boolean {
 }
 
 /**
- * What names a repository however it is reached, as `github.com/acme/api`: its address without scheme, user, port, and a
- * slash or `.git` at its end, the host in lower case (decisions.md, Readiness).
+ * The normalized address of a repository, such as `github.com/acme/api`, however it is reached: without scheme, user, port, and a slash or
+ * `.git` at the end, with the host in lower case (decisions.md, Readiness).
  */
 export function normalizedUrl(url: string): string {
   const { host, path } = parse(url) ?? { host: '', path: url };

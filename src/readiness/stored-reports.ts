@@ -7,7 +7,7 @@ import { Report, type Submission } from './readiness-report.js';
 import { shippedLevels } from './readiness-rules.js';
 import { normalizedUrl, repoIdOf } from './repository-url.js';
 
-/** How many reports are read at a time: each has at most as many bytes as a body. */
+/** How many reports are read at a time: each is at most as large as a body. */
 const AT_ONCE = 20;
 
 const SQL = {
@@ -17,12 +17,12 @@ const SQL = {
   repositories: readSql('readiness/repositories.sql'),
 };
 
-/** Nothing of the organization has the id that a page is to begin after. */
+/** The organization has nothing with the id after which a page should begin. */
 export class UnknownCursor extends Error {
   override name = 'UnknownCursor';
 }
 
-/** Keeps a report, and answers it as it is kept. */
+/** Stores a report and returns it as stored. */
 export async function saveReport(
   store: Store,
   orgId: string,
@@ -57,8 +57,8 @@ export async function saveReport(
 }
 
 /**
- * The JSON of an organization's reports, the newest first, some at a time: `limit` of them after the one of an id. What
- * comes meanwhile is before all of them. Throws UnknownCursor.
+ * The JSON of an organization's reports, newest first, in portions: `limit` of them after the one with an id. Reports that arrive
+ * meanwhile come before all of them. Throws UnknownCursor.
  */
 export async function* reportsOf(
   store: Store,
@@ -91,13 +91,13 @@ export async function* reportsOf(
   }
 }
 
-/** A repository by its two newest reports; there may be but one. */
+/** A repository with its two newest reports, or its only one. */
 export interface Repository {
   readonly latest: Report;
   readonly before: Report | undefined;
 }
 
-/** An organization's repositories in the order of their addresses: `limit` of them after the one of an id. Throws UnknownCursor. */
+/** An organization's repositories ordered by address: `limit` of them after the one with an id. Throws UnknownCursor. */
 export async function repositoriesOf(
   store: Store,
   orgId: string,

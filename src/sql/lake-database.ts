@@ -7,21 +7,21 @@ import { readPrices } from '../store/reference-data.js';
 import { quote, readFunctions } from '../store/sql-text.js';
 import { readRawTable } from '../store/table-text.js';
 
-/** The schema of tables that have no rows: what a table is as long as the lake has no file of it. */
+/** The schema of empty tables, which replace tables without files in the lake. */
 const EMPTY = 'empty';
 
-/** The table that is of no organization, and no file of the lake. */
+/** The table that belongs to no organization and has no file in the lake. */
 const PRICES = 'prices';
 
-/** A view that can be made of the lake's tables. */
+/** A view that can be created on the lake's tables. */
 interface View {
   readonly name: string;
   readonly text: string;
-  /** What it stands on. */
+  /** The tables and views that it reads. */
   readonly sources: readonly string[];
 }
 
-/** The views all of whose tables are here, each after those that it stands on. */
+/** The views whose tables all exist, each after those that it reads. */
 export const VIEWS: readonly View[] = viewsOfLake();
 
 function viewsOfLake(): View[] {
@@ -36,12 +36,12 @@ function viewsOfLake(): View[] {
   return views;
 }
 
-/** What SQL can read, by name. */
+/** The tables and views that SQL can read, by name. */
 export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, PRICES, ...VIEWS.map(({ name }) => name)]);
 
 /**
- * Opens a DuckDB in memory that has the functions of `sql/engine` and the price list of a file, and knows the tables of the
- * lake, but none of its files yet: see readLake. Throws a UsageError for a price list that can't be read.
+ * Opens a DuckDB in memory with the functions of `sql/engine` and a price list. It knows the tables of the lake, but none of its files yet:
+ * see readLake. Throws a UsageError for a price list that can't be read.
  */
 export async function openLake({
   memoryMb,
@@ -53,7 +53,7 @@ export async function openLake({
     ...(threads === undefined ? {} : { threads: String(threads) }),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    // What doesn't fit in memory is an error, and fills no disk.
+    // If something doesn't fit into memory, it is an error and doesn't fill the disk.
     temp_directory: '',
   });
   const connection = await instance.connect();
@@ -73,8 +73,8 @@ export async function openLake({
 }
 
 /**
- * Makes the tables of the lake and the views on them: of one organization, or of all; and only those that are named, where
- * some are, with what they stand on. `lake` is the folder, whose files are read when a query asks for them.
+ * Creates the lake's tables and their views, of one organization or of all. If some are named, only these and what they read. `lake` is the
+ * folder; its files are read when a query needs them.
  */
 export async function readLake(
   connection: DuckDBConnection,
@@ -96,19 +96,19 @@ export async function readLake(
   if (statements.length > 0) await connection.run(statements.join(';\n'));
 }
 
-/** The events of a query: files of earlier versions have addresses with passwords, as agents sent them. */
+/** The events of a query. Files of earlier versions have addresses with passwords, as agents sent them. */
 function withoutSecrets(rows: string): string {
   const columns = ['repo', 'url', 'command'].map((name) => `without_credentials(${name}) AS ${name}`);
   return rows.startsWith('FROM ') ? rows : `SELECT * REPLACE (${columns.join(', ')}) FROM (${rows})`;
 }
 
-/** The folders that have the files of an organization. */
+/** The folders with the files of an organization. */
 export function foldersOf(lake: string, orgId: string): string[] {
   return LAKE_TABLES.map((table) => `${join(lake, table, folderOf(orgId))}/`);
 }
 
 /**
- * Leaves to a connection what it has already, and the files of some folders and by some paths: no other file, nothing of the network, no
+ * Restricts a connection to what it already has and to the files in some folders and at some paths: no other file, no network, no
  * extension, and no change of a setting.
  */
 export async function confine(

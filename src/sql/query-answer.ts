@@ -10,21 +10,21 @@ import { checkQuery } from './query-check.js';
 import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';
 import { SqlError } from './sql-error.js';
 
-/** Where the bytes of an answer go. */
+/** Receives the bytes of an answer. */
 export interface Output {
-  /** Called once, when there is an answer: before this a failure is known before its first byte. */
+  /** Called once, when the first bytes come: a failure before that can still be reported as an error. */
   begin(): Promise<void>;
-  /** Takes bytes, and is done when it can take more. */
+  /** Takes bytes; resolves when it can take more. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** So many bytes are made before the first goes out: what fails until then is an error, and no answer that breaks off. */
+/** How many bytes are held back: a failure within them is an error, not an answer that breaks off. */
 const HELD_BYTES = 1 << 18;
 
-/** How often the size of a file is looked at that DuckDB writes. */
+/** How often the size of a file that DuckDB writes is checked. */
 const SIZE_MS = 50;
 
-/** Holds the first bytes of an answer back, and counts them all. */
+/** Holds back the first bytes of an answer, and counts all bytes. */
 class Bytes {
   private held: Uint8Array[] | undefined = [];
   private count = 0;
@@ -46,7 +46,7 @@ class Bytes {
     if (this.count >= HELD_BYTES) await this.end();
   }
 
-  /** Lets what was held back go. */
+  /** Releases the held back bytes. */
   async end(): Promise<void> {
     if (this.held === undefined) return;
     const held = Buffer.concat(this.held);
@@ -60,19 +60,19 @@ function bytesSentence(most: number): string {
   return `The answer has more than ${Math.floor(most / 2 ** 20)} MiB: read fewer rows or columns`;
 }
 
-/** Loads what only some forms need, and takes as long as all the rest. */
+/** Loads code that only some formats need and that takes as long as everything else. */
 async function loadArrow() {
   return { ...(await import('../arrow/arrow-stream.js')), ...(await import('../arrow/arrow-type.js')) };
 }
 
-/** Checks the query of a job, and answers the names of the tables that it reads. Nothing is read yet. Throws a SqlError. */
+/** Checks the query of a job and returns the names of the tables that it reads, without reading them. Throws a SqlError. */
 export function check(connection: DuckDBConnection, { sql }: SqlJob): Promise<Set<string>> {
   return checkQuery(connection, sql, NAMES);
 }
 
 /**
- * Answers the query of a job that was checked, and how many rows there are, on a connection of openLake that has answered
- * none. Throws a SqlError, or what DuckDB does.
+ * Answers a checked query and returns the number of rows, on a connection of openLake that hasn't answered any. Throws a SqlError or
+ * DuckDB's error.
  */
 export async function answer(
   connection: DuckDBConnection,
@@ -90,7 +90,7 @@ export async function answer(
     if (job.form === 'parquet') await query.writeFile(bytes);
     else for await (const piece of query.pieces()) await bytes.write(piece);
   } catch (error) {
-    // As long as nothing went out, it can still be told.
+    // As long as nothing was sent, it can still be reported.
     if (error instanceof BrokenOff && !bytes.hasBegun) await query.fail();
     throw error;
   }
@@ -98,15 +98,14 @@ export async function answer(
   return query.rows;
 }
 
-/** The forms whose code differs, and how many rows a query has to be played with until that is compiled. */
+/** The formats with different code, and the number of rows after which that code is compiled. */
 const REHEARSALS: readonly (readonly [form: SqlForm, rows: number])[] = [
   ['arrow', 100_000],
   ['json', 50_000],
 ];
 
 /**
- * Does what a query does, without one: the code for it is loaded and compiled then. Is done early when `isAsked` says that
- * there is one.
+ * Runs queries of its own, so that their code is loaded and compiled. Stops early when `isAsked` says that a real query waits.
  */
 export async function rehearse(connection: DuckDBConnection, isAsked: () => boolean): Promise<void> {
   for (const [form, rows] of REHEARSALS) {
@@ -114,7 +113,7 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
     const job: SqlJob = {
       lake: '',
       orgId: '',
-      // Numbers, and texts of both kinds that DuckDB has.
+      // Numbers, and texts of DuckDB's two kinds.
       sql: `SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(${rows}) AS numbers (i)`,
       params: [],
       form,
@@ -129,16 +128,16 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
   }
 }
 
-/** A stream of DuckDB ended before its end. */
+/** A stream of DuckDB ended too early. */
 class BrokenOff extends SqlError {
   constructor() {
     super('engine', 'The query failed after its first rows');
   }
 }
 
-/** A query that is checked, whose columns are known. */
+/** A checked query with known columns. */
 class Query {
-  /** How many rows there were so far. */
+  /** The number of rows so far. */
   rows = 0;
   private streamed = '';
 
@@ -163,14 +162,14 @@ class Query {
     return new Query(connection, job, columns, started);
   }
 
-  /** The query as another, that makes something of its rows: of one more than there may be, so that this is seen. */
+  /** A query on the rows of this one, with one row more than allowed, so that too many are noticed. */
   private textOf(list: string): string {
     const { job, columns } = this;
     const names = columns.map(({ sql }) => sql).join(', ');
     return `SELECT ${list} FROM (\n${bare(job.sql)}\n) AS answer (${names}) LIMIT ${job.rows + 1}`;
   }
 
-  /** The columns with types that other formats have. */
+  /** The columns, cast to types that other formats have. */
   private async portable(): Promise<string> {
     const { castOf, quoteName } = await loadArrow();
     return this.textOf(
@@ -180,7 +179,7 @@ class Query {
     );
   }
 
-  /** A row as a text of its own, by the form. */
+  /** A row as one text, in the format. */
   private get line(): string {
     const { columns } = this;
     const lines: Partial<Record<SqlForm, () => string>> = {
@@ -191,7 +190,7 @@ class Query {
     return this.textOf(lines[this.job.form]?.() ?? '');
   }
 
-  /** The answer in a form that can be written from its beginning to its end. */
+  /** The answer in a format that can be streamed. */
   async *pieces(): AsyncGenerator<Uint8Array> {
     const { columns } = this;
     switch (this.job.form) {
@@ -207,7 +206,7 @@ class Query {
       default: {
         let before = '{"data":[';
         for await (const piece of this.lines()) {
-          // Each row has a comma before it.
+          // Each row begins with a comma.
           yield before === '' ? piece : Buffer.concat([Buffer.from(before), piece.subarray(1)]);
           before = '';
         }
@@ -221,15 +220,15 @@ class Query {
     }
   }
 
-  /** The bytes of the rows that are texts. */
+  /** The bytes of rows that are texts. */
   private lines(): AsyncGenerator<Uint8Array> {
     return textBytes(this.results(this.line), (rows) => this.count(rows));
   }
 
   /**
-   * The result of the query, as a stream; and afterwards, that it was whole.
-   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends, and even COMMIT says nothing. But
-   * in its transaction, which is aborted then, nothing else can be asked.
+   * The result of the query as a stream, and a check afterwards that it was complete.
+   * TRICKY: if a query fails after some chunks, the driver's stream just ends, and even COMMIT succeeds. But its transaction is aborted, so
+   * another query in it fails.
    */
   private async *results(sql: string): AsyncGenerator<DuckDBResult> {
     this.streamed = sql;
@@ -241,7 +240,7 @@ class Query {
     });
   }
 
-  /** Writes the answer to a file, and from there. */
+  /** Writes the answer to a file, and sends that. */
   async writeFile(bytes: Bytes): Promise<void> {
     const { file, params, bytes: most } = this.job;
     const sql = `COPY (${await this.portable()}) TO ${quote(file)} (FORMAT parquet, COMPRESSION zstd)`;
@@ -264,7 +263,7 @@ class Query {
     }
   }
 
-  /** Finds out why the query failed, by having it fail again. Throws it. */
+  /** Runs the query again to find out why it failed, and throws that. */
   async fail(): Promise<void> {
     await this.connection.run('ROLLBACK');
     const statement = await prepare(this.connection, this.streamed, this.job.params);
@@ -281,14 +280,14 @@ class Query {
   }
 }
 
-/** A statement without the semicolons behind it. */
+/** A statement without trailing semicolons. */
 function bare(sql: string): string {
   let end = sql.length;
   while (end > 0 && /[\s;]/.test(sql.charAt(end - 1))) end -= 1;
   return sql.slice(0, end);
 }
 
-/** A statement with its parameters. Throws a SqlError when these are not those that it has. */
+/** A statement with its parameters. Throws a SqlError if parameters are missing or unknown. */
 async function prepare(
   connection: DuckDBConnection,
   sql: string,

@@ -6,7 +6,7 @@ import { FUNCTION_GROUPS, SOURCES } from './sql-functions.js';
 
 const ONLY_SELECT = 'The member sql must be one statement that is a SELECT.';
 
-/** The functions of the metrics, by the names that the engine has for them. */
+/** The functions of the metrics, by their names in the engine. */
 const OWN_FUNCTIONS = [...readFunctions().matchAll(/^CREATE OR REPLACE FUNCTION (\w+)\(/gm)].map(([, name]) =>
   String(name),
 );
@@ -15,7 +15,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set([...OWN_FUNCTIONS, ...[...FUNCTIO
 
 /**
  * Checks with DuckDB's own parser that a text is one SELECT that reads only the given tables and uses only allowed functions.
- * Answers the names of the tables that it reads. Throws a SqlError.
+ * Returns the names of the tables that it reads. Throws a SqlError.
  */
 export async function checkQuery(
   connection: DuckDBConnection,
@@ -30,7 +30,7 @@ export async function checkQuery(
   return read;
 }
 
-/** The tree of a text that is one SELECT. Throws a SqlError for any other. */
+/** The tree of a single SELECT. Throws a SqlError for any other text. */
 async function parse(connection: DuckDBConnection, sql: string): Promise<unknown> {
   const result = await connection.runAndReadAll(
     'SELECT json_serialize_sql(CAST($sql AS VARCHAR), skip_null := true, skip_empty := true)',
@@ -52,12 +52,12 @@ async function parse(connection: DuckDBConnection, sql: string): Promise<unknown
   return parsed.statements[0];
 }
 
-/** Throws a SqlError for what a query may not name. */
+/** Throws a SqlError for a name that a query may not use. */
 function checkReference({ kind, schema, name }: Reference, tables: ReadonlySet<string>): void {
   const shown = [...schema, name].join('.');
   switch (kind) {
     case 'table':
-      // A name with a dot in quotes is one part: it is never taken for a name of two.
+      // A quoted name with a dot is one part, never two.
       if (!tables.has(name) || schema.some((part) => part !== 'main') || schema.length > 1)
         throw new SqlError('query', `There is no table ${shown}: GET /api/v1/sql/tables lists the tables`);
       return;
@@ -69,7 +69,7 @@ function checkReference({ kind, schema, name }: Reference, tables: ReadonlySet<s
         );
       return;
     case 'function':
-      // TRICKY: the schema says nothing, as tool_name.upper() has one too. So a name is allowed in every schema, or in none.
+      // TRICKY: the schema isn't reliable, because tool_name.upper() has one too. So a name is allowed in every schema or in none.
       if (!FUNCTIONS.has(name))
         throw new SqlError(
           'query',

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import type { SqlFault } from './sql-error.js';
 
-/** The forms that an answer can have. */
+/** The formats of answers. */
 export const SQL_FORMS = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type SqlForm = (typeof SQL_FORMS)[number];
 
-/** A value that a parameter can have. */
+/** The value of a parameter. */
 export const SqlParameter = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** What a process is told to answer. */
+/** A query for a process. */
 export interface SqlJob {
-  /** The folder of the lake, from the data folder, in which the process is. */
+  /** The folder of the lake, relative to the data folder, which is the process's working directory. */
   readonly lake: string;
   readonly orgId: string;
   readonly sql: string;
   readonly params: SqlParameters;
   readonly form: SqlForm;
-  /** How many rows an answer may have. */
+  /** The largest number of rows. */
   readonly rows: number;
-  /** How many bytes an answer may have. */
+  /** The largest number of bytes. */
   readonly bytes: number;
-  /** A file that nobody has yet, for a form that can't be written from its beginning to its end. */
+  /** The path of a new file, for a format that can't be streamed. */
   readonly file: string;
 }
 
@@ -28,7 +28,7 @@ export type SqlParameters =
   | readonly z.infer<typeof SqlParameter>[]
   | Readonly<Record<string, z.infer<typeof SqlParameter>>>;
 
-/** What a process says of its answer: work on it has started, its bytes, which come another way, have begun or are all there, or there is none. */
+/** What a process reports: work has started, the bytes (sent separately) have begun or are complete, or there is no answer. */
 export type SqlReport =
   | { readonly state: 'started' | 'begun' }
   | { readonly state: 'done'; readonly rows: number }
@@ -40,6 +40,6 @@ export interface Failed {
   readonly detail: string;
   /** For the log. */
   readonly cause?: string;
-  /** False when the process has seen nothing of the organization, and waits for another query. */
+  /** False if the process has read nothing of the organization and waits for another query. */
   readonly isUsed?: false;
 }

@@ -14,26 +14,26 @@ import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from '.
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'query-process.js');
 
-/** What a client gets goes before the start of a process for the next query. */
+/** Answers come before starting a process for the next query. */
 const START_AFTER_MS = 50;
 
-/** How long a process waits for a query before it ends: the first query after a while is some tenths of a second slower. */
+/** How long an idle process waits for a query. The first query after that is some tenths of a second slower. */
 const SPARE_MS = 60_000;
 
-/** How often it is looked what a process takes, and what it may take beyond the memory of its DuckDB. */
+/** How often the memory of a process is checked, and how much it may use beyond that of its DuckDB. */
 const MEMORY_MS = 50;
 const MEMORY_BESIDE = 256 * 2 ** 20;
 
 /** How long a process may take to start. */
 const START_MS = 30_000;
 
-/** How much of an answer waits for its reader. */
+/** How much of an answer is buffered for its reader. */
 const AHEAD_BYTES = 1 << 20;
 
-/** The size of a page of memory, in which Linux counts. */
+/** The size of a memory page, Linux's unit. */
 const PAGE_BYTES = 4096;
 
-/** A query, and how its answer is wanted. */
+/** A query and the format of its answer. */
 export interface SqlRequest {
   readonly orgId: string;
   readonly sql: string;
@@ -41,7 +41,7 @@ export interface SqlRequest {
   readonly form: SqlForm;
 }
 
-/** So many queries run already, of the organization or in all. */
+/** Too many queries are running already, of the organization or in all. */
 export class TooManyQueries extends Error {
   override name = 'TooManyQueries';
 
@@ -50,23 +50,23 @@ export class TooManyQueries extends Error {
   }
 }
 
-/** Runs queries, each in a process of its own that sees the lake of one organization, nothing else, and ends with it. */
+/** Runs each query in a process of its own, which sees only the lake of one organization and ends with the query. */
 export class Queries {
-  /** A process that has seen no organization yet. */
+  /** A process that hasn't read any organization yet. */
   private spare: ChildProcess | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly running = new Map<ChildProcess, string>();
   private isClosed = false;
 
-  /** `note` hears of what is no fault of a query. */
+  /** `note` gets errors that aren't a query's fault. */
   constructor(
     private readonly config: Pick<Config, 'data' | 'prices' | 'sql'>,
     private readonly note: (cause: string) => void,
   ) {}
 
   /**
-   * Runs a query, and answers its bytes when there are some: until then it throws a SqlError or TooManyQueries. A failure
-   * after that breaks the stream off. Whoever doesn't read it to its end must destroy it; or abort, which ends the query.
+   * Runs a query and returns its bytes once there are some; before that, it throws a SqlError or TooManyQueries. A later failure breaks the
+   * stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
    */
   async run(request: SqlRequest, aborted: AbortSignal): Promise<Readable> {
     const config = this.config.sql;
@@ -116,7 +116,7 @@ export class Queries {
     return report;
   }
 
-  /** Ends all processes. */
+  /** Kills all processes. */
   close(): void {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -147,14 +147,14 @@ export class Queries {
     const { data, prices, sql } = this.config;
     const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
       cwd: data,
-      // One thread that works for JavaScript, beside those of DuckDB: see chunksOf.
+      // One thread for JavaScript, beside DuckDB's: see chunksOf.
       env: { UV_THREADPOOL_SIZE: '1' },
-      // Most of what it makes is gone at once: with room for that it is cleared away less often, and the rest nearly never.
+      // Most of its objects are short-lived: with more room they are collected less often, and the rest almost never.
       execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     child.on('error', ({ message }) => this.note(message));
-    // Where memory runs out all the same, this is what the system ends first.
+    // If memory runs out anyway, the system kills this process first.
     writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => undefined);
     return child;
   }
@@ -162,11 +162,11 @@ export class Queries {
 
 type Ended = Extract<SqlReport, { state: 'done' } | { state: 'failed' }>;
 
-/** What a process does with one query, and what it is stopped by. */
+/** A process's work on one query, and what stops it. */
 class Run {
-  /** Settles when the first bytes come. */
+  /** Settles when the first bytes arrive. */
   readonly begun: Promise<undefined>;
-  /** What became of it: settles in any case. */
+  /** The outcome; settles in any case. */
   readonly ended: Promise<Ended>;
 
   constructor(child: ChildProcess, config: Config['sql'], aborted: AbortSignal) {
@@ -187,7 +187,7 @@ class Run {
       const crash = (code: number | null, signal: string | null) =>
         fail('engine', ENGINE, `the process of a query ended with ${code ?? signal}`);
       const abort = () => fail('query', 'The client disconnected');
-      // The time of a query begins with its work: a machine that is busy takes longer to start a process.
+      // A query's time begins with its work, because a busy machine takes longer to start a process.
       let timer = setTimeout(
         () => fail('busy', 'The service is too busy for a query: ask again', 'a process did not start'),
         START_MS,
@@ -210,7 +210,7 @@ class Run {
   }
 }
 
-/** What a process has in memory, as Linux tells it; 0 where nobody does. */
+/** The memory of a process, from Linux; 0 on other systems. */
 function residentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
@@ -219,7 +219,7 @@ function residentBytes(pid: number | undefined): number {
   }
 }
 
-/** The bytes of an answer: all of them, or the stream ends with what went wrong. */
+/** The bytes of an answer: all of them, or the stream ends with the error. */
 function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
   const bytes = new Transform({
     highWaterMark: AHEAD_BYTES,

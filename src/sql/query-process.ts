@@ -8,22 +8,22 @@ import { toSqlError } from './sql-error.js';
 
 const READY_MS = 2000;
 
-/** How much is made before it is taken: enough that both sides have something to do. */
+/** How much is buffered, so that both sides have work. */
 const AHEAD_BYTES = 4 << 20;
 
 /**
- * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It is told of the query as a message,
- * writes the answer to its standard output, and says in messages what became of it. Nothing of the
- * service's environment is in its own, and it is ended by the one who started it, or with it.
+ * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It gets the query as a message,
+ * writes the answer to its standard output, and reports the outcome in messages. Its environment has nothing of the service's. The
+ * service ends it, or it ends with the service.
  */
 const [memory, processors, prices = ''] = process.argv.slice(2);
 const [memoryMb, threads] = [Number(memory), Number(processors)];
 
-// Everything else on the machine goes first.
+// Everything else on the machine has priority.
 setPriority(10);
-// A Ctrl-C in the terminal is for the service, which ends this one when it is time.
+// Ctrl-C in the terminal is for the service, which ends this process in time.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// TRICKY: not exit(), which waits for what DuckDB does.
+// TRICKY: not exit(), which waits for DuckDB.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const output = new Socket({ fd: 1, readable: false });
@@ -32,21 +32,21 @@ output.on('error', () => process.kill(process.pid, 'SIGKILL'));
 const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
 
 const lake = openLake({ memoryMb, threads, prices });
-// The query that waits for it is told.
+// Tells the waiting query.
 lake.catch(() => undefined);
 
 let isAsked = false;
 let rehearsal: Promise<void> | undefined;
-// Who still waits then may as well get ready. The query that comes meanwhile waits until that has stopped.
+// An idle process may as well warm up. A query that comes meanwhile waits until that has stopped.
 setTimeout(() => {
   if (!isAsked)
     rehearsal = lake.then((connection) => rehearse(connection, () => isAsked)).catch(() => undefined);
 }, READY_MS);
 
-/** What DuckDB made of a query, as a report. */
+/** An error of a query as a report. */
 function failure(error: unknown): Failed {
   const { fault, message } = toSqlError(error, memoryMb);
-  // Of what is no fault of the query, the log has the cause.
+  // If it isn't the query's fault, the log gets the cause.
   const cause = fault === 'engine' || fault === 'lake' ? { cause: String(error).slice(0, 2000) } : {};
   return { state: 'failed', fault, detail: message, ...cause };
 }
@@ -60,7 +60,7 @@ process.on('message', async (job: SqlJob) => {
     await report({ state: 'started' });
     tables = await check(connection, job);
   } catch (error) {
-    // Nothing of the organization was looked at: the next query can be any other's.
+    // Nothing of the organization was read, so the next query can belong to another.
     return report({ ...failure(error), isUsed: false });
   }
   try {

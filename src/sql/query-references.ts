@@ -1,33 +1,32 @@
 import { SqlError } from './sql-error.js';
 
-/** What a query names that isn't its own: a table, a function in FROM, or any other function. */
+/** A name in a query that the query doesn't define: a table, a function in FROM, or any other function. */
 export interface Reference {
   readonly kind: 'table' | 'source' | 'function';
-  /** The catalog and schema in front of the name, as far as they are written. */
+  /** The catalog and schema before the name, if written. */
   readonly schema: readonly string[];
   readonly name: string;
 }
 
-/** The common table expressions that can be read somewhere: the innermost first. */
+/** The common table expressions in scope, innermost first. */
 interface Scope {
   readonly name: string;
   readonly outer: Scope | undefined;
 }
 
-/** Takes a part of the tree, and the names that are in scope there. */
+/** Visits a part of the tree, with the names in scope there. */
 type Visit = (part: unknown, scope: Scope | undefined, walk: Walk) => void;
 type Members = Readonly<Record<string, unknown>>;
 
-/** A walk through a tree: what is still to be visited, and what was found. A list, since a tree can be deeper than the stack. */
+/** A walk through a tree: parts to visit, and names found. A list, because a tree can be deeper than the stack. */
 interface Walk {
   readonly waiting: (readonly [Visit, unknown, Scope | undefined])[];
   readonly found: Reference[];
 }
 
 /**
- * All tables and functions that the tree of a SELECT names, in the form of json_serialize_sql. The name of a common table
- * expression is none where it is in scope, as DuckDB has it. Throws a SqlError for any part of a tree that isn't known here, since
- * nobody has thought about what it can do.
+ * All tables and functions in the tree of a SELECT, as json_serialize_sql returns it. Common table expressions in scope are left out, by
+ * DuckDB's rules of scope. Throws a SqlError for any unknown part of a tree, because nobody has considered what it can do.
  */
 export function referencesIn(statement: unknown): Reference[] {
   const walk: Walk = { waiting: [[STATEMENT, statement, undefined]], found: [] };
@@ -38,7 +37,7 @@ export function referencesIn(statement: unknown): Reference[] {
   return walk.found;
 }
 
-/** DuckDB doesn't tell ASCII letters by their case. Others it does, so toLowerCase would make one of two names. */
+/** DuckDB ignores the case of ASCII letters only, so toLowerCase would merge different names. */
 function lower(name: unknown): string {
   return String(name).replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
@@ -52,7 +51,7 @@ function membersOf(part: unknown): Members {
   return part as Members;
 }
 
-/** A part that names nothing: texts, numbers, types. An expression in it would be one that nobody has looked at. */
+/** A part without names: texts, numbers, types. An expression in it would go unchecked, so it is refused. */
 const data: Visit = (part, scope, walk) => {
   if (typeof part !== 'object' || part === null) return;
   if ('class' in part) throw unknownForm(`an expression of the class ${part.class}`);
@@ -68,7 +67,7 @@ const listOf =
 
 type Shape = Readonly<Record<string, Visit>>;
 
-/** A part that has these members, and no others. */
+/** A part with these members and no others. */
 const shape =
   (members: Shape): Visit =>
   (part, scope, walk) => {
@@ -79,7 +78,7 @@ const shape =
     }
   };
 
-/** A part whose member says which of these kinds it is. */
+/** A part whose member names one of these kinds. */
 const oneOf =
   (member: 'class' | 'type', kinds: () => Readonly<Record<string, Visit>>): Visit =>
   (part, scope, walk) => {
@@ -101,7 +100,7 @@ const keyed = listOf(shape({ key: data, value: expression }));
 
 const STATEMENT = select;
 
-/** What `note` finds in a part comes before what its members are. */
+/** Runs `note` on a part before its members are visited. */
 const noted =
   (note: (members: Members, scope: Scope | undefined) => Reference | undefined, visit: Visit): Visit =>
   (part, scope, walk) => {
@@ -122,7 +121,7 @@ const functionOf =
     name: lower(function_name),
   });
 
-/** Only a name of one part can be one of a common table expression. */
+/** Only an unqualified name can be a common table expression. */
 function tableOf({ catalog_name, schema_name, table_name }: Members, scope: Scope | undefined) {
   const name = lower(table_name);
   const schema = schemaOf(catalog_name, schema_name);
@@ -228,14 +227,14 @@ function operator(type: unknown): void {
   if (!OPERATORS.has(String(type))) throw unknownForm(`the operator ${type}`);
 }
 
-/** The inner state of an aggregate is bytes that other functions would trust. */
+/** An aggregate's inner state is bytes that other functions would trust. */
 function exportState(isExported: unknown): void {
   if (isExported === true) throw unknownForm('EXPORT_STATE');
 }
 
 const aTable = { type: data, alias: data, sample: data, query_location: data };
 
-/** What can stand in FROM. */
+/** What FROM can have. */
 const TABLES: Readonly<Record<string, Visit>> = {
   BASE_TABLE: noted(
     tableOf,
@@ -264,7 +263,7 @@ const TABLES: Readonly<Record<string, Visit>> = {
     source: table,
     aggregates: expressions,
     unpivot_names: data,
-    // Not pivot_enum, which is the name of a type.
+    // Not pivot_enum, which names a type.
     pivots: listOf(
       shape({
         pivot_expressions: expressions,
@@ -276,7 +275,7 @@ const TABLES: Readonly<Record<string, Visit>> = {
     column_name_alias: data,
     include_nulls: data,
   }),
-  // DESCRIBE and SUMMARIZE of a query. Without a query it is SHOW, which lists what the engine has.
+  // DESCRIBE and SUMMARIZE of a query. Without a query it is SHOW, which lists the engine's tables.
   SHOW_REF: shape({ ...aTable, query, show_type: data }),
   SUBQUERY: shape({ ...aTable, subquery: select, column_name_alias: data }),
   TABLE_FUNCTION: shape({
@@ -297,8 +296,8 @@ const MODIFIERS: Readonly<Record<string, Visit>> = {
 const commonTable = shape({ aliases: data, query: select, materialized: data, key_targets: expressions });
 
 /**
- * A query. Each of its common table expressions sees those before it and those around the query, but not itself; everything else
- * in the query sees all of them. Of a recursive one, `right` sees its name too.
+ * A query. Each of its common table expressions sees those before it and those around the query, but not itself. Everything else in the
+ * query sees all of them. In a recursive one, `right` also sees its own name.
  */
 const queryOf =
   (members: Shape, right?: Visit): Visit =>

@@ -1,11 +1,11 @@
 import { messageOf } from '../exit.js';
 
-/** What is wrong with a query: itself, that it needs more than it may, DuckDB, that the lake is changing, or that the machine is busy. */
+/** Why a query fails: a mistake in it, a limit, DuckDB, a changing lake, or a busy machine. */
 export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy';
 
 export const ENGINE = "The query can't be answered in this form: write it in another way";
 
-/** Why a query has no answer, in a sentence for the one who asks. */
+/** Why a query has no answer, in a sentence for its sender. */
 export class SqlError extends Error {
   override name = 'SqlError';
 
@@ -19,7 +19,7 @@ export class SqlError extends Error {
 
 const MOST_CHARACTERS = 500;
 
-/** A text as one sentence: on one line, without what can't be seen, not too long. */
+/** A text as one sentence: on one line, without invisible characters, not too long. */
 function sentenceOf(text: string): string {
   const line = text
     .replace(/\p{C}+/gu, ' ')
@@ -30,7 +30,7 @@ function sentenceOf(text: string): string {
   return `${line.charAt(0).toUpperCase()}${line.slice(1)}.`;
 }
 
-/** What DuckDB says when a query fails, for the one who asks: nothing of files, and nothing of how it is made. */
+/** DuckDB's error for the sender of a query, without anything about files or internals. */
 export function toSqlError(error: unknown, memoryMb: number): SqlError {
   if (error instanceof SqlError) return error;
   const message = messageOf(error);
@@ -51,7 +51,7 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
     case 'Serialization':
       return new SqlError('engine', ENGINE);
     default:
-      // The lines of the text that it shows are of another one: the query is put into a SELECT.
+      // Its excerpt shows another text, because the query is wrapped into a SELECT.
       return new SqlError(
         'query',
         message.replace(/\n+LINE \d+:[\s\S]*/, '').replace(FILE, 'a file of the lake'),

@@ -1,7 +1,7 @@
 /**
- * The functions of DuckDB that SQL over HTTP may use, and those that it may not. DuckDB has no such list of its own, and a new
- * version of it brings new functions: test/sql.test.ts fails until each of them is in one of these groups. What is in neither is
- * refused. Functions in FROM are a list of their own: see SOURCES.
+ * The functions of DuckDB that SQL over HTTP may use, and those that it may not. A new version of DuckDB brings new functions:
+ * test/sql.test.ts fails until each is in one of these groups. Functions in neither group are refused. Functions in FROM have their own
+ * list: see SOURCES.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
   Operators: `!__postfix !~~ !~~* % & && * ** + - ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
@@ -53,9 +53,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
     json_valid json_value row_to_json to_json`,
   'Values of any type': `alias can_cast_implicitly enum_code enum_first enum_last enum_range enum_range_boundary error greatest least
     nullif pg_typeof switch typeof gen_random_uuid uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7`,
-  // The names that SQL has for them, also without parentheses. The same in every process.
+  // SQL's own names, which need no parentheses. The same in every process.
   'Session, always the same': `current_catalog current_database current_role current_schema current_user session_user user`,
-  // TRICKY: list_aggregate and its kind name an aggregate by a text, which isn't looked at: so all of them are here.
+  // TRICKY: list_aggregate and the like name an aggregate by a text, which isn't checked, so all aggregates must be allowed.
   'Aggregates and windows': `any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null
     arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg avg bit_and bit_or bit_xor bitstring_agg
     bool_and bool_or corr count count_if count_star countif covar_pop covar_samp cume_dist dense_rank entropy favg fill first
@@ -66,7 +66,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     sumkahan var_pop var_samp variance wavg weighted_avg`,
 };
 
-/** The functions that were looked at and left out. A name that ends in * stands for all that begin so. */
+/** Functions that were considered and refused. A name ending in * stands for all names with that beginning. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'They tell about the engine, or change it': `col_description current_connection_id current_query current_query_id
     current_schemas current_setting current_transaction_id currval format_pg_type format_type get_block_size getvariable has_*
@@ -89,7 +89,7 @@ export const FUNCTION_GROUPS: ReadonlyMap<string, readonly string[]> = new Map(
 
 export const FUNCTIONS_LEFT_OUT: readonly string[] = Object.values(LEFT_OUT).flatMap(namesOf);
 
-/** The functions that can stand in FROM. */
+/** The functions that FROM can have. */
 export const SOURCES: ReadonlySet<string> = new Set(
   namesOf('generate_series json_each json_tree range repeat unnest'),
 );

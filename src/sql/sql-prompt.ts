@@ -15,11 +15,11 @@ const HELP = `A statement ends with a semicolon. Tab completes words, tables and
 .help         show this help
 .quit         leave the prompt`;
 
-/** Words that begin or join the parts of a query: the reserved ones of DuckDB, and those that it knows without reserving them. */
+/** Words to complete: DuckDB's reserved ones, and others that it knows without reserving them. */
 const WORDS =
   'BETWEEN BY COPY COUNT CROSS DATE DESCRIBE EXPLAIN FULL INNER INTERVAL JOIN LEFT OVER PARTITION RIGHT SUM SUMMARIZE VALUES';
 
-/** Asks for SQL until there is no more, and keeps what was asked in the file of the history. */
+/** Prompts for SQL until the input ends, and keeps the history in a file. */
 export async function prompt(
   shell: Shell,
   {
@@ -48,7 +48,7 @@ export async function prompt(
   terminal.on('SIGINT', () => {
     if (isRunning) return shell.interrupt();
     text = '';
-    // What was typed of the line goes too.
+    // Clears the typed line too.
     terminal.write(null, { ctrl: true, name: 'e' });
     terminal.write(null, { ctrl: true, name: 'u' });
     output.write('\n');
@@ -87,7 +87,7 @@ export async function prompt(
   });
 }
 
-/** Does what a line with a dot says. Answers whether the prompt goes on. */
+/** Runs a dot command. Returns whether the prompt continues. */
 async function command(shell: Shell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
   const [word = '', name = ''] = line.split(/\s+/);
   const print = (text: string) => output.write(`${text}\n`);
@@ -140,7 +140,7 @@ async function namesOf({ connection }: Shell): Promise<Names> {
   return { words: [...words.getRows().map(([word]) => String(word)), ...WORDS.split(' ')], columns: tables };
 }
 
-/** What the last word of a line can become: words in the letters that it has, and names as they are; and that word. */
+/** Completions of the last word of a line: keywords in its case, and names; and that word. */
 export function completions(line: string, { words, columns }: Names): [string[], string] {
   const [typed] = /[\w.]*$/.exec(line) ?? [''];
   if (typed === '') return [[], typed];
@@ -161,7 +161,7 @@ export function completions(line: string, { words, columns }: Names): [string[],
   return [[...new Set(all)].filter((name) => name.startsWith(typed)).sort(), typed];
 }
 
-/** The newest line first, as readline has it. */
+/** Newest line first, as readline expects. */
 function readHistory(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').filter(Boolean).slice(0, HISTORY_LINES);
@@ -170,13 +170,13 @@ function readHistory(path: string): string[] {
   }
 }
 
-/** A history that can't be kept is no reason to stop. */
+/** A history that can't be saved is no reason to stop. */
 function writeHistory(path: string, history: readonly string[]): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, `${history.join('\n')}\n`, { mode: 0o600 });
     chmodSync(path, 0o600);
   } catch {
-    // The next session has none.
+    // The next session has no history.
   }
 }

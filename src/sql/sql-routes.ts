@@ -9,7 +9,7 @@ import { Queries, TooManyQueries } from './query-pool.js';
 import { SqlError, type SqlFault, timeSentence } from './sql-error.js';
 import { describeTables, type SqlTable } from './sql-tables.js';
 
-/** The forms of answers by their media types: the first unless another is asked for. */
+/** The formats of answers by their media types; the first is the default. */
 const FORMS = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
@@ -40,13 +40,13 @@ const OTHER_FORMS = {
   'application/vnd.apache.parquet': binary('a Parquet file'),
 };
 
-/** What a query can fail with, by whose fault it is. */
+/** The statuses of failed queries, by cause. */
 const STATUSES: Record<SqlFault, ErrorStatus> = { query: 400, limit: 422, engine: 422, lake: 503, busy: 503 };
 
-/** When to come back where others run. */
+/** When to retry while others run. */
 const RETRY_S = 5;
 
-/** What somebody is told whose query has to wait. */
+/** The sentence for a query that has to wait. */
 function busySentence(isOfOrganization: boolean): string {
   return isOfOrganization
     ? `Your organization already runs as many queries as it may: ask again in ${RETRY_S} seconds.`
@@ -121,7 +121,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
     '',
     {
       bodyLimit,
-      // What packs an answer takes more time than the query; Parquet is small.
+      // Compressing an answer takes more time than the query; Parquet is small.
       compress: false,
       config: {
         action: 'run SQL',

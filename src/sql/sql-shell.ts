@@ -26,10 +26,10 @@ export type Format = (typeof FORMATS)[number];
 export const SHOWN_ROWS = 1000;
 const SHOWN_CHARACTERS = 200;
 
-/** What reads the lake and changes nothing. */
+/** Statements that only read the lake. */
 const READING = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
 
-/** What changes only what is in the memory of this process, or writes a file. */
+/** Statements that change only this process's memory, or write a file. */
 const WRITING = new Set([
   ...READING,
   StatementType.INSERT,
@@ -42,18 +42,18 @@ const WRITING = new Set([
   StatementType.COPY,
 ]);
 
-/** What a shell works with. */
+/** The options of a shell. */
 export interface ShellOptions {
-  /** The organization that is seen; undefined for all. */
+  /** The only visible organization; undefined for all. */
   readonly orgId?: string | undefined;
   readonly format: Format;
-  /** The file that rows are written to instead of `out`. */
+  /** The file for rows, instead of `out`. */
   readonly output?: string | undefined;
-  /** Whether tables of one's own and files can be written. */
+  /** Whether own tables and files can be written. */
   readonly isWriting: boolean;
 }
 
-/** SQL over the lake of a data folder, in a DuckDB of this process: it needs no service, waits for no lock, and writes nothing of Daybook's. */
+/** SQL on the lake of a data folder, in a DuckDB of this process: it needs no service, waits for no lock, and never writes Daybook's data. */
 export class Shell {
   private isInterrupted = false;
 
@@ -94,7 +94,7 @@ export class Shell {
     for (const statement of statements) await this.execute(statement);
   }
 
-  /** Runs a statement, and writes its rows. Throws a UsageError that says what DuckDB says. */
+  /** Runs a statement and writes its rows. Throws a UsageError with DuckDB's message. */
   async execute(statement: Statement): Promise<void> {
     const started = performance.now();
     const { sql } = statement;
@@ -116,13 +116,13 @@ export class Shell {
     }
   }
 
-  /** Ends the statement that runs. */
+  /** Cancels the running statement. */
   interrupt(): void {
     this.isInterrupted = true;
     this.connection.interrupt();
   }
 
-  /** The type of a statement. Throws a UsageError for one that may not be run here. */
+  /** The type of a statement. Throws a UsageError for one that isn't allowed here. */
   private async typeOf(sql: string): Promise<StatementType> {
     const { isWriting } = this.options;
     if (/^pragma\b/i.test(sql)) throw new UsageError("PRAGMA can't be used here.");
@@ -135,7 +135,7 @@ export class Shell {
           ? `${StatementType[type]} can't be used here: --write allows tables in memory and COPY ... TO files.`
           : `${StatementType[type]} can't be used here, only SELECT: --write allows tables in memory and COPY ... TO files.`,
       );
-    // What is explained with ANALYZE is run.
+    // EXPLAIN ANALYZE runs its statement.
     const explained = /^\s*EXPLAIN\s+(?:ANALYZE\b\s*)?(?:\([^)]*\)\s*)?/i.exec(sql);
     if (type === StatementType.EXPLAIN) {
       const inner = await this.typeOf(sql.slice(explained?.[0].length));
@@ -145,7 +145,7 @@ export class Shell {
     return type;
   }
 
-  /** Throws a UsageError for a COPY into the data folder, or to where that can't be told. */
+  /** Throws a UsageError for a COPY into the data folder, or if its target isn't clear. */
   private refuseOwn(sql: string): void {
     const target = /\bTO\s+'((?:[^']|'')*)'\s*(?:\([^()]*\)\s*)?$/i.exec(sql)?.[1]?.replaceAll("''", "'");
     const path = resolve(target ?? '');
@@ -159,7 +159,7 @@ export class Shell {
     if (!this.out.write(text)) await once(this.out, 'drain');
   }
 
-  /** Writes the rows as a table for people: the first of them, and how many there are. */
+  /** Writes the first rows as a table for people, and the number of all. */
   private async writeTable(sql: string, started: number): Promise<void> {
     const { connection } = this;
     const names = (await this.columnsOf(sql)).map(({ name }) => name);
@@ -187,15 +187,15 @@ export class Shell {
   }
 
   /**
-   * Writes the rows as CSV or as a JSON array, a part at a time.
-   * TRICKY: where a query fails that has given some chunks, the driver's stream just ends. So there is a row after the last one,
-   * and where that doesn't come, running the query again says why.
+   * Writes the rows as CSV or as a JSON array, in portions.
+   * TRICKY: if a query fails after some chunks, the driver's stream just ends. So there is one row after the last, and if it doesn't come,
+   * the query is run again for its error.
    */
   private async writeLines(sql: string, format: 'csv' | 'json'): Promise<void> {
     const columns = await this.columnsOf(sql);
     const names = columns.map((column) => column.sql).join(', ');
     const isCsv = format === 'csv';
-    // Each row of JSON has what is between rows before it.
+    // Each row of JSON begins with the separator.
     const row = isCsv ? csvRow(columns) : `concat(',', chr(10), ${jsonRow(columns)})`;
     const lines = `SELECT ${row} FROM (\n${sql}\n) AS answer (${names}) UNION ALL SELECT NULL`;
     if (isCsv) await this.write(csvLine(columns.map(({ name }) => name)));
@@ -216,7 +216,7 @@ export class Shell {
     if (!isCsv) await this.write(isFirst ? '[]\n' : '\n]\n');
   }
 
-  /** The columns of a SELECT, under names of our own. */
+  /** The columns of a SELECT, under unique names. */
   private async columnsOf(sql: string): Promise<Expression[]> {
     const prepared = await this.connection.prepare(sql);
     const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
@@ -242,7 +242,7 @@ function isNumber({ typeId }: DuckDBType): boolean {
   return NUMBERS.has(typeId);
 }
 
-/** A value for people: on one line, not too long, and without what a terminal would obey. */
+/** A value for people: on one line, not too long, without control sequences. */
 function shown(value: DuckDBValue): string {
   if (value === null) return 'NULL';
   const text = String(value).replaceAll(/\p{C}/gu, (char) =>
@@ -251,7 +251,7 @@ function shown(value: DuckDBValue): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
 }
 
-/** Where a file is written until it is whole. */
+/** The temporary path of a file until it is complete. */
 export function draftOf(output: string): string {
   return `${resolve(output)}.unfinished`;
 }

@@ -7,7 +7,7 @@ export interface SqlTable {
   readonly kind: 'events' | 'day table' | 'reference' | 'view';
   /** What a row is. */
   readonly about: string;
-  /** The columns that no two rows have alike. */
+  /** The columns that identify a row. */
   readonly grain: readonly string[];
   readonly columns: readonly {
     readonly name: string;
@@ -18,10 +18,10 @@ export interface SqlTable {
 
 const KINDS = { events: 'events', days: 'day table', references: 'reference', views: 'view' } as const;
 
-/** All tables and views that SQL can read, with the types that DuckDB has for their columns, and the comments of their texts. */
+/** All tables and views that SQL can read, with DuckDB's types of their columns, and their comments. */
 export async function describeTables(prices: string): Promise<SqlTable[]> {
   const connection = await openLake({ memoryMb: 64, threads: 1, prices });
-  // Types are the same where there are no files.
+  // Types are the same without files.
   await readLake(connection, 'nowhere');
   const result = await connection.runAndReadAll(
     "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY column_index",
@@ -39,7 +39,7 @@ export async function describeTables(prices: string): Promise<SqlTable[]> {
           .filter(([table]) => table === name)
           .map(([, column, type]) => ({ name: column, type, comment: comments.get(column) ?? null })),
       }))
-      // The views of what isn't in the lake are none here.
+      // Views on tables that aren't in the lake don't exist here.
       .filter(({ columns }) => columns.length > 0),
   );
 }

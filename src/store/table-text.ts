@@ -13,7 +13,7 @@ export interface TableText {
   readonly name: string;
   /** What a row is, in a sentence or two. */
   readonly about: string;
-  /** The columns that no two rows have alike. */
+  /** The columns that identify a row. */
   readonly grain: readonly string[];
   /** What a column is, by its name; not every one needs it. */
   readonly comments: ReadonlyMap<string, string>;
