@@ -85,6 +85,7 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   const before = [
     ...members.map(([name]) => `ALTER TABLE ${isDuckDb ? 'events' : 'events_rows'} DROP COLUMN ${name}`),
     'ALTER TABLE prices DROP COLUMN cache_write_1h_price',
+    'DROP TABLE ingested_files',
     'DELETE FROM changes WHERE number >= 24',
     "DELETE FROM facts WHERE name = 'schema'",
     ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
