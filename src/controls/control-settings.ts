@@ -4,23 +4,25 @@ import { NOT_BLANK } from '../name-text.js';
 import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';
 
-const flag = z.boolean().optional();
+/** A member that may be absent, with its part of the example. */
+const member = <Form extends z.ZodType>(form: Form, example: z.input<Form>) =>
+  form.meta({ examples: [example] }).optional();
+
 /** A name, or '' if there is none. */
-const oneName = z.string().regex(/^$|\S/, NOT_BLANK[1]);
-const text = oneName.optional();
-const texts = z.array(oneName).optional();
-const words = z.string().optional();
-const open = z.record(z.string(), z.unknown()).optional();
-const amount = z.number().min(0).optional();
-const port = z.int().min(0).max(65_535).optional();
-const emails = z
-  .array(
-    z
-      .string()
-      .regex(/^\S+@\S+$/, 'must be an e-mail address')
-      .max(320),
-  )
-  .optional();
+const Name = z.string().regex(/^$|\S/, NOT_BLANK[1]);
+const Email = z
+  .string()
+  .regex(/^\S+@\S+$/, 'must be an e-mail address')
+  .max(320);
+
+const flag = (example: boolean) => member(z.boolean(), example);
+const text = (example: string) => member(Name, example);
+const texts = (...example: string[]) => member(z.array(Name), example);
+const words = (example: string) => member(z.string(), example);
+const open = (example: Record<string, unknown>) => member(z.record(z.string(), z.unknown()), example);
+const amount = (example: number) => member(z.number().min(0), example);
+const port = (example: number) => member(z.int().min(0).max(65_535), example);
+const emails = (...example: string[]) => member(z.array(Email), example);
 
 const NO_CREDENTIALS =
   'must not have an address with a password or token: put that into env, which is stored encrypted';
@@ -50,235 +52,175 @@ const Hooks = HooksConfig.superRefine((hooks, context) => {
 }).meta({ additionalProperties: false });
 
 const CustomModel = z.looseObject({
-  model: text,
-  id: text,
-  index: z.number().optional(),
-  baseUrl: text,
-  apiKey: text,
-  displayName: text,
-  maxContextLimit: amount,
-  enableThinking: flag,
-  thinkingMaxTokens: amount,
-  maxOutputTokens: amount,
-  extraHeaders: open,
-  extraArgs: open,
-  noImageSupport: flag,
+  model: text('acme-large'),
+  id: text('custom:acme-large'),
+  index: member(z.number(), 0),
+  baseUrl: text('https://models.acme.example/v1'),
+  apiKey: text('***'),
+  displayName: text('Acme Large'),
+  maxContextLimit: amount(200_000),
+  enableThinking: flag(true),
+  thinkingMaxTokens: amount(8192),
+  maxOutputTokens: amount(16_384),
+  extraHeaders: open({ 'x-team': '***' }),
+  extraArgs: open({ temperature: 0.2 }),
+  noImageSupport: flag(false),
   cloudhosted: z
     .looseObject({
-      cloudProfile: text,
-      cloudRegion: text,
-      cloudhostedBaseUrl: text,
-      cloudAuthRefresh: text,
-      cloudCredentialExport: text,
+      cloudProfile: text('production'),
+      cloudRegion: text('eu-1'),
+      cloudhostedBaseUrl: text('https://cloud.acme.example'),
+      cloudAuthRefresh: text('acme login'),
+      cloudCredentialExport: text('acme token'),
     })
     .optional(),
-  baseModelId: z.unknown().optional(),
-  useInRouter: flag,
+  baseModelId: member(z.unknown(), 'claude-opus-4-5'),
+  useInRouter: flag(true),
 });
 
-/** An example with every member, for the reference and for tests. */
-export const EXAMPLE = {
-  sessionDefaultSettings: { model: 'claude-opus-4-5', specModeModel: 'claude-opus-4-5', runInWorktree: true },
-  subagentModelSettings: { lightModel: 'light', mediumModel: 'medium', heavyModel: 'heavy' },
-  mcpAutonomyOverrides: { github: 'auto-low' },
-  mcpAutonomyUrlOverrides: [{ urlPattern: 'https://mcp.acme.example/*' }],
-  builtInToolAutonomyOverrides: { Execute: 'manual' },
-  cloudSessionSync: true,
-  voiceDictationEnabled: false,
-  wikiCloudSync: false,
-  advancedAnalyticsEnabled: true,
-  localSignalsOptIn: false,
-  includeCoAuthoredByAgent: true,
-  enableAgentShield: true,
-  agentShield20OptIn: false,
-  ideAutoConnect: true,
-  commandAllowlist: ['npm test'],
-  commandDenylist: ['sudo'],
-  commandBlocklist: ['rm -rf /'],
-  customModels: [
-    {
-      model: 'acme-large',
-      id: 'custom:acme-large',
-      index: 0,
-      baseUrl: 'https://models.acme.example/v1',
-      apiKey: '***',
-      displayName: 'Acme Large',
-      maxContextLimit: 200_000,
-      enableThinking: true,
-      thinkingMaxTokens: 8192,
-      maxOutputTokens: 16_384,
-      extraHeaders: { 'x-team': '***' },
-      extraArgs: { temperature: 0.2 },
-      noImageSupport: false,
-      cloudhosted: {
-        cloudProfile: 'production',
-        cloudRegion: 'eu-1',
-        cloudhostedBaseUrl: 'https://cloud.acme.example',
-        cloudAuthRefresh: 'acme login',
-        cloudCredentialExport: 'acme token',
-      },
-      baseModelId: 'claude-opus-4-5',
-      useInRouter: true,
-    },
-  ],
-  modelPolicy: {
-    allowedModelIds: ['claude-opus-4-5'],
-    blockedModelIds: ['old-model'],
-    allowCustomModels: true,
-    allowedBaseUrls: ['https://models.acme.example'],
-    allowAllPlatformModels: false,
-    isFastModelsAllowed: true,
-    requireExplicitOptInModelIds: ['claude-opus-4-5'],
-    allowPlatformRouterByok: false,
-    platformRouterByokOnly: false,
-  },
-  mcpPolicy: { enabled: true, allowlist: ['github'] },
-  missionPolicy: { restrictedAccess: true, allowedUserIds: ['ada'] },
-  userModelPolicies: { ada: { allowedModelIds: ['claude-opus-4-5'] } },
-  enabledPlugins: { 'formatter@acme': true },
-  disabledSkills: ['release-notes'],
-  extraKnownMarketplaces: { acme: { source: { source: 'codehost', repo: 'acme/plugins' } } },
-  strictKnownMarketplaces: [
-    {
-      source: 'codehost' as const,
-      repo: 'acme/plugins',
-      ref: 'main',
-      sha: '0123456789abcdef0123456789abcdef01234567',
-    },
-  ],
-  networkPolicy: { allowedIps: ['127.0.0.1', '::1', '10.0.0.0/8', '2001:db8::/32'] },
-  sandbox: {
-    enabled: true,
-    filesystem: { allowWrite: ['./'], allowRead: ['/usr'], denyWrite: ['/etc'], denyRead: ['/root'] },
-    network: {
-      allowedDomains: ['registry.acme.example'],
-      allowUnixSockets: ['/var/run/docker.sock'],
-      allowAllUnixSockets: false,
-      allowLocalBinding: true,
-      httpProxyPort: 8080,
-      socksProxyPort: 1080,
-    },
-  },
-  allowManagedHooksOnly: false,
-  hooks: {
+/** The settings that an organization's owner controls (public-api.md 2.9). */
+const Members = z.looseObject({
+  sessionDefaultSettings: z
+    .looseObject({
+      model: text('claude-opus-4-5'),
+      specModeModel: text('claude-opus-4-5'),
+      runInWorktree: flag(true),
+    })
+    .optional(),
+  subagentModelSettings: z
+    .looseObject({ lightModel: text('light'), mediumModel: text('medium'), heavyModel: text('heavy') })
+    .optional(),
+  mcpAutonomyOverrides: open({ github: 'auto-low' }),
+  mcpAutonomyUrlOverrides: z
+    .array(z.looseObject({ urlPattern: text('https://mcp.acme.example/*') }))
+    .optional(),
+  builtInToolAutonomyOverrides: open({ Execute: 'manual' }),
+  cloudSessionSync: flag(true),
+  voiceDictationEnabled: flag(false),
+  wikiCloudSync: flag(false),
+  advancedAnalyticsEnabled: flag(true),
+  localSignalsOptIn: flag(false),
+  includeCoAuthoredByAgent: flag(true),
+  enableAgentShield: flag(true),
+  agentShield20OptIn: flag(false),
+  ideAutoConnect: flag(true),
+  commandAllowlist: texts('npm test'),
+  commandDenylist: texts('sudo'),
+  commandBlocklist: texts('rm -rf /'),
+  customModels: z.array(CustomModel).optional(),
+  modelPolicy: z
+    .looseObject({
+      allowedModelIds: texts('claude-opus-4-5'),
+      blockedModelIds: texts('old-model'),
+      allowCustomModels: flag(true),
+      allowedBaseUrls: texts('https://models.acme.example'),
+      allowAllPlatformModels: flag(false),
+      isFastModelsAllowed: flag(true),
+      requireExplicitOptInModelIds: texts('claude-opus-4-5'),
+      allowPlatformRouterByok: flag(false),
+      platformRouterByokOnly: flag(false),
+    })
+    .optional(),
+  mcpPolicy: z.looseObject({ enabled: flag(true), allowlist: texts('github') }).optional(),
+  missionPolicy: z.looseObject({ restrictedAccess: flag(true), allowedUserIds: texts('ada') }).optional(),
+  userModelPolicies: open({ ada: { allowedModelIds: ['claude-opus-4-5'] } }),
+  enabledPlugins: open({ 'formatter@acme': true }),
+  disabledSkills: texts('release-notes'),
+  extraKnownMarketplaces: open({ acme: { source: { source: 'codehost', repo: 'acme/plugins' } } }),
+  strictKnownMarketplaces: z
+    .array(
+      z.looseObject({
+        source: member(z.enum(['codehost']), 'codehost'),
+        repo: text('acme/plugins'),
+        ref: text('main'),
+        sha: text('0123456789abcdef0123456789abcdef01234567'),
+      }),
+    )
+    .optional(),
+  networkPolicy: z
+    .looseObject({
+      allowedIps: member(z.array(AddressRange), ['127.0.0.1', '::1', '10.0.0.0/8', '2001:db8::/32']),
+    })
+    .optional(),
+  sandbox: z
+    .looseObject({
+      enabled: flag(true),
+      filesystem: z
+        .looseObject({
+          allowWrite: texts('./'),
+          allowRead: texts('/usr'),
+          denyWrite: texts('/etc'),
+          denyRead: texts('/root'),
+        })
+        .optional(),
+      network: z
+        .looseObject({
+          allowedDomains: texts('registry.acme.example'),
+          allowUnixSockets: texts('/var/run/docker.sock'),
+          allowAllUnixSockets: flag(false),
+          allowLocalBinding: flag(true),
+          httpProxyPort: port(8080),
+          socksProxyPort: port(1080),
+        })
+        .optional(),
+    })
+    .optional(),
+  allowManagedHooksOnly: flag(false),
+  hooks: member(Hooks, {
     hooksDisabled: false,
     showHookOutput: true,
     PostToolUse: [
       {
         matcher: 'Edit|Write',
         commandRegex: '',
-        hooks: [{ type: 'command' as const, command: 'npm run format', timeout: 30 }],
+        hooks: [{ type: 'command', command: 'npm run format', timeout: 30 }],
       },
     ],
-  },
-  restrictMemberVisibility: false,
-  restrictApiKeyCreationToManagers: true,
-  managedComputersEnabled: true,
-  byomComputersEnabled: true,
-  disableAutoUpdate: false,
-  disableWeeklyUsageSummary: true,
-  managedComputersAllowedEmails: ['ada@acme.example'],
-  byomComputersAllowedEmails: ['grace@acme.example'],
-  personaSettings: { enabledRoles: ['developer'], personaConnectors: { github: true } },
-  sessionRetentionDays: 90,
-  platformRouterGuidance: 'Prefer the small model.',
-  platformRouterRules: [{ guidance: 'Use the large model.', when: 'The task spans files.' }],
-  env: { ACME_TOKEN: '***' },
-};
+  }),
+  restrictMemberVisibility: flag(false),
+  restrictApiKeyCreationToManagers: flag(true),
+  managedComputersEnabled: flag(true),
+  byomComputersEnabled: flag(true),
+  disableAutoUpdate: flag(false),
+  disableWeeklyUsageSummary: flag(true),
+  managedComputersAllowedEmails: emails('ada@acme.example'),
+  byomComputersAllowedEmails: emails('grace@acme.example'),
+  personaSettings: z
+    .looseObject({
+      enabledRoles: member(z.array(z.unknown()), ['developer']),
+      personaConnectors: open({ github: true }),
+    })
+    .optional(),
+  sessionRetentionDays: member(z.int().min(14).max(365), 90),
+  platformRouterGuidance: words('Prefer the small model.'),
+  platformRouterRules: z
+    .array(z.looseObject({ guidance: words('Use the large model.'), when: words('The task spans files.') }))
+    .optional(),
+  env: open({ ACME_TOKEN: '***' }),
+});
 
-/** The settings that an organization's owner controls (public-api.md 2.9). Members that it doesn't list are kept. */
-export const Settings = z
-  .looseObject({
-    sessionDefaultSettings: z
-      .looseObject({ model: text, specModeModel: text, runInWorktree: flag })
-      .optional(),
-    subagentModelSettings: z
-      .looseObject({ lightModel: text, mediumModel: text, heavyModel: text })
-      .optional(),
-    mcpAutonomyOverrides: open,
-    mcpAutonomyUrlOverrides: z.array(z.looseObject({ urlPattern: text })).optional(),
-    builtInToolAutonomyOverrides: open,
-    cloudSessionSync: flag,
-    voiceDictationEnabled: flag,
-    wikiCloudSync: flag,
-    advancedAnalyticsEnabled: flag,
-    localSignalsOptIn: flag,
-    includeCoAuthoredByAgent: flag,
-    enableAgentShield: flag,
-    agentShield20OptIn: flag,
-    ideAutoConnect: flag,
-    commandAllowlist: texts,
-    commandDenylist: texts,
-    commandBlocklist: texts,
-    customModels: z.array(CustomModel).optional(),
-    modelPolicy: z
-      .looseObject({
-        allowedModelIds: texts,
-        blockedModelIds: texts,
-        allowCustomModels: flag,
-        allowedBaseUrls: texts,
-        allowAllPlatformModels: flag,
-        isFastModelsAllowed: flag,
-        requireExplicitOptInModelIds: texts,
-        allowPlatformRouterByok: flag,
-        platformRouterByokOnly: flag,
-      })
-      .optional(),
-    mcpPolicy: z.looseObject({ enabled: flag, allowlist: texts }).optional(),
-    missionPolicy: z.looseObject({ restrictedAccess: flag, allowedUserIds: texts }).optional(),
-    userModelPolicies: open,
-    enabledPlugins: open,
-    disabledSkills: texts,
-    extraKnownMarketplaces: open,
-    strictKnownMarketplaces: z
-      .array(z.looseObject({ source: z.enum(['codehost']).optional(), repo: text, ref: text, sha: text }))
-      .optional(),
-    networkPolicy: z.looseObject({ allowedIps: z.array(AddressRange).optional() }).optional(),
-    sandbox: z
-      .looseObject({
-        enabled: flag,
-        filesystem: z
-          .looseObject({ allowWrite: texts, allowRead: texts, denyWrite: texts, denyRead: texts })
-          .optional(),
-        network: z
-          .looseObject({
-            allowedDomains: texts,
-            allowUnixSockets: texts,
-            allowAllUnixSockets: flag,
-            allowLocalBinding: flag,
-            httpProxyPort: port,
-            socksProxyPort: port,
-          })
-          .optional(),
-      })
-      .optional(),
-    allowManagedHooksOnly: flag,
-    hooks: Hooks.optional(),
-    restrictMemberVisibility: flag,
-    restrictApiKeyCreationToManagers: flag,
-    managedComputersEnabled: flag,
-    byomComputersEnabled: flag,
-    disableAutoUpdate: flag,
-    disableWeeklyUsageSummary: flag,
-    managedComputersAllowedEmails: emails,
-    byomComputersAllowedEmails: emails,
-    personaSettings: z
-      .looseObject({ enabledRoles: z.array(z.unknown()).optional(), personaConnectors: open })
-      .optional(),
-    sessionRetentionDays: z.int().min(14).max(365).optional(),
-    platformRouterGuidance: words,
-    platformRouterRules: z.array(z.looseObject({ guidance: words, when: words })).optional(),
-    env: open,
-  })
-  .superRefine((settings, context) => {
-    for (const path of addressesWithCredentials(settings))
-      context.addIssue({ code: 'custom', path: [...path], message: NO_CREDENTIALS });
-  })
-  .meta({
-    id: 'EnterpriseControls',
-    description: 'members that are not listed here are kept as they are; secrets are shown as ***',
-    examples: [EXAMPLE],
-  });
+/** The example of a schema, made from those of its members. */
+function exampleOf(schema: unknown): unknown {
+  const examples = schema instanceof z.ZodType ? schema.meta()?.examples : undefined;
+  if (Array.isArray(examples)) return examples[0];
+  if (schema instanceof z.ZodOptional) return exampleOf(schema.unwrap());
+  if (schema instanceof z.ZodArray) return [exampleOf(schema.element)];
+  if (!(schema instanceof z.ZodObject)) return undefined;
+  return Object.fromEntries(Object.entries(schema.shape).map(([name, form]) => [name, exampleOf(form)]));
+}
+
+/** An example with every member, for the reference and for tests. */
+export const EXAMPLE = Members.parse(exampleOf(Members));
+
+/** The settings, with members that aren't listed kept as they are. */
+export const Settings = Members.superRefine((settings, context) => {
+  for (const path of addressesWithCredentials(settings))
+    context.addIssue({ code: 'custom', path: [...path], message: NO_CREDENTIALS });
+}).meta({
+  id: 'EnterpriseControls',
+  description: 'members that are not listed here are kept as they are; secrets are shown as ***',
+  examples: [EXAMPLE],
+});
 export type Settings = z.infer<typeof Settings>;
 
 /** Replaces a secret in answers, and in settings that keep the stored one. */
