@@ -11,6 +11,8 @@ import { type Action, may, Role } from './roles.js';
 /** The errors of any route, and the additional ones of routes that need a credential. */
 const BY_ALL: readonly ErrorStatus[] = [400, 405, 408, 429, 431, 500];
 const BY_CREDENTIAL: readonly ErrorStatus[] = [401, 403, 503];
+/** Those of routes with a body of JSON. */
+const BY_BODY: readonly ErrorStatus[] = [413, 415];
 const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
 const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, no-cache' };
@@ -42,7 +44,12 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   } = route.config ?? {};
   const shape = familyOf(url);
   const own = Object.keys(errors).map(Number) as ErrorStatus[];
-  const statuses = new Set([...BY_ALL, ...(family === undefined ? [] : BY_CREDENTIAL), ...own]);
+  const statuses = new Set([
+    ...BY_ALL,
+    ...(family === undefined ? [] : BY_CREDENTIAL),
+    ...(schema?.body === undefined ? [] : BY_BODY),
+    ...own,
+  ]);
   if (isHealthCheck === true) statuses.delete(429);
   const answers = schema.response as Record<string, z.ZodType>;
   const problems = [...statuses].filter((status) => !Object.hasOwn(answers, status));
@@ -56,6 +63,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
   const sentences = {
     403: forbidden(action),
     405: `This path doesn't have ${other}: use ${allow}.`,
+    ...(route.bodyLimit === undefined ? {} : { 413: `The body must have at most ${route.bodyLimit} bytes.` }),
     ...errors,
   };
   const responses = Object.fromEntries(

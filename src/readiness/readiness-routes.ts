@@ -2,35 +2,18 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ApiError } from '../api/errors.js';
+import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { Level } from './maturity-level.js';
 import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
-import { type Repository, reportsOf, repositoriesOf, saveReport, UnknownCursor } from './stored-reports.js';
+import { type Repository, reportsOf, repositoriesOf, saveReport } from './stored-reports.js';
 
 /** A report of fifty criteria has some 10 KiB. */
 const BODY_BYTES = 1 << 18;
 
-const A_LIMIT = 'must be a positive integer';
 /** More than there can be. Larger limits are capped to this, because the contract has no maximum. */
 const LIMIT = 999_999_999;
-const A_REPOSITORY_LIMIT = 'must be an integer from 1 to 100';
-
-const limit = (pattern: RegExp, sentence: string, maximum?: number) =>
-  z
-    .string(sentence)
-    .regex(pattern, sentence)
-    .meta({
-      // A query string has only texts; this one is a number.
-      type: 'integer',
-      pattern: undefined,
-      minimum: 1,
-      maximum,
-      default: 20,
-      description: 'largest number to return',
-      examples: [20],
-    })
-    .optional();
+const LARGEST = 'largest number to return';
 
 const Reports = z.object({ reports: z.array(Report) }).meta({ id: 'ReadinessReports' });
 
@@ -133,23 +116,22 @@ async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): 
   return reply.type('application/json; charset=utf-8').send(Readable.from(all(), { objectMode: false }));
 }
 
-function unknown(startAfter: string | undefined, what: string): ApiError {
-  return new ApiError(400, `The parameter startAfter must be the id of ${what}, and ${startAfter} is none.`);
-}
-
 /** Readiness reports (public-api.md 4.11; decisions.md, Readiness). */
 export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   app.get(
     '/maturity-level-reports',
     {
-      config: { action: 'read readiness reports', errors: { 400: `The parameter limit ${A_LIMIT}.` } },
+      config: {
+        action: 'read readiness reports',
+        errors: { 400: 'The parameter limit must be a positive integer.' },
+      },
       schema: {
         tags: ['readiness'],
         summary: 'Readiness reports, newest first',
         description: 'For the next page, send the reportId of the last report as startAfter.',
         querystring: z.strictObject({
           repoId: RepoId.meta({ description: 'only reports of this repository' }).optional(),
-          limit: limit(/^[1-9]\d*$/, A_LIMIT),
+          limit: limitOf(LARGEST, false),
           startAfter: ReportId.meta({
             description: 'reportId of the last report of the previous page',
           }).optional(),
@@ -158,14 +140,9 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       },
     },
     async (request, reply) => {
-      const { repoId, limit = '20', startAfter } = request.query;
+      const { repoId, limit = DEFAULT_LIMIT, startAfter } = request.query;
       const page = { repoId, limit: Math.min(Number(limit), LIMIT), startAfter };
-      try {
-        return await sendPieces(reply, listOf('reports', reportsOf(store, request.caller.orgId, page)));
-      } catch (error) {
-        if (error instanceof UnknownCursor) throw unknown(startAfter, 'a report');
-        throw error;
-      }
+      return sendPieces(reply, listOf('reports', reportsOf(store, request.caller.orgId, page)));
     },
   );
 
@@ -173,13 +150,7 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     '/maturity-level-reports',
     {
       bodyLimit: BODY_BYTES,
-      config: {
-        action: 'submit readiness reports',
-        errors: {
-          413: `The body must have at most ${BODY_BYTES} bytes.`,
-          415: "This route doesn't accept that Content-Type: send application/json.",
-        },
-      },
+      config: { action: 'submit readiness reports' },
       schema: {
         tags: ['readiness'],
         summary: 'Submit a readiness report',
@@ -197,14 +168,14 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     {
       config: {
         action: 'read readiness reports',
-        errors: { 400: `The parameter limit ${A_REPOSITORY_LIMIT}.` },
+        errors: { 400: 'The parameter limit must be an integer from 1 to 100.' },
       },
       schema: {
         tags: ['readiness'],
         summary: 'Repositories with their newest readiness reports, ordered by address',
         description: 'For the next page, send the repoId of the last repository as startAfter.',
         querystring: z.strictObject({
-          limit: limit(/^([1-9]\d?|100)$/, A_REPOSITORY_LIMIT, 100),
+          limit: limitOf(LARGEST),
           startAfter: RepoId.meta({
             description: 'repoId of the last repository of the previous page',
           }).optional(),
@@ -213,14 +184,9 @@ export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       },
     },
     async (request) => {
-      const { limit = '20', startAfter } = request.query;
-      try {
-        const found = await repositoriesOf(store, request.caller.orgId, { limit: Number(limit), startAfter });
-        return { repositories: found.map(rowOf) };
-      } catch (error) {
-        if (error instanceof UnknownCursor) throw unknown(startAfter, 'a repository');
-        throw error;
-      }
+      const { limit = DEFAULT_LIMIT, startAfter } = request.query;
+      const found = await repositoriesOf(store, request.caller.orgId, { limit: Number(limit), startAfter });
+      return { repositories: found.map(rowOf) };
     },
   );
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ApiError } from '../api/errors.js';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
@@ -17,9 +18,9 @@ const SQL = {
   repositories: readSql('readiness/repositories.sql'),
 };
 
-/** The organization has nothing with the id after which a page should begin. */
-export class UnknownCursor extends Error {
-  override name = 'UnknownCursor';
+/** The error if an organization has nothing with the id after which a page should begin. */
+function unknownCursor(id: string, what: string): ApiError {
+  return new ApiError(400, `The parameter startAfter must be the id of ${what}, and ${id} is none.`);
 }
 
 /** Stores a report and returns it as stored. */
@@ -58,7 +59,7 @@ export async function saveReport(
 
 /**
  * The JSON of an organization's reports, newest first, in portions: `limit` of them after the one with an id. Reports that arrive
- * meanwhile come before all of them. Throws UnknownCursor.
+ * meanwhile come before all of them. Throws 400 for an unknown id.
  */
 export async function* reportsOf(
   store: Store,
@@ -72,7 +73,7 @@ export async function* reportsOf(
   let before = { at: Date.UTC(9999, 0), id: '' };
   if (startAfter !== undefined) {
     const [row] = await store.select(SQL.cursor, { org_id: orgId, report_id: startAfter });
-    if (row === undefined) throw new UnknownCursor();
+    if (row === undefined) throw unknownCursor(startAfter, 'a report');
     before = { at: Number(row.created_at), id: startAfter };
   }
   for (let left = limit; left > 0; left -= AT_ONCE) {
@@ -97,7 +98,7 @@ export interface Repository {
   readonly before: Report | undefined;
 }
 
-/** An organization's repositories ordered by address: `limit` of them after the one with an id. Throws UnknownCursor. */
+/** An organization's repositories ordered by address: `limit` of them after the one with an id. Throws 400 for an unknown id. */
 export async function repositoriesOf(
   store: Store,
   orgId: string,
@@ -106,7 +107,7 @@ export async function repositoriesOf(
   let after = '';
   if (startAfter !== undefined) {
     const [row] = await store.select(SQL.place, { org_id: orgId, repo_id: startAfter });
-    if (row === undefined) throw new UnknownCursor();
+    if (row === undefined) throw unknownCursor(startAfter, 'a repository');
     after = String(row.repo);
   }
   const rows = await store.select(SQL.repositories, { org_id: orgId, after, limit });

@@ -115,12 +115,11 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
   const queries = new Queries(config, (cause) => app.log.error({ cause }, 'a query failed'));
   app.addHook('onClose', async () => queries.close());
 
-  const bodyLimit = limits.textKb * 1024;
   const paramsSentence = `must be a list or an object of at most ${limits.params} texts, numbers, booleans or nulls`;
   app.post(
     '',
     {
-      bodyLimit,
+      bodyLimit: limits.textKb * 1024,
       // Compressing an answer takes more time than the query; Parquet is small.
       compress: false,
       config: {
@@ -128,8 +127,6 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
         forms: OTHER_FORMS,
         errors: {
           400: 'The body must be an object.',
-          413: `The body must have at most ${bodyLimit} bytes.`,
-          415: "This route doesn't accept that Content-Type: send application/json.",
           422: `${timeSentence(limits.timeSeconds)}.`,
           429: busySentence(true),
           503: busySentence(false),
