@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Caller, requireAction } from '../api/auth.js';
-import { ApiError, ERRORS } from '../api/errors.js';
+import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import {
   Change,
@@ -15,7 +15,6 @@ import {
   Provider,
   RemoteUser,
   Status,
-  Taken,
 } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { ProviderFailed } from './machine-provider.js';
@@ -84,8 +83,6 @@ const ByName = z.strictObject({
   name: z.string().meta({ description: 'name of the computer', examples: ['box'] }),
 });
 
-/** What a route with a JSON body can fail with. */
-export const BODY_ERRORS = { 413: ERRORS[413].detail, 415: ERRORS[415].detail };
 export const NOT_FOUND = {
   404: `There is no computer ${EXAMPLE_ID} in this organization: GET /api/v0/computers lists them.`,
 };
@@ -139,20 +136,6 @@ export function noComputer(name: string): ApiError {
   );
 }
 
-/** Has what must be unique, and is not, answered with 409. */
-async function orConflict<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Taken)
-      throw new ApiError(
-        409,
-        `This organization already has a computer with the ${error.member} ${error.value}: choose another.`,
-      );
-    throw error;
-  }
-}
-
 /** Throws 400 for a computer that the provider e2b can't make. */
 function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
   if (provider === undefined)
@@ -179,7 +162,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
   app.post(
     '/computers',
     {
-      config: { action: 'create computers', errors: { ...BODY_ERRORS, 409: NAME_TAKEN } },
+      config: { action: 'create computers', errors: { 409: NAME_TAKEN } },
       schema: {
         tags: ['computers'],
         operationId: 'createComputer',
@@ -204,7 +187,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         body.serviceAccountId === undefined
           ? principalOf(caller)
           : { kind: 'service', id: body.serviceAccountId };
-      const { computer, agentToken } = await orConflict(computers.create(caller.orgId, owner, body));
+      const { computer, agentToken } = await computers.create(caller.orgId, owner, body);
       const made = bodyOf(computer, deps, request, true);
       // Where a provider makes the machine, the agent there gets a token of its own.
       if (computer.provider === 'byom') return reply.status(201).send({ ...made, agentToken });
@@ -257,13 +240,10 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       ...read,
       schema: { ...read.schema, operationId: 'getComputer', summary: 'Get a computer', params: ById },
     },
-    async (request) =>
-      bodyOf(
-        await required(request.caller, { id: request.params.computerId }),
-        deps,
-        request,
-        request.query.includeProvisioningSteps !== 'false',
-      ),
+    async (request) => {
+      const computer = await required(request.caller, { id: request.params.computerId });
+      return bodyOf(computer, deps, request, request.query.includeProvisioningSteps !== 'false');
+    },
   );
 
   app.get(
@@ -277,19 +257,16 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
         params: ByName,
       },
     },
-    async (request) =>
-      bodyOf(
-        await required(request.caller, { name: request.params.name }),
-        deps,
-        request,
-        request.query.includeProvisioningSteps !== 'false',
-      ),
+    async (request) => {
+      const computer = await required(request.caller, { name: request.params.name });
+      return bodyOf(computer, deps, request, request.query.includeProvisioningSteps !== 'false');
+    },
   );
 
   app.patch(
     '/computers/:computerId',
     {
-      config: { action: 'change computers', errors: { ...NOT_FOUND, ...BODY_ERRORS, 409: NAME_TAKEN } },
+      config: { action: 'change computers', errors: { ...NOT_FOUND, 409: NAME_TAKEN } },
       schema: {
         tags: ['computers'],
         operationId: 'changeComputer',
@@ -303,20 +280,18 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     async (request) => {
       const { name, remoteUser, hostId } = request.body;
       const computer = await changeable(request.caller, request.params.computerId);
-      const changed = await orConflict(
-        computers.change(computer, (now) => {
-          if (hostId !== undefined && now.hostId !== null && now.hostId !== hostId)
-            throw new ApiError(
-              409,
-              'The member hostId is already set: create another computer for another machine.',
-            );
-          return {
-            ...(name === undefined ? {} : { name }),
-            ...(remoteUser === undefined ? {} : { remoteUser }),
-            ...(hostId === undefined ? {} : { hostId }),
-          };
-        }),
-      );
+      const changed = await computers.change(computer, (now) => {
+        if (hostId !== undefined && now.hostId !== null && now.hostId !== hostId)
+          throw new ApiError(
+            409,
+            'The member hostId is already set: create another computer for another machine.',
+          );
+        return {
+          ...(name === undefined ? {} : { name }),
+          ...(remoteUser === undefined ? {} : { remoteUser }),
+          ...(hostId === undefined ? {} : { hostId }),
+        };
+      });
       if (changed === undefined) throw noComputer(computer.id);
       return bodyOf(changed, deps, request, true);
     },

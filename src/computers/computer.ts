@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { ApiError } from '../api/errors.js';
 import { lineText, Uuid } from '../name-text.js';
+import { Queue } from '../queue.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { hasCredentials, withoutCredentials } from '../url-credentials.js';
@@ -117,16 +119,12 @@ export interface Computer {
   readonly createdAt: number;
 }
 
-/** Another computer of the organization has what must be unique. */
-export class Taken extends Error {
-  override name = 'Taken';
-
-  constructor(
-    readonly member: 'name' | 'hostId',
-    readonly value: string,
-  ) {
-    super(`${member} ${value} is taken`);
-  }
+/** The error for what must be unique in the organization, and is not. */
+function taken(member: 'name' | 'hostId', value: string): ApiError {
+  return new ApiError(
+    409,
+    `This organization already has a computer with the ${member} ${value}: choose another.`,
+  );
 }
 
 const COLUMNS =
@@ -179,7 +177,7 @@ function hashOf(token: string): string {
 
 /** The computers of all organizations. One service writes them, one change after the other. */
 export class Computers {
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly queue = new Queue();
 
   constructor(
     private readonly store: Store,
@@ -190,14 +188,14 @@ export class Computers {
 
   /**
    * Makes a computer. The agent token is in this answer only: the store has its SHA-256. A machine that exists is active at
-   * once; another is when its provider has made it. Throws Taken.
+   * once; another is when its provider has made it. Throws 409 for a name or hostId that is taken.
    */
   create(
     orgId: string,
     owner: Owner,
     wanted: NewComputer,
   ): Promise<{ computer: Computer; agentToken: string }> {
-    return this.exclusive(async () => {
+    return this.queue.run(async () => {
       const now = this.clock();
       const provider = wanted.provider ?? 'byom';
       const computer: Computer = {
@@ -275,7 +273,7 @@ export class Computers {
   /** Gives a computer another agent token, instead of the one it had, and answers it. */
   async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
     const token = newToken();
-    await this.exclusive(() =>
+    await this.queue.run(() =>
       this.store.run([
         {
           sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
@@ -294,12 +292,12 @@ export class Computers {
     return rows.map(toComputer);
   }
 
-  /** Changes a computer as it is now, and answers what it then is; undefined when it is gone. Throws Taken. */
+  /** Changes a computer as it is now, and answers what it then is; undefined when it is gone. Throws 409 as create does. */
   change(
     { orgId, id }: Pick<Computer, 'orgId' | 'id'>,
     to: (computer: Computer) => Partial<Computer>,
   ): Promise<Computer | undefined> {
-    return this.exclusive(async () => {
+    return this.queue.run(async () => {
       const found = await this.find(orgId, { id });
       if (found === undefined) return undefined;
       const changed: Computer = { ...found, ...to(found) };
@@ -320,7 +318,7 @@ export class Computers {
 
   /** Removes the passwords and tokens that earlier versions have kept in the addresses of repositories, and in errors. */
   removeCredentials(): Promise<void> {
-    return this.exclusive(async () => {
+    return this.queue.run(async () => {
       for (const row of await this.store.select('SELECT computer_id, repos, steps FROM computers')) {
         const [repos, steps] = [JSON.stringify(reposOf(row)), JSON.stringify(stepsOf(row))];
         if (repos === row.repos && steps === row.steps) continue;
@@ -335,7 +333,7 @@ export class Computers {
   }
 
   delete({ id }: Pick<Computer, 'id'>): Promise<void> {
-    return this.exclusive(() =>
+    return this.queue.run(() =>
       this.store.run([
         { sql: 'DELETE FROM computers WHERE computer_id = $computer_id', parameters: { computer_id: id } },
       ]),
@@ -347,14 +345,8 @@ export class Computers {
       'SELECT name, host_id FROM computers WHERE org_id = $org_id AND computer_id <> $computer_id AND (name = $name OR host_id = $host_id)',
       { org_id: orgId, computer_id: id, name, host_id: hostId },
     );
-    if (others.some((other) => other.name === name)) throw new Taken('name', name);
-    if (hostId !== null && others.length > 0) throw new Taken('hostId', hostId);
-  }
-
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
+    if (others.some((other) => other.name === name)) throw taken('name', name);
+    if (hostId !== null && others.length > 0) throw taken('hostId', hostId);
   }
 }
 

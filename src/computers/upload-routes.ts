@@ -7,8 +7,8 @@ import { nameText, Uuid } from '../name-text.js';
 import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { BODY_ERRORS, ComputerId, isOwn, NOT_FOUND, noComputer } from './computer-routes.js';
-import { NoTransfer, NotUploaded } from './upload.js';
+import { ComputerId, isOwn, NOT_FOUND, noComputer } from './computer-routes.js';
+import { NOT_SENT } from './upload.js';
 import { DestPath, FileName } from './workspace-path.js';
 
 /** How large a file can be. */
@@ -76,8 +76,6 @@ export const Completed = z
   })
   .meta({ id: 'CompletedUpload' });
 
-const NOT_SENT =
-  'The bytes have not arrived, or are not sizeBytes many: send them with PUT to the uploadUrl, then complete again.';
 const NOT_CONNECTED =
   'The computer is not connected: start "daybook agent" there, or wait for a machine that sleeps, then complete again.';
 const IS_THERE = (fileName: string) =>
@@ -93,8 +91,6 @@ function requireUpload(caller: Caller, computer: Computer): void {
 
 /** What a completion that failed is for the sender. */
 function refusalOf(error: unknown, fileName: string): unknown {
-  if (error instanceof NoTransfer) return new ApiError(404, error.message);
-  if (error instanceof NotUploaded) return new ApiError(424, NOT_SENT);
   if (error instanceof JobFailed)
     return error.reason === 'exists'
       ? new ApiError(409, IS_THERE(fileName))
@@ -120,7 +116,7 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
   app.post(
     '/computers/:computerId/files/:fileName/create-upload',
     {
-      config: { action: 'upload files to computers', errors: { ...NOT_FOUND, ...BODY_ERRORS } },
+      config: { action: 'upload files to computers', errors: NOT_FOUND },
       schema: {
         tags: ['computers'],
         operationId: 'createUpload',
@@ -155,7 +151,6 @@ export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
         action: 'upload files to computers',
         errors: {
           ...NOT_FOUND,
-          ...BODY_ERRORS,
           409: IS_THERE('hello.txt'),
           424: NOT_SENT,
           503: NOT_CONNECTED,

@@ -1,17 +1,11 @@
+import { ApiError } from '../api/errors.js';
 import type { Signer } from './address-signer.js';
 import { NotConnected, type Relay } from './agent-relay.js';
 import type { Objects } from './object-storage.js';
 import { LIFE_MS, type Transfer, type Transfers } from './transfer.js';
 
-/** There is no such transfer, or it was completed, or it has expired: the message says which. */
-export class NoTransfer extends Error {
-  override name = 'NoTransfer';
-}
-
-/** The bytes were never sent, or are not as many as was said. */
-export class NotUploaded extends Error {
-  override name = 'NotUploaded';
-}
+export const NOT_SENT =
+  'The bytes have not arrived, or are not sizeBytes many: send them with PUT to the uploadUrl, then complete again.';
 
 /** The completion of a file's transfer. */
 export interface Completion {
@@ -45,7 +39,7 @@ export class Uploads {
 
   /**
    * Has the computer write a file that was sent. One completion of a transfer goes on at a time; what was written to the same
-   * folder already is as good as written now. Throws NoTransfer, NotUploaded, NotConnected, NoAnswer and JobFailed.
+   * folder already is as good as written now. Throws 404 and 424, and NotConnected, NoAnswer and JobFailed.
    */
   async complete(
     of: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
@@ -71,19 +65,23 @@ export class Uploads {
     const folder = Buffer.from(destPath?.replace(/\/$/, '') ?? '').toString();
     const transfer = await this.transfers.findOf(of, transferId, folder);
     if (transfer === undefined)
-      throw new NoTransfer('There is no such transfer for this computer and file: create-upload starts one.');
+      throw new ApiError(
+        404,
+        'There is no such transfer for this computer and file: create-upload starts one.',
+      );
     if (transfer.isThere) {
       // A service that fell after it had noted this had no time for that.
       await this.objects.remove(transfer.id);
       return transfer;
     }
     if (transfer.isCompleted)
-      throw new NoTransfer(
+      throw new ApiError(
+        404,
         'The transfer was completed with another destPath: create-upload starts a new one.',
       );
     if (transfer.expiresAt <= this.clock())
-      throw new NoTransfer('The transfer has expired: create-upload starts a new one.');
-    if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new NotUploaded();
+      throw new ApiError(404, 'The transfer has expired: create-upload starts a new one.');
+    if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new ApiError(424, NOT_SENT);
     if (this.relay.connectedAt(transfer.computerId) === null) throw new NotConnected();
     const sha256 = await this.objects.sha256(transfer.id);
     await this.relay.ask(
