@@ -269,6 +269,21 @@ describe('ingest', () => {
     expect(code).toBe(0);
   });
 
+  test('reads the folder of the source where no path is named', async () => {
+    const folder = temporaryFolder();
+    dataFolder(folder);
+    mkdirSync(join(folder, '.claude', 'projects'), { recursive: true });
+    writeFileSync(join(folder, '.claude', 'projects', 's-1.jsonl'), '{}\n');
+    const args = ['ingest', '--org', 'acme', '--source', 'claude-code'];
+    const byHome = await daybook(args, { cwd: folder, env: { HOME: folder } });
+    expect(byHome.stdout).toMatch(/^1 file, 3 B/);
+    const env = { CLAUDE_CONFIG_DIR: join(folder, 'elsewhere') };
+    const byVariable = await runHere(args, { cwd: folder, env });
+    expect(byVariable.stderr).toContain(
+      `There is no file or folder ${join(folder, 'elsewhere', 'projects')}`,
+    );
+  });
+
   test('says what was rejected and where, and --strict makes it an error', async () => {
     const cwd = temporaryFolder();
     dataFolder(cwd);

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     throw new UsageError(`--user can't be combined with --source ${source.name}: its lines name their user.`);
   if (paths.length === 0 && source.folders.length === 0)
     throw new UsageError('Name the files or folders to read, or - for standard input.');
-  const named = paths.length > 0 ? paths : source.folders.map(expandPath);
+  const named = paths.length > 0 ? paths : foldersOf(source);
   const started = performance.now();
   const spool = join(chosen.data, 'inbox', `stdin-${process.pid}`);
   try {
@@ -97,6 +97,13 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
   }
 }
 
+/** The default folders of a source that exist here; all of them where none does, so that an error can name them. */
+function foldersOf({ folders }: Source): string[] {
+  const paths = folders.map(expandPath);
+  const found = paths.filter((path) => existsSync(path));
+  return found.length > 0 ? found : paths;
+}
+
 type Ingested = CommandResult<'ingest'>;
 
 function jsonOf({ accepted, duplicates, rejected, byReason, unchanged }: Ingested, seconds: number): string {
@@ -114,7 +121,7 @@ function jsonOf({ accepted, duplicates, rejected, byReason, unchanged }: Ingeste
 function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
   const { accepted, duplicates, rejected, byReason, unchanged, examples } = result;
   const read = accepted + duplicates + rejected;
-  const rate = seconds < 1 ? '' : `: ${Math.round(read / seconds)} events/s`;
+  const rate = seconds < 1 || read === 0 ? '' : `: ${Math.round(read / seconds)} events/s`;
   return [
     `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}${unchanged === 0 ? '' : ` (${count(unchanged, 'unchanged file')} not read again)`}`,
     `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`,
