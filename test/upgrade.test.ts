@@ -7,7 +7,7 @@ import { readConfig } from '../src/config.js';
 import { DATABASE } from '../src/data-files.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
-import { answersOf, RATE_CARD, send } from './laws/law.js';
+import { answersOf, RATE_CARD } from './laws/law.js';
 import { organization } from './oracle/generate.js';
 import { temporaryFolder, World } from './world.js';
 
@@ -24,8 +24,8 @@ const PLAYED = CHANGES.slice(0, -1).filter(
 
 const ORGANIZATIONS = fc.sample(organization, { seed: 7, numRuns: 8 });
 
-async function sendEvents(world: World): Promise<void> {
-  for (const [index, events] of ORGANIZATIONS.entries()) await send(world, `org-${index}`, events);
+function sendEvents(world: World): Promise<void> {
+  return world.sendTogether(ORGANIZATIONS.map((events, index) => [`org-${index}`, events]));
 }
 
 async function answers(world: World): Promise<unknown[]> {

@@ -14,7 +14,7 @@ import { type DailySql, dailySql } from '../src/store/day-builder.js';
 import { ChecksFailed } from '../src/store/day-checks.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { requireOrganizations } from '../src/store/organization.js';
-import type { Store } from '../src/store/store.js';
+import type { Settled, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 
 declare module 'vitest' {
@@ -188,10 +188,10 @@ export class World {
   }
 
   /** Settles files of several organizations in one batch, as the inbox does. */
-  async settle(files: readonly { path: string; orgId: string }[]): Promise<void> {
-    if (files.length === 0) return;
+  async settle(files: readonly { path: string; orgId: string }[]): Promise<Settled | undefined> {
+    if (files.length === 0) return undefined;
     await requireOrganizations(this.store, new Set(files.map(({ orgId }) => orgId)), this.now);
-    await this.store.settle({
+    return this.store.settle({
       source: CANONICAL,
       files: files.map((file) => ({ ...file, name: file.path, receivedAt: this.now })),
       settledAt: this.now,
@@ -200,8 +200,21 @@ export class World {
 
   /** Ingests canonical events, given as objects or as raw lines. */
   async send(events: readonly (object | string)[], options: { orgId?: string } = {}): Promise<Ingested> {
+    return this.ingest([this.eventsFile(events)], options);
+  }
+
+  /** Sends events of several organizations in one batch. */
+  async sendTogether(of: readonly (readonly [orgId: string, events: readonly object[]])[]): Promise<void> {
+    const settled = await this.settle(
+      of.map(([orgId, events]) => ({ orgId, path: this.eventsFile(events) })),
+    );
+    if (settled !== undefined && settled.rejected > 0)
+      throw new Error(`the events must be valid: ${JSON.stringify(settled.examples)}`);
+  }
+
+  private eventsFile(events: readonly (object | string)[]): string {
     this.sent += 1;
-    return this.ingest([this.file(`events-${this.sent}.ndjson`, `${lines(events)}\n`)], options);
+    return this.file(`events-${this.sent}.ndjson`, `${lines(events)}\n`);
   }
 
   /** Has an older version have made all tables and built all days. The store finds that out when it is opened again, or refreshed. */

@@ -11,7 +11,7 @@ import {
   difference,
   type Law,
   newOrgId,
-  send,
+  sendAll,
   tablesOf,
   viewDifference,
 } from './law.js';
@@ -53,16 +53,20 @@ export function sameTables(world: World): Law<Delivery> {
   return async (deliveries) => {
     const pieces = deliveries.map(newOrgId);
     for (const [round, clock] of CLOCKS.entries()) {
-      for (const [index, { batches }] of deliveries.entries()) {
-        const batch = batches[round];
-        if (batch !== undefined) await send(world, pieces[index] ?? '', batch);
-      }
+      await world.sendTogether(
+        deliveries.flatMap(({ batches }, index) => {
+          const batch = batches[round];
+          return batch === undefined ? [] : [[pieces[index] ?? '', batch] as const];
+        }),
+      );
       await build(world.store, {}, () => clock);
     }
     const before = await Promise.all(pieces.map((orgId) => tablesOf(world, orgId)));
     // The same ids in another organization, all at once: the tables of the first one stay as they are.
-    const whole = deliveries.map(newOrgId);
-    for (const [index, { events }] of deliveries.entries()) await send(world, whole[index] ?? '', events);
+    const whole = await sendAll(
+      world,
+      deliveries.map(({ events }) => events),
+    );
     await buildAtOnce(world);
     const faults: (string | undefined)[] = [];
     for (const [index, orgId] of pieces.entries()) {
@@ -81,20 +85,28 @@ export function sameTables(world: World): Law<Delivery> {
 /** Of two copies of an event the one that events.md says stands, and gives the e-mail, in whatever order they come. */
 export function rightCopies(world: World): Law<[SentEvent, SentEvent][]> {
   return async (organizations) => {
-    const faults: (string | undefined)[] = [];
-    for (const pairs of organizations) {
+    const ways = organizations.flatMap((pairs) => {
       const there = pairs.map(([one]) => one);
       const back = pairs.map(([, other]) => other);
+      return [[there, back], [back, there], [pairs.flat()]].map((batches) => ({
+        pairs,
+        orgId: newOrgId(),
+        batches,
+      }));
+    });
+    for (const round of [0, 1])
+      await world.sendTogether(
+        ways.flatMap(({ orgId, batches }) => {
+          const batch = batches[round];
+          return batch === undefined ? [] : [[orgId, batch] as const];
+        }),
+      );
+    const faults = new Map<object, string | undefined>(organizations.map((pairs) => [pairs, undefined]));
+    for (const { pairs, orgId } of ways) {
       const organization = new Organization(pairs.flat(), CIRCUMSTANCES);
       const expected = { events: eventRows(organization), user_emails: emailRows(organization) };
-      let fault: string | undefined;
-      for (const batches of [[there, back], [back, there], [pairs.flat()]]) {
-        const orgId = newOrgId();
-        for (const batch of batches) await send(world, orgId, batch);
-        fault ??= await viewDifference(world, orgId, expected);
-      }
-      faults.push(fault);
+      faults.set(pairs, faults.get(pairs) ?? (await viewDifference(world, orgId, expected)));
     }
-    return faults;
+    return [...faults.values()];
   };
 }
