@@ -1,13 +1,10 @@
-import { createHash, type Hash } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
 
 /** What a backup says of itself, in the folder of its files. */
 export const MANIFEST = 'manifest.json';
-
-const BUFFER_BYTES = 1 << 20;
 
 const Path = z
   .string()
@@ -55,26 +52,4 @@ export async function readManifest(folder: string): Promise<Manifest> {
 /** Where a file of a backup is below a folder. */
 export function placeOf({ path }: Pick<BackedUpFile, 'path'>, folder: string): string {
   return join(folder, path.replaceAll('/', sep));
-}
-
-/** Reads a file, and lets somebody have its bytes, of which only those of one turn are there. Answers its size and digest. */
-export async function digestOf(
-  path: string,
-  take: (bytes: Buffer) => Promise<unknown> = async () => {},
-): Promise<{ bytes: number; sha256: string }> {
-  const hash: Hash = createHash('sha256');
-  const file = await open(path);
-  try {
-    const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-    for (let bytes = 0; ; ) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
-      const part = buffer.subarray(0, bytesRead);
-      hash.update(part);
-      await take(part);
-      bytes += bytesRead;
-    }
-  } finally {
-    await file.close();
-  }
 }

@@ -5,11 +5,12 @@ import { DATABASE, RESTORED, STAGING } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
+import { digestOf } from '../file-digest.js';
 import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK, MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';
-import { type BackedUpFile, digestOf, type Manifest, placeOf, readManifest } from './backup-manifest.js';
+import { type BackedUpFile, type Manifest, placeOf, readManifest } from './backup-manifest.js';
 
 /** What Daybook keeps in a data folder, and what of it must not be there beside the files of a backup. */
 const OWN = [
@@ -129,7 +130,7 @@ async function copyWhole(
   try {
     const { bytes, sha256 } = await digestOf(path, async (part) => {
       progress(part.length);
-      for (let at = 0; at < part.length; ) at += (await copy.write(part, at)).bytesWritten;
+      await copy.writeFile(part);
     });
     if (bytes !== file.bytes || sha256 !== file.sha256)
       throw new UsageError(

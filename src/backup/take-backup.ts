@@ -5,10 +5,11 @@ import type { Config } from '../config.js';
 import { DATABASE } from '../data-files.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
+import { digestOf } from '../file-digest.js';
 import { codeOf, copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
 import { VERSION } from '../package-root.js';
 import { checkpointBytes, databaseBytes } from '../store/database-size.js';
-import { type BackedUpFile, digestOf, MANIFEST, type Manifest } from './backup-manifest.js';
+import { type BackedUpFile, MANIFEST, type Manifest } from './backup-manifest.js';
 
 /** How far a backup is, in bytes. */
 type Progress = (done: number, total: number) => void;

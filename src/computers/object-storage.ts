@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, rmSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { digestOf } from '../file-digest.js';
 import { codeOf, sync } from '../folder.js';
-
-const BUFFER_BYTES = 1 << 18;
 
 /** The bytes of a file on its way are fewer or more than were announced. */
 export class WrongLength extends Error {
@@ -53,7 +51,7 @@ export class LocalObjects implements Objects {
       for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         if (bytes > sizeBytes) break;
-        for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+        await file.writeFile(chunk);
       }
       if (bytes !== sizeBytes) throw new WrongLength();
       await file.sync();
@@ -77,19 +75,7 @@ export class LocalObjects implements Objects {
   }
 
   async sha256(key: string): Promise<string> {
-    const file = await open(join(this.folder, key));
-    try {
-      const hash = createHash('sha256');
-      // One buffer for all of it: with one for each part, garbage is most of what the process has.
-      const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, 0, buffer.length);
-        if (bytesRead === 0) return hash.digest('hex');
-        hash.update(buffer.subarray(0, bytesRead));
-      }
-    } finally {
-      await file.close();
-    }
+    return (await digestOf(join(this.folder, key))).sha256;
   }
 
   async read(key: string): Promise<Readable> {

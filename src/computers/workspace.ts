@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import {
   type FileHandle,
   link,
@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { messageOf } from '../exit.js';
+import { digestOf } from '../file-digest.js';
 import { codeOf } from '../folder.js';
 import type { Failure, FileJob } from './agent-message.js';
 
@@ -164,14 +165,8 @@ async function exists(path: string, target: Target): Promise<boolean> {
   }
   const isAlike =
     found.isFile() && found.size === target.sizeBytes && Math.round(found.mtimeMs) === target.createdAt;
-  if (isAlike && (await hashOf(path)) === target.sha256) return true;
+  if (isAlike && (await digestOf(path)).sha256 === target.sha256) return true;
   throw new Refused('exists', 'A file with that name is already there.');
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
 
 /** Fills a file, and has the disk keep it. Throws Refused when the bytes are not those that were announced. */
@@ -191,7 +186,7 @@ async function receive(
       bytes += chunk.length;
       if (bytes > sizeBytes) break;
       hash.update(chunk);
-      for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+      await file.writeFile(chunk);
     }
   } catch (error) {
     // What the disk said goes on as it is; the rest is of the way here.
