@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from './agent-message.js';
 
@@ -43,7 +44,8 @@ interface Connection {
 /** The agents that are connected now, each of one computer. */
 export class Relay {
   private readonly connections = new Map<string, Connection>();
-  private readonly watchers = new Map<string, Set<() => void>>();
+  /** Emits an event with the id of a computer as its name when that has changed, or its agent has come or gone. */
+  readonly changes = new EventEmitter().setMaxListeners(0);
 
   constructor(
     private readonly clock: () => number,
@@ -82,7 +84,7 @@ export class Relay {
           heartbeatMs: this.heartbeatMs,
         });
         hello(message.hostname);
-        this.changed(computer.id);
+        this.changes.emit(computer.id);
         return;
       }
       // What was asked before the service started anew has nobody who waits.
@@ -97,7 +99,7 @@ export class Relay {
       connection.asked.clear();
       if (this.connections.get(computer.id) !== connection) return;
       this.connections.delete(computer.id);
-      this.changed(computer.id);
+      this.changes.emit(computer.id);
     });
   }
 
@@ -111,44 +113,22 @@ export class Relay {
     const connection = this.connections.get(computerId);
     if (connection === undefined) return Promise.reject(new NotConnected());
     const id = randomUUID();
-    return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
+    let late: NodeJS.Timeout | undefined;
+    const done = new Promise<void>((resolve, reject) => {
+      late = setTimeout(() => {
         connection.asked.delete(id);
         reject(new NoAnswer());
       }, timeoutMs);
-      connection.asked.set(id, {
-        resolve: () => {
-          clearTimeout(late);
-          resolve();
-        },
-        reject: (error) => {
-          clearTimeout(late);
-          reject(error);
-        },
-      });
+      connection.asked.set(id, { resolve, reject });
       send(connection.socket, { type: 'job', id, job });
     });
-  }
-
-  /** Calls back whenever a computer's connection changes, until the answer is called. */
-  watch(computerId: string, changed: () => void): () => void {
-    const watchers = this.watchers.get(computerId) ?? new Set();
-    this.watchers.set(computerId, watchers.add(changed));
-    return () => {
-      watchers.delete(changed);
-      if (watchers.size === 0) this.watchers.delete(computerId);
-    };
-  }
-
-  /** Tells those who watch a computer that it has changed. */
-  changed(computerId: string): void {
-    for (const changed of this.watchers.get(computerId) ?? []) changed();
+    return done.finally(() => clearTimeout(late));
   }
 
   /** Ends the connection of a computer that is deleted. */
   drop(computerId: string): void {
     this.connections.get(computerId)?.socket.close(CLOSE.deleted, 'The computer is deleted.');
-    this.changed(computerId);
+    this.changes.emit(computerId);
   }
 }
 

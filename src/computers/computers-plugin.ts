@@ -45,7 +45,7 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   const { store, config, clock } = deps;
   const relay = new Relay(clock);
   const signer = Signer.open(config);
-  const computers = new Computers(store, clock, (id) => relay.changed(id));
+  const computers = new Computers(store, clock, (id) => relay.changes.emit(id));
   const provider = config.e2b === undefined ? undefined : new E2b(config.e2b, config.publicUrl ?? config.url);
   const provisioner = new Provisioner(computers, relay, provider, clock, (error) =>
     log.error({ err: error }, 'a provisioning was interrupted'),

@@ -82,8 +82,8 @@ export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) =
           socket.close(1011);
         }
       };
-      const end = relay.watch(id, () => void show());
-      socket.on('close', end);
+      relay.changes.on(id, show);
+      socket.on('close', () => relay.changes.off(id, show));
       // It is for watching: whoever talks is at the wrong address.
       socket.on('message', () => socket.close(4003));
       void show();
