@@ -30,6 +30,7 @@ const ON_EVERY_STORE = [
   'test/cookbook.test.ts',
   'test/definition.test.ts',
   'test/clickhouse/same.test.ts',
+  'test/exported-events.test.ts',
   'test/golden.test.ts',
   'test/ingest/changed-files.test.ts',
   'test/ingest/organizations.test.ts',

@@ -72,6 +72,7 @@ describe('a digest', () => {
         event('model_usage', '2026-06-08', user, { model: user, input_tokens: 1, output_tokens: index }),
         event('file_change', '2026-06-08', user, { path: 'a,"b".ts', operation: 'edit' }),
         event('hook_run', '2026-06-08', user, { hook_event: 'Stop', command: 'echo "a,b"\n' }),
+        ...['log', 'hook'].map((channel) => event('assistant_message', '2026-06-08', user, { channel })),
       ]),
     );
     await world.build();
@@ -253,6 +254,21 @@ describe('a restatement', () => {
     ]);
     await build(world.store, { all: true }, world.clock);
     expect(await restated(world)).toHaveLength(2);
+  });
+
+  test('is made by late events that tell better what another day tells, in whatever build it goes in', async () => {
+    for (const range of [{}, { all: true }]) {
+      const world = await worldOn('2026-06-10');
+      const usage = { agent: 'droid', model: 'sonnet', input_tokens: 1, output_tokens: 1 };
+      const total = event('model_usage', '2026-05-20', 'ada', { ...usage, channel: 'log' });
+      await world.send([total, ...mixed('2026-06-08', 'grace')]);
+      await world.build();
+      await world.send([event('model_usage', '2026-06-01', 'ada', { ...usage, channel: 'otlp_span' })]);
+      await build(world.store, range, world.clock);
+      const all = await restated(world);
+      expect(all).toContain('2026-05-20 user_models: late events');
+      expect(new Set(all.map((line) => line.split(': ')[1]))).toEqual(new Set(['late events']));
+    }
   });
 
   test('names all that has changed of what a table depends on', async () => {

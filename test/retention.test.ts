@@ -55,7 +55,23 @@ function eventsOf(day: Day, index: number): object[] {
 }
 
 const days = Array.from({ length: DAYS }, (_, index) => addDays(FIRST, index));
-const all = days.flatMap(eventsOf);
+
+/** Usage on the first day that stays, which gives way to usage on days that go. */
+const SHADOWED = [
+  [25, { agent: 'claude-code', channel: 'log', request_id: 'r1' }],
+  [26, { agent: 'claude-code', channel: 'otlp_log', request_id: 'r1' }],
+  [24, { agent: 'droid', channel: 'otlp_span' }],
+  [26, { agent: 'droid', channel: 'log' }],
+] as const;
+
+const all = [
+  ...days.flatMap(eventsOf),
+  ...SHADOWED.map(([index, members]) => ({
+    ...{ type: 'model_usage', timestamp: `${days[index]}T10:00:00Z`, user_id: 'ada', session_id: 'shadowed' },
+    ...{ event_id: `${members.agent}-${members.channel}`, model: 'opus', input_tokens: 1, output_tokens: 1 },
+    ...members,
+  })),
+];
 
 async function answers(world: World): Promise<string> {
   const parts: unknown[] = [];
@@ -158,6 +174,10 @@ describe('retention', () => {
     }
     expect(await digests(world)).toEqual(await digests(other));
     expect(await digests(world)).not.toEqual(before);
+    expect(await world.store.select('SELECT reason FROM shadowed_events ORDER BY reason')).toEqual([
+      { reason: 'request' },
+      { reason: 'session' },
+    ]);
   });
 
   test('a day that is not built from all that came stays, until it is', async () => {

@@ -22,7 +22,10 @@ const PLAYED = CHANGES.slice(0, -1).filter(
   ({ number }) => process.env.SLOW_TESTS !== undefined || [2, 13].includes(number),
 );
 
-const ORGANIZATIONS = fc.sample(organization, { seed: 7, numRuns: 8 });
+/** Events as the first version had them: without the members that have been added since. */
+const ORGANIZATIONS = fc
+  .sample(organization, { seed: 7, numRuns: 8 })
+  .map((events) => events.map((event) => ({ ...event, channel: null, request_id: null })));
 
 function sendEvents(world: World): Promise<void> {
   return world.sendTogether(ORGANIZATIONS.map((events, index) => [`org-${index}`, events]));

@@ -46,6 +46,7 @@ restatements_of_day AS (
 SELECT
   CAST(day AS DATE) AS date,  -- a day in UTC, e.g. 2026-06-01
   CAST(events AS BIGINT) AS events,  -- events in the numbers of the day, e.g. 1840
+  CAST(shadowed AS BIGINT) AS shadowed,  -- events that don't count because a better channel reports the same, e.g. 0
   CAST(accepted AS BIGINT) AS accepted,  -- events accepted for the day so far, e.g. 1840
   CAST(duplicates AS BIGINT) AS duplicates,  -- copies of events that were already stored, e.g. 12
   CAST(late AS BIGINT) AS late,  -- events that arrived after the first build of the day, e.g. 3

@@ -1,6 +1,7 @@
 -- One row is one built day whose trailing windows count other users than before, because the users of a due day in these
 -- windows have changed. The events themselves make such days stale too. This matters for a day that was replaced late because a
--- check had kept it out while the days after it were built.
+-- check had kept it out while the days after it were built, and for one on which events of a later day changed what counts. Due
+-- days are included: they are being built anyway, and this explains why their rows change.
 -- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
 WITH
 user_day AS (
@@ -53,4 +54,3 @@ FROM days
 JOIN changed
   ON changed.org_id = days.org_id
 WHERE days.day BETWEEN changed.day + 1 AND changed.day + 29
-  AND (days.org_id, days.day) NOT IN (SELECT org_id, day FROM due)

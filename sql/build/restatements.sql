@@ -38,7 +38,7 @@ newest_arrival AS (
     day
 ),
 -- Days that events have changed since: events of the day itself, of a day in its windows, or events that moved the start of a
--- session. A start can also move because the definition of a session has changed; then that is the reason.
+-- session or changed what counts. A start can also move because the definition of a session has changed; then that is the reason.
 late_arrival AS (
   SELECT
     day_inputs.org_id AS org_id,
@@ -79,11 +79,14 @@ caused AS (
     restated.table_name AS table_name,
     restated.old_digest AS old_digest,
     restated.new_digest AS new_digest,
-    -- activity depends on windows and on starts of sessions, users on starts.
+    -- activity depends on windows and on starts of sessions, users on starts, and every table on what counts.
     (CASE
       WHEN late_day.is_own = 1 THEN ', late events'
       WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
       WHEN late_day.is_start = 1 AND restated.table_name = 'users' THEN ', late events'
+      WHEN late_day.is_start = 1
+        AND (restated.org_id, restated.day) IN (SELECT org_id, day FROM restated WHERE table_name = 'shadowed_events')
+        THEN ', late events'
       ELSE ''
     END)
       || (CASE

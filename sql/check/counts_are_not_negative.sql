@@ -186,6 +186,7 @@ FROM quality
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     events >= 0
+    AND shadowed >= 0
     AND parse_artifacts >= 0
     AND events_without_client >= 0
     AND events_without_autonomy_mode >= 0

@@ -3,7 +3,8 @@
 SELECT
   due.org_id AS org_id,
   due.day AS day,
-  disagreement('events are', of_events.events, of_user_sessions.events)
+  disagreement('stored events are', stored.events, coalesce(of_user_sessions.events, 0) + quality.shadowed)
+    || disagreement('events are', of_events.events, of_user_sessions.events)
     || disagreement('user turns among the events are', of_events.user_turns, of_user_sessions.user_turns)
     || disagreement('assistant messages among the events are', of_events.assistant_messages, of_user_sessions.assistant_messages)
     || disagreement('tool invocations among the events are', of_events.tool_invocations, coalesce(of_user_sessions.tool_calls, 0) + quality.parse_artifacts)
@@ -20,6 +21,17 @@ LEFT JOIN (
   SELECT
     org_id,
     day,
+    count(*) AS events
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+) AS stored USING (org_id, day)
+LEFT JOIN (
+  SELECT
+    org_id,
+    day,
     count(*) AS events,
     count(*) FILTER (WHERE type = 'user_message') AS user_turns,
     count(*) FILTER (WHERE type = 'assistant_message') AS assistant_messages,
@@ -32,7 +44,7 @@ LEFT JOIN (
     sum(CASE WHEN type = 'model_usage' THEN coalesce(output_tokens, 0) ELSE 0 END) AS output_tokens,
     sum(CASE WHEN type = 'model_usage' THEN coalesce(cache_read_tokens, 0) ELSE 0 END) AS cache_read_tokens,
     sum(CASE WHEN type = 'model_usage' THEN coalesce(cache_write_tokens, 0) ELSE 0 END) AS cache_write_tokens
-  FROM events
+  FROM counted_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,

@@ -6,6 +6,6 @@ CREATE TABLE IF NOT EXISTS incoming (
   day          DATE NOT NULL,
   event_id     VARCHAR NOT NULL,
   user_id      VARCHAR NOT NULL,
-  message_key  VARCHAR  -- of a usage in a transcript: its event_id without the request
+  message_key  VARCHAR  -- of usage in a transcript: see sql/function
 )
 ENGINE = MergeTree ORDER BY (org_id, day, event_id)

@@ -16,7 +16,7 @@ numbered AS (
       ORDER BY occurred_at, CASE WHEN type = 'user_message' THEN 0 ELSE 1 END, event_id
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS turn
-  FROM events
+  FROM counted_events
   WHERE day BETWEEN $from AND $to
 ),
 run AS (

@@ -10,7 +10,18 @@ counted AS (
     count(*) FILTER (WHERE type = 'tool_call' AND NOT is_tool_name(tool_name)) AS parse_artifacts,
     count(*) FILTER (WHERE client IS NULL) AS events_without_client,
     count(*) FILTER (WHERE autonomy_mode IS NULL) AS events_without_autonomy_mode
-  FROM events
+  FROM counted_events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+),
+hidden AS (
+  SELECT
+    org_id,
+    day,
+    count(*) AS shadowed
+  FROM shadowed_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
@@ -32,10 +43,12 @@ SELECT
   CAST(org_id AS VARCHAR) AS org_id,
   CAST(day AS DATE) AS day,
   CAST(coalesce(counted.events, 0) AS BIGINT) AS events,
+  CAST(coalesce(hidden.shadowed, 0) AS BIGINT) AS shadowed,
   CAST(coalesce(counted.parse_artifacts, 0) AS BIGINT) AS parse_artifacts,
   CAST(coalesce(counted.events_without_client, 0) AS BIGINT) AS events_without_client,
   CAST(coalesce(counted.events_without_autonomy_mode, 0) AS BIGINT) AS events_without_autonomy_mode,
   CAST(coalesce(unlisted.models_not_on_rate_card, 0) AS BIGINT) AS models_not_on_rate_card
 FROM due
 LEFT JOIN counted USING (org_id, day)
+LEFT JOIN hidden USING (org_id, day)
 LEFT JOIN unlisted USING (org_id, day)

@@ -7,7 +7,7 @@ SELECT
   CAST(user_id AS VARCHAR) AS user_id,
   CAST(client AS VARCHAR) AS client,
   CAST(count(*) AS BIGINT) AS events
-FROM events
+FROM counted_events
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND client IS NOT NULL
 GROUP BY

@@ -10,7 +10,7 @@ worked AS (
     coalesce(autonomy_mode, '') AS autonomy_mode,
     count(*) FILTER (WHERE type = 'tool_call') AS tool_calls,
     count(*) FILTER (WHERE type = 'user_message') AS user_turns
-  FROM events
+  FROM counted_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND (type = 'user_message' OR (type = 'tool_call' AND is_tool_name(tool_name)))
   GROUP BY

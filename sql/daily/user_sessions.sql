@@ -10,7 +10,7 @@ SELECT
   CAST(count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name)) AS BIGINT) AS tool_calls,
   CAST(count(*) FILTER (WHERE type = 'user_message') AS BIGINT) AS user_turns,
   CAST(count(*) FILTER (WHERE type = 'assistant_message') AS BIGINT) AS assistant_messages
-FROM events
+FROM counted_events
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
 GROUP BY
   org_id,

@@ -11,7 +11,7 @@ spelling AS (
     tool_name,
     mcp_server,
     count(*) AS tool_calls
-  FROM events
+  FROM counted_events
   WHERE type = 'tool_call'
     AND (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY

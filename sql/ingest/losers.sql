@@ -1,7 +1,7 @@
 -- One row is one copy of an event that doesn't count. Of all copies with the same (organization, day, event_id) one counts,
 -- whatever order they arrive in. For a model_usage it is the copy with the most output_tokens. Then, and for every other type, it
--- is the earliest copy, then the one with the smallest session_id, user_id and other members in the order of the table's columns.
--- A known value comes before an unknown one.
+-- is the copy of the best channel, then the earliest, then the one with the smallest session_id, user_id and other members in the
+-- order of the table's columns. A known value comes before an unknown one.
 -- Variables: batch.
 WITH
 fresh AS (
@@ -57,6 +57,7 @@ QUALIFY row_number() OVER (
   PARTITION BY org_id, day, event_id
   ORDER BY
     CASE WHEN type = 'model_usage' THEN coalesce(output_tokens, 0) END DESC NULLS LAST,
+    channel_rank(channel, event_id),
     occurred_at,
     session_id,
     user_id,

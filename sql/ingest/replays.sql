@@ -1,5 +1,5 @@
--- One row is one usage of a Claude Code transcript that repeats another usage of its day: its key is the message id alone (from a
--- side chain, or without a request id), and the same message is also stored with its request id.
+-- One row is one usage that repeats another usage of its day: its key is the message alone (from a side chain, or without a request
+-- id), and the same message is also stored with its request id.
 -- Variables: batch.
 WITH
 -- The days for which the batch has such usages. Most batches have none and read nothing else.
@@ -10,8 +10,7 @@ fresh AS (
   FROM events
   WHERE batch = getvariable('batch')
     AND type = 'model_usage'
-    AND agent = 'claude-code'
-    AND prefix(event_id, 'usage:')
+    AND message_key(type, agent, event_id, request_id) IS NOT NULL
 ),
 usage AS NOT MATERIALIZED (
   SELECT
@@ -21,19 +20,17 @@ usage AS NOT MATERIALIZED (
     batch,
     user_id,
     user_email,
-    -- usage:<message>:<request>; the request can be empty
-    left(event_id, length(event_id) - length(split_part(event_id, ':', -1))) AS message_key,
-    suffix(event_id, ':') AS is_message_only
+    event_id,
+    message_key(type, agent, event_id, request_id) AS message_key
   FROM events
   WHERE type = 'model_usage'
-    AND agent = 'claude-code'
-    AND prefix(event_id, 'usage:')
+    AND message_key IS NOT NULL
     AND (org_id, day) IN (SELECT org_id, day FROM fresh)
 ),
 message_only AS (
   SELECT *
   FROM usage
-  WHERE is_message_only
+  WHERE event_id LIKE '%:'
 )
 SELECT
   row_id,
@@ -49,6 +46,6 @@ WHERE (org_id, day, message_key) IN (
     day,
     message_key
   FROM usage
-  WHERE NOT is_message_only
+  WHERE event_id NOT LIKE '%:'
     AND (org_id, day, message_key) IN (SELECT org_id, day, message_key FROM message_only)
 )

@@ -5,11 +5,12 @@ CREATE OR REPLACE VIEW day_quality AS
 SELECT
   arrived.org_id AS org_id,
   arrived.day AS day,
-  arrived.accepted AS accepted,      -- events that count
+  arrived.accepted AS accepted,      -- events that are stored
   arrived.duplicates AS duplicates,  -- copies of events that were already there
   arrived.rejected AS rejected,      -- lines that broke a rule
   arrived.late AS late,              -- events that arrived after the first build of the day
-  quality.events AS events,          -- events that the build counted; fewer than accepted if some arrived after it
+  quality.events AS events,          -- events that the build counted
+  quality.shadowed AS shadowed,      -- events that it left out, because a better channel reports the same
   quality.parse_artifacts AS parse_artifacts,
   quality.events_without_client AS events_without_client,
   quality.events_without_autonomy_mode AS events_without_autonomy_mode,

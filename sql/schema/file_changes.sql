@@ -19,5 +19,5 @@ SELECT
   operation,
   lines_added,
   lines_removed
-FROM events
+FROM counted_events
 WHERE type = 'file_change'

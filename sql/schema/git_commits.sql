@@ -16,5 +16,5 @@ SELECT
   git_branch,
   cwd,
   commit_sha
-FROM events
+FROM counted_events
 WHERE type = 'git_commit'

@@ -21,5 +21,5 @@ SELECT
   exit_code,
   duration_ms,
   timed_out
-FROM events
+FROM counted_events
 WHERE type = 'hook_run'

@@ -22,5 +22,5 @@ SELECT
   coalesce(cache_write_tokens, 0) AS cache_write_tokens,
   least(coalesce(cache_write_1h_tokens, 0), coalesce(cache_write_tokens, 0)) AS cache_write_1h_tokens,  -- the part of them that lives an hour
   request_id  -- the call's, as the model's provider gave it
-FROM events
+FROM counted_events
 WHERE type = 'model_usage'

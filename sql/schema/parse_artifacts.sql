@@ -16,6 +16,6 @@ SELECT
   git_branch,
   cwd,
   tool_name
-FROM events
+FROM counted_events
 WHERE type = 'tool_call'
   AND NOT is_tool_name(tool_name)

@@ -16,5 +16,5 @@ SELECT
   git_branch,
   cwd,
   url
-FROM events
+FROM counted_events
 WHERE type = 'pull_request'

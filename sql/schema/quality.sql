@@ -3,7 +3,8 @@
 CREATE TABLE quality (
   org_id                         VARCHAR NOT NULL,
   day                            DATE NOT NULL,
-  events                         BIGINT NOT NULL,  -- events that count
+  events                         BIGINT NOT NULL,  -- that count
+  shadowed                       BIGINT NOT NULL,  -- events that don't, because a better channel reports the same
   parse_artifacts                BIGINT NOT NULL,
   events_without_client          BIGINT NOT NULL,
   events_without_autonomy_mode   BIGINT NOT NULL,

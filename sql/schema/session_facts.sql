@@ -30,7 +30,7 @@ FROM (
     count(*) FILTER (WHERE type = 'file_change') AS file_changes,
     count(*) FILTER (WHERE type = 'git_commit') AS git_commits,
     count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
-  FROM events
+  FROM counted_events
   GROUP BY
     org_id,
     user_id,

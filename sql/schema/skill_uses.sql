@@ -16,5 +16,5 @@ SELECT
   git_branch,
   cwd,
   stripped(skill_name) AS skill_name
-FROM events
+FROM counted_events
 WHERE type = 'skill_use'

@@ -16,5 +16,5 @@ SELECT
   git_branch,
   cwd,
   stripped(command_name) AS command_name  -- without the leading slash
-FROM events
+FROM counted_events
 WHERE type = 'slash_command'

@@ -20,6 +20,6 @@ SELECT
   autonomy_level(autonomy_mode) AS autonomy_level,
   success,
   duration_ms
-FROM events
+FROM counted_events
 WHERE type = 'tool_call'
   AND is_tool_name(tool_name)

@@ -15,5 +15,5 @@ SELECT
   repo,
   git_branch,
   cwd
-FROM events
+FROM counted_events
 WHERE type = 'user_message'

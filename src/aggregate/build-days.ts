@@ -136,7 +136,7 @@ export async function build(
       batch,
     );
   }
-  // Until nothing is stale: a build can move the start of a session to or from a later day, and events can have come meanwhile.
+  // Until nothing is stale: a build can change other days, and events can have come meanwhile.
   for (let more = !isChosen; more; ) {
     const batch = await newestBatch(store);
     // A day that broke a claim is still stale, and would break it again.

@@ -38,6 +38,7 @@ export function eventsOf(
     session_id: payload.session_id,
     client: payload.client,
     agent: agentOf(payload),
+    channel: 'hook',
     cwd: nameOf(payload.cwd),
     autonomy_mode: Object.hasOwn(AUTONOMY, mode) ? AUTONOMY[mode] : undefined,
   };

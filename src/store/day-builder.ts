@@ -4,7 +4,7 @@ import { digestSql } from './row-digest.js';
 import { quote, readSql, valuesOf } from './sql-text.js';
 import type { OrgDay } from './store.js';
 
-/** The tables of a day, each after those that its query reads. user_sessions is written before them. */
+/** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
 export const DAY_TABLES = [
   'user_models',
   'user_tools',
@@ -22,7 +22,7 @@ export const DAY_TABLES = [
 ] as const;
 
 /** All tables that a build writes rows of days into. */
-export const BUILT_TABLES = ['user_sessions', ...DAY_TABLES] as const;
+export const BUILT_TABLES = ['shadowed_events', 'user_sessions', ...DAY_TABLES] as const;
 export type BuiltTable = (typeof BUILT_TABLES)[number];
 
 /** The text of the query that gives the rows of a day table. */
@@ -32,7 +32,14 @@ export type DailySql = (table: BuiltTable) => string;
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
 /** What holds rows of the running build that nobody else reads. */
-export const SCRATCH_TABLES = ['due', 'fresh_digests', 'fresh_touches', 'written_rows'] as const;
+export const SCRATCH_TABLES = [
+  'due',
+  'fresh_digests',
+  'fresh_shadows',
+  'fresh_touches',
+  'shadow_days',
+  'written_rows',
+] as const;
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
@@ -50,13 +57,16 @@ export class Builder {
    * Computes the days that are due, checks and digests them, and replaces all their tables in one transaction. Throws
    * ChecksFailed, and changes nothing, when a day breaks a claim of `sql/check`.
    *
-   * user_sessions goes first, since the other tables look back on it. A day that looks back on a day whose own events
-   * have changed must come with or after it; then every day has the same rows in whatever order days are built.
+   * Which events count is decided first, and user_sessions goes before the tables that look back on it. A day that looks
+   * back on a day whose own events have changed must come with or after it; then every day has the same rows in whatever
+   * order days are built.
    */
   async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     const { session } = this;
     await session.transaction(async () => {
       await this.setDue(due);
+      await session.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
+      await this.replaceShadows();
       await session.run(
         `CREATE OR REPLACE TEMP TABLE sessions_before AS
         SELECT org_id, day, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)`,
@@ -71,6 +81,7 @@ export class Builder {
       await session.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
       const breaches = await findBreaches((sql) => session.select(sql));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
+      await session.run('DROP VIEW temp.counted_events');
       await this.note(batch, builtAt);
     });
   }
@@ -82,7 +93,8 @@ export class Builder {
   async preview<T>(due: readonly OrgDay[], read: () => Promise<T>): Promise<T> {
     return this.session.trial(async () => {
       await this.setDue(due);
-      for (const table of BUILT_TABLES) await this.replace(table);
+      await this.replaceShadows();
+      for (const table of ['user_sessions', ...DAY_TABLES] as const) await this.replace(table);
       return read();
     });
   }
@@ -91,6 +103,27 @@ export class Builder {
     this.written = [];
     await this.session.run(EMPTY_SCRATCH);
     await this.session.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
+    for (const table of ['shadow_days', 'fresh_shadows'])
+      await this.session.run(`INSERT INTO ${table} BY NAME ${readSql(`build/${table}.sql`)}`);
+  }
+
+  /**
+   * Replaces the rows of shadowed_events, and until it drops them gives this connection counted_events by row numbers.
+   * TRICKY: a temporary view hides the other one of its name, also from views. The other one reads all ids of events, and all
+   * shadowed_events.
+   */
+  private async replaceShadows(): Promise<void> {
+    await this.replace('shadowed_events');
+    await this.session.run(
+      `CREATE OR REPLACE TEMP TABLE shadowed_rows AS
+      SELECT rowid AS row_id FROM events
+      WHERE (org_id, day, event_id) IN (
+        SELECT org_id, day, event_id FROM shadowed_events WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+      )`,
+    );
+    await this.session.run(
+      'CREATE TEMP VIEW counted_events AS SELECT * FROM events WHERE rowid NOT IN (SELECT row_id FROM shadowed_rows)',
+    );
   }
 
   private async replace(table: BuiltTable): Promise<void> {

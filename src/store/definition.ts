@@ -87,7 +87,8 @@ export function readDefinitions(
     ownTables,
     tables,
     views,
-    days: meaningOfDays([...all, ...readSqlFolder('daily')]),
+    // What a scratch table has is in sql/build, by its name.
+    days: meaningOfDays([...all, ...readSqlFolder('build'), ...readSqlFolder('daily')]),
     // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.
     schema: meaningOf([newestChange, ...all.map(({ text }) => text)].join('\n')),
   };

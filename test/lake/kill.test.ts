@@ -107,7 +107,7 @@ test('a service that is killed while it publishes leaves whole files, and the ne
     return { code, said };
   };
   const compared = expect.stringMatching(
-    /^The lake has the same rows as the store\.\nCompared: 1 organization, 9 built days, 15 tables; \d+ rows in \d+ files\.\n/,
+    /^The lake has the same rows as the store\.\nCompared: 1 organization, 9 built days, 16 tables; \d+ rows in \d+ files\.\n/,
   );
   expect(await verify()).toEqual({ code: 0, said: compared });
   last.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { build } from '../../src/aggregate/build-days.js';
 import type { SentEvent } from '../oracle/event.js';
-import { organization as anyOrganization, movingSessions } from '../oracle/generate.js';
+import { organization as anyOrganization, movingChannels, movingSessions } from '../oracle/generate.js';
 import { Organization } from '../oracle/organization.js';
 import { emailRows, eventRows } from '../oracle/views.js';
 import type { World } from '../world.js';
@@ -25,7 +25,11 @@ export interface Delivery {
 
 const BATCHES = 4;
 
-const events = fc.oneof({ weight: 2, arbitrary: anyOrganization }, { weight: 3, arbitrary: movingSessions });
+const events = fc.oneof(
+  { weight: 2, arbitrary: anyOrganization },
+  { weight: 3, arbitrary: movingSessions },
+  { weight: 3, arbitrary: movingChannels },
+);
 
 export const delivery: fc.Arbitrary<Delivery> = events.chain((events) =>
   fc

@@ -7,7 +7,7 @@ import { FAMILIES, GROUPS } from '../../src/api/answer-names.js';
 import { report } from '../../src/api/answer-rows.js';
 import { type Day, lastClosedDay } from '../../src/day.js';
 import { PACKAGE_ROOT } from '../../src/package-root.js';
-import { DAY_TABLES } from '../../src/store/day-builder.js';
+import { BUILT_TABLES } from '../../src/store/day-builder.js';
 import { readSql } from '../../src/store/sql-text.js';
 import { newestBatch } from '../../src/store/store.js';
 import { answers } from '../oracle/answers.js';
@@ -152,7 +152,7 @@ async function rowsOf(
 
 /** The rows of every table that holds an organization's events or numbers. */
 export function tablesOf(world: World, orgId: string): Promise<Record<string, unknown[]>> {
-  return rowsOf(world, orgId, ['events', 'user_emails', 'user_sessions', ...DAY_TABLES]);
+  return rowsOf(world, orgId, ['events', 'user_emails', ...BUILT_TABLES]);
 }
 
 /** Where an organization's views are first others than these; nothing when they are the same. */

@@ -1,5 +1,5 @@
-import { counted, groups } from './lists.js';
-import { daysBefore, type Organization, ofType, userTurns } from './organization.js';
+import { counted, daysBefore, groups } from './lists.js';
+import { type Organization, ofType, userTurns } from './organization.js';
 
 /** metrics.md, "activity". */
 

@@ -107,6 +107,14 @@ const COLUMNS = [
   'cache_write_1h_tokens',
 ];
 
+/** The channels, the best first (sources.md 1.2). */
+export const CHANNELS = ['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'];
+
+/** The place of an event's channel among all: the best is the smallest. */
+export function channelRank(event: Pick<StoredEvent, 'text'>): number {
+  return CHANNELS.indexOf(event.text('channel') ?? 'event');
+}
+
 class Copy implements StoredEvent {
   readonly event_id: string;
   readonly type: Type;
@@ -160,6 +168,7 @@ function isBetter(one: Copy, other: Copy): boolean {
   if (isUsage(one) !== isUsage(other)) return isUsage(one);
   const difference =
     (isUsage(one) ? other.count('output_tokens') - one.count('output_tokens') : 0) ||
+    channelRank(one) - channelRank(other) ||
     one.occurred_at - other.occurred_at ||
     byteOrder(one.session_id, other.session_id) ||
     byteOrder(one.user_id, other.user_id) ||

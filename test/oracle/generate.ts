@@ -172,6 +172,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     cache_read_tokens: optional(oneOf(...TOKENS)),
     cache_write_tokens: optional(oneOf(...TOKENS)),
     cache_write_1h_tokens: optional(oneOf(...TOKENS)),
+    request_id: optional(oneOf('r1', 'r2')),
   },
   tool_call: {
     tool_name: fc.oneof(
@@ -205,12 +206,15 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
   },
 };
 
+/** What decides whether an event counts, and which copy of it stands. */
+const ORIGINS = {
+  agent: optional(oneOf('claude-code', 'claude-code', 'codex', 'copilot-cli', '')),
+  channel: optional(oneOf('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')),
+};
+
 /** What no number depends on, but which copy of an event stands. */
 const PLACES = Object.fromEntries(
-  ['agent', 'agent_version', 'repo', 'git_branch', 'cwd'].map((member) => [
-    member,
-    optional(oneOf('a', 'B', '')),
-  ]),
+  ['agent_version', 'repo', 'git_branch', 'cwd'].map((member) => [member, optional(oneOf('a', 'B', ''))]),
 );
 
 /** Types as often as they are worth looking at. */
@@ -265,6 +269,7 @@ function eventOf(from: {
           user_email: optional(oneOf(...EMAILS)),
           client: optional(oneOf(...CLIENTS)),
           autonomy_mode: optional(oneOf(...MODES)),
+          ...ORIGINS,
           ...PLACES,
           // A member that its type doesn't list is ignored.
           ...(type === 'user_message'
@@ -334,6 +339,34 @@ export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
   )
   .map((events) => events as unknown as SentEvent[]);
 
+/**
+ * Usage of few requests and sessions on two days next to each other, by all channels: which of it counts on one changes with what
+ * arrives for the other.
+ */
+export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
+  .array(
+    fc
+      .record({
+        event_id: oneOf('e1', 'e2', 'e3', 'e4', 'e5', 'e6'),
+        type: fc.constant('model_usage'),
+        timestamp: timestampOn(oneOf(31, 32)),
+        user_id: oneOf('ada', 'grace'),
+        session_id: oneOf('s1', 's2'),
+        model: oneOf('opus-5', 'free'),
+        input_tokens: fc.constant(1),
+        output_tokens: oneOf(1, 2),
+      })
+      .chain((usage) =>
+        oneOf(
+          ...['log', 'otlp_log'].map((channel) => ({ agent: 'codex', channel, request_id: 'r1' })),
+          ...['log', 'otlp_span', 'otlp_metric'].map((channel) => ({ agent: 'droid', channel })),
+          ...['r1', 'r2', null].map((request_id) => ({ agent: 'copilot-cli', channel: 'log', request_id })),
+        ).map((origin) => ({ ...usage, ...origin })),
+      ),
+    { minLength: 2, maxLength: 8, size: 'max' },
+  )
+  .map((events) => events as unknown as SentEvent[]);
+
 /** A pair of copies with an id and users of its own, so that it also decides an e-mail. */
 export function ofTheirOwn([one, other]: [SentEvent, SentEvent], index: number): [SentEvent, SentEvent] {
   const alone = (event: SentEvent): SentEvent => ({
@@ -361,7 +394,7 @@ export const copies: fc.Arbitrary<[SentEvent, SentEvent][]> = fc
         });
         const members = [
           ...['timestamp', 'user_id', 'session_id', 'user_email', 'client', 'autonomy_mode', 'type'],
-          ...Object.keys(PLACES),
+          ...Object.keys({ ...ORIGINS, ...PLACES }),
         ];
         const ofType = Object.keys(own[type] ?? {});
         return fc.record({

@@ -31,3 +31,9 @@ export function counted(texts: readonly string[]): { name: string; count: number
     .map(([name, all]) => ({ name, count: all.length }))
     .sort((one, other) => other.count - one.count || byteOrder(one.name, other.name));
 }
+
+const MS_PER_DAY = 86_400_000;
+
+export function daysBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * MS_PER_DAY).toISOString().slice(0, 10);
+}

@@ -1,6 +1,7 @@
+import { countedEvents } from './channels.js';
 import type { RateCard } from './credits.js';
 import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
-import { byteOrder, distinct, groups } from './lists.js';
+import { byteOrder, daysBefore, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
 import type { PriceList } from './prices.js';
 
@@ -16,19 +17,16 @@ export interface Circumstances {
   readonly to?: string;
 }
 
-const MS_PER_DAY = 86_400_000;
-
-export function daysBefore(day: string, days: number): string {
-  return new Date(Date.parse(day) - days * MS_PER_DAY).toISOString().slice(0, 10);
-}
-
 /** A session is identified by its user and its id. */
 export function sessionOf(event: StoredEvent): string {
   return JSON.stringify([event.user_id, event.session_id]);
 }
 
-/** One organization: the events that count, and the words that all families share. */
+/** One organization: its events, and the words that all families share. */
 export class Organization {
+  /** All that are stored. */
+  readonly stored: readonly StoredEvent[];
+  /** Those that count. On days that aren't over all do: that others tell the same is found out when a day is built. */
   readonly events: readonly StoredEvent[];
   readonly rateCard: RateCard;
   readonly prices: PriceList;
@@ -38,13 +36,17 @@ export class Organization {
   private readonly eventsByDay: ReadonlyMap<string, readonly StoredEvent[]>;
 
   constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
-    this.events = storedEvents(sent);
+    const today = new Date(circumstances.now).toISOString().slice(0, 10);
+    this.stored = storedEvents(sent);
+    this.events = [
+      ...countedEvents(this.stored.filter(({ day }) => day < today)),
+      ...this.stored.filter(({ day }) => day >= today),
+    ];
     this.rateCard = circumstances.rateCard;
     this.prices = circumstances.prices;
     this.languages = circumstances.languages;
     this.eventsByDay = groups(this.events, ({ day }) => day);
-    const [first] = [...this.eventsByDay.keys()].sort();
-    const today = new Date(circumstances.now).toISOString().slice(0, 10);
+    const [first] = this.stored.map(({ day }) => day).sort();
     const days: string[] = [];
     if (first !== undefined) {
       for (let day = daysBefore(today, 1); day >= first; day = daysBefore(day, 1)) days.unshift(day);
@@ -79,7 +81,7 @@ export class Organization {
 
   /** The event that gives it. */
   emailEventOf(user: string): StoredEvent | undefined {
-    const [latest] = this.events
+    const [latest] = this.stored
       .filter((event) => event.user_id === user && event.text('user_email') !== null)
       .sort(
         (one, other) =>

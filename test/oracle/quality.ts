@@ -12,6 +12,7 @@ export function quality(organization: Organization) {
     return {
       day,
       events: events.length,
+      shadowed: organization.stored.filter((event) => event.day === day).length - events.length,
       parse_artifacts: events.filter(isParseArtifact).length,
       events_without_client: without('client'),
       events_without_autonomy_mode: without('autonomy_mode'),

@@ -24,14 +24,14 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 }
 
 /** The table of events, of which there is one row each. */
-export function eventRows({ events }: Organization): Row[] {
+export function eventRows({ stored }: Organization): Row[] {
   const members = ['user_email', 'channel', ...Object.values(OF_TYPE).flat()];
-  return events.map((event) => ({ ...withMembers(event, members), type: event.type }));
+  return stored.map((event) => ({ ...withMembers(event, members), type: event.type }));
 }
 
 /** The table of e-mails, of which there is one row for each user who has one. */
 export function emailRows(organization: Organization): Row[] {
-  return distinct(organization.events.map(({ user_id }) => user_id)).flatMap((user_id) => {
+  return distinct(organization.stored.map(({ user_id }) => user_id)).flatMap((user_id) => {
     const event = organization.emailEventOf(user_id);
     return event === undefined
       ? []

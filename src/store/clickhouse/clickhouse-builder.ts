@@ -58,7 +58,8 @@ export class ClickHouseBuilder {
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
     const build = await this.begin(due);
-    await this.fill('user_sessions', build);
+    await session.run(`INSERT INTO fresh_touches ${readSql('build/moved_shadows.sql')}`);
+    for (const table of ['shadowed_events', 'user_sessions'] as const) await this.fill(table, build);
     for (const touches of ['moved_starts', 'moved_windows'])
       await session.run(`INSERT INTO fresh_touches ${asBuilding(readSql(`build/${touches}.sql`), build)}`);
     for (const table of DAY_TABLES) await this.fill(table, build);
@@ -114,6 +115,9 @@ export class ClickHouseBuilder {
     await this.dropOld();
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
+    // They read what the last builds left, and nothing of the running build.
+    for (const table of ['shadow_days', 'fresh_shadows'])
+      await session.run(`INSERT INTO ${table} ${readSql(`build/${table}.sql`)}`);
     await session.run(
       `INSERT INTO building
       SELECT org_id, day, ${build} FROM due

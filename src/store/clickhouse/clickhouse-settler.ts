@@ -20,13 +20,8 @@ const USER_EMAILS = [...rawColumns('user_emails'), 'batch'];
 const REMOVALS_AT_MOST = 10_000;
 const BATCHES_BETWEEN = 1000;
 
-/** Such an event can repeat another of its message, usage:<message>:<request>: see sql/ingest/replays.sql. */
-const IS_TRANSCRIPT_USAGE =
-  "type = 'model_usage' AND coalesce(agent, '') = 'claude-code' AND event_id LIKE 'usage:%'";
-
-/** The same for ClickHouse: another usage of a message that the batch has. */
-const IS_SAME_MESSAGE = `(${IS_TRANSCRIPT_USAGE}
-  AND (org_id, day, replaceRegexpOne(event_id, '[^:]*$', '')) IN (SELECT org_id, day, message_key FROM incoming WHERE message_key IS NOT NULL))`;
+/** What a usage may repeat another of: see sql/ingest/replays.sql. */
+const MESSAGE_KEY = 'message_key(type, agent, event_id, request_id)';
 
 /** Reads and checks a batch in DuckDB, beside those stored events that it may repeat. */
 class Reader extends Settler {
@@ -102,7 +97,7 @@ class Reader extends Settler {
         day,
         event_id,
         user_id,
-        CASE WHEN ${IS_TRANSCRIPT_USAGE} THEN regexp_replace(event_id, '[^:]*$', '') END AS message_key
+        ${MESSAGE_KEY} AS message_key
       FROM events WHERE batch = ${number}`,
       'incoming',
       ['org_id', 'day', 'event_id', 'user_id', 'message_key'],
@@ -134,7 +129,7 @@ class Reader extends Settler {
     const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id IN (SELECT org_id FROM incoming)`;
     const mayBeRepeated = `((org_id, day) IN (SELECT org_id, day FROM incoming) AND (${[
       '(org_id, day, event_id) IN (SELECT org_id, day, event_id FROM incoming)',
-      IS_SAME_MESSAGE,
+      `(org_id, day, ${MESSAGE_KEY}) IN (SELECT org_id, day, message_key FROM incoming WHERE message_key IS NOT NULL)`,
     ].join(' OR ')}))`;
     await this.fetch(`${select} AND ${mayBeRepeated}`, 'recalled');
     await this.session.run('INSERT INTO events FROM recalled');

@@ -1,0 +1,200 @@
+-- One row is one event of the days in shadow_days that doesn't count, because a better channel reports the same. On days that aren't
+-- due, only the reasons request and session are looked for: the reason channel depends on no other day.
+-- docs/quality.md has the rules in words.
+-- Reads shadowed_events as the last builds left it. Grain: (org_id, day, event_id).
+WITH
+-- The events of a day that was never built don't matter yet: when it is built, the days next to it are looked at again.
+known_day AS (
+  SELECT org_id, day FROM due
+  UNION
+  SELECT org_id, day FROM days
+),
+-- Usage of a request that another channel may report as well.
+telemetry AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    request_id,
+    channel_rank(channel, event_id) AS channel_rank
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+    AND type = 'model_usage'
+    AND channel IN ('otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')
+    AND request_id IS NOT NULL
+),
+request_day AS (
+  SELECT
+    org_id,
+    day,
+    request_id,
+    min(channel_rank(channel, event_id)) AS best_rank
+  FROM events
+  WHERE type = 'model_usage'
+    AND (org_id, request_id) IN (SELECT org_id, request_id FROM telemetry)
+    AND (org_id, day) IN (
+      SELECT org_id, day FROM shadow_days
+      UNION ALL
+      SELECT org_id, day - 1 AS day FROM shadow_days
+      UNION ALL
+      SELECT org_id, day + 1 AS day FROM shadow_days
+    )
+    AND (org_id, day) IN (SELECT org_id, day FROM known_day)
+  GROUP BY
+    org_id,
+    day,
+    request_id
+),
+-- A transcript has the time when a call begins, telemetry the time when it ends: midnight can be in between.
+same_request AS (
+  SELECT
+    telemetry.org_id AS org_id,
+    telemetry.day AS day,
+    telemetry.event_id AS event_id,
+    'request' AS reason
+  FROM telemetry
+  JOIN request_day
+    ON request_day.org_id = telemetry.org_id
+    AND request_day.request_id = telemetry.request_id
+  WHERE request_day.best_rank < telemetry.channel_rank
+    AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
+),
+-- Usage that is compared over its whole session. A log without requests has the session's total, which comes after spans.
+session_usage AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    agent,
+    session_id,
+    channel,
+    goes_by_request(type, agent, request_id) AS goes_by_request,
+    CASE
+      WHEN channel = 'log' AND request_id IS NULL THEN channel_rank('otlp_span', event_id) + 0.5
+      ELSE channel_rank(channel, event_id)
+    END AS channel_rank
+  FROM events
+  WHERE is_session_usage(type, agent)
+    AND (org_id, session_id) IN (
+      SELECT
+        org_id,
+        session_id
+      FROM events
+      WHERE is_session_usage(type, agent)
+        AND (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+    )
+    AND (org_id, day) IN (SELECT org_id, day FROM known_day)
+),
+session_best AS (
+  SELECT
+    org_id,
+    agent,
+    session_id,
+    min(channel_rank) AS best_rank
+  FROM session_usage
+  GROUP BY
+    org_id,
+    agent,
+    session_id
+),
+worse_in_session AS (
+  SELECT
+    session_usage.org_id AS org_id,
+    session_usage.day AS day,
+    session_usage.event_id AS event_id,
+    'session' AS reason
+  FROM session_usage
+  JOIN session_best
+    ON session_best.org_id = session_usage.org_id
+    AND session_best.agent = session_usage.agent
+    AND session_best.session_id = session_usage.session_id
+  WHERE session_usage.channel_rank > session_best.best_rank
+    AND NOT session_usage.goes_by_request
+    AND session_usage.channel IS NOT NULL
+    AND (session_usage.org_id, session_usage.day) IN (SELECT org_id, day FROM shadow_days)
+),
+-- Most days have one channel, and their events aren't compared.
+mixed_day AS (
+  SELECT
+    org_id,
+    day
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+  HAVING min(channel) <> max(channel)
+    OR count(channel) < count(*)
+),
+-- What several channels report: the events of a family in a session.
+mixed_family AS (
+  SELECT
+    org_id,
+    day,
+    coalesce(agent, '') AS agent_name,
+    session_id,
+    event_family(type) AS family,
+    min(channel_rank(channel, event_id)) AS best_rank
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+    AND NOT is_session_usage(type, agent)
+  GROUP BY
+    org_id,
+    day,
+    coalesce(agent, ''),
+    session_id,
+    event_family(type)
+  HAVING min(channel_rank(channel, event_id)) < max(channel_rank(channel, event_id))
+),
+worse_channel AS (
+  SELECT
+    events.org_id AS org_id,
+    events.day AS day,
+    events.event_id AS event_id,
+    'channel' AS reason
+  FROM events
+  JOIN mixed_family
+    ON mixed_family.org_id = events.org_id
+    AND mixed_family.day = events.day
+    AND mixed_family.agent_name = coalesce(events.agent, '')
+    AND mixed_family.session_id = events.session_id
+    AND mixed_family.family = event_family(events.type)
+  WHERE channel_rank(events.channel, events.event_id) > mixed_family.best_rank
+    AND NOT is_session_usage(events.type, events.agent)
+    AND NOT goes_by_request(events.type, events.agent, events.request_id)
+    -- An event that was stored before channels were kept may have come by the best one. Those of hooks are known.
+    AND (events.channel IS NOT NULL OR channel_rank(events.channel, events.event_id) = channel_rank('hook', ''))
+),
+-- What gave way to events that retention has removed.
+remembered AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    reason
+  FROM shadowed_events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+    AND (
+      reason = 'request' AND (org_id, day - 1) IN (SELECT org_id, day FROM removed_days)
+      OR reason = 'request' AND (org_id, day + 1) IN (SELECT org_id, day FROM removed_days)
+      OR reason = 'session' AND org_id IN (SELECT org_id FROM removed_days)
+    )
+)
+SELECT
+  org_id,
+  day,
+  event_id,
+  min(reason) AS reason
+FROM (
+  SELECT org_id, day, event_id, reason FROM same_request
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM worse_in_session
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM worse_channel
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM remembered
+) AS shadow
+GROUP BY
+  org_id,
+  day,
+  event_id

@@ -1,0 +1,33 @@
+-- One row is one day on which the build looks for events that don't count: the due days, and the built ones on which that can
+-- depend on events of a due day. Those are the days next to a due day, because a request can pass midnight, and those with usage
+-- that is compared with usage of a due day over their whole session.
+-- Grain: (org_id, day).
+SELECT
+  org_id,
+  day
+FROM due
+UNION
+SELECT
+  org_id,
+  day
+FROM days
+WHERE (org_id, day) IN (
+    SELECT org_id, day - 1 AS day FROM due
+    UNION ALL
+    SELECT org_id, day + 1 AS day FROM due
+    UNION ALL
+    SELECT
+      org_id,
+      day
+    FROM events
+    WHERE is_session_usage(type, agent)
+      AND (org_id, session_id) IN (
+        SELECT
+          org_id,
+          session_id
+        FROM events
+        WHERE is_session_usage(type, agent)
+          AND (org_id, day) IN (SELECT org_id, day FROM due)
+      )
+  )
+  AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)

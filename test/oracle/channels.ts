@@ -1,0 +1,58 @@
+import { CHANNELS, channelRank, type StoredEvent, type Type } from './event.js';
+import { daysBefore } from './lists.js';
+
+/** sources.md 1.2: which events give way to those of a better channel. */
+
+const FAMILIES: readonly (readonly Type[])[] = [
+  ['model_usage'],
+  ['user_message', 'slash_command'],
+  ['assistant_message'],
+  ['tool_call', 'skill_use'],
+  ['file_change'],
+  ['git_commit', 'pull_request'],
+  ['hook_run'],
+  ['session_start', 'session_end'],
+];
+
+const isOf = (agents: readonly string[], event: StoredEvent) => agents.includes(event.text('agent') ?? '');
+
+/** The place of an event's channel. A log of a session's usage without requests has its total: it comes after spans, and before metrics. */
+function rankOf(event: StoredEvent): number {
+  const isTotal = isOfSession(event) && event.text('channel') === 'log' && event.text('request_id') === null;
+  return isTotal ? CHANNELS.indexOf('otlp_span') + 0.5 : channelRank(event);
+}
+
+/** Whether it is compared over its whole session. */
+function isOfSession(event: StoredEvent): boolean {
+  return event.type === 'model_usage' && isOf(['droid', 'copilot-cli'], event);
+}
+
+function isNear(one: StoredEvent, other: StoredEvent): boolean {
+  return [one.day, daysBefore(one.day, 1), daysBefore(one.day, -1)].includes(other.day);
+}
+
+/** Whether an event gives way to another of the same organization. */
+function givesWay(event: StoredEvent, other: StoredEvent): boolean {
+  const request = event.type === other.type ? event.text('request_id') : null;
+  const isSameRequest = request !== null && other.text('request_id') === request && isNear(event, other);
+  if (
+    isSameRequest &&
+    channelRank(event) >= CHANNELS.indexOf('otlp_log') &&
+    channelRank(other) < channelRank(event)
+  )
+    return true;
+  const goesByRequest = request !== null && isOf(['claude-code', 'copilot-cli', 'qwen-code'], event);
+  return (
+    !goesByRequest &&
+    (event.text('agent') ?? '') === (other.text('agent') ?? '') &&
+    event.session_id === other.session_id &&
+    (event.day === other.day || isOfSession(event)) &&
+    FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type)) &&
+    rankOf(other) < rankOf(event)
+  );
+}
+
+/** The events that count. */
+export function countedEvents(events: readonly StoredEvent[]): StoredEvent[] {
+  return events.filter((event) => !events.some((other) => givesWay(event, other)));
+}
