@@ -10,7 +10,7 @@ import { LAKE } from '../lake/lake-paths.js';
 import { notePassed } from '../memory.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './query-job.js';
-import { ENGINE, memorySentence, SqlError, type SqlFault, timeSentence } from './sql-error.js';
+import { BUSY, ENGINE, memorySentence, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'sql', 'query-process.js');
 
@@ -41,15 +41,6 @@ export interface SqlRequest {
   readonly form: SqlForm;
 }
 
-/** Too many queries are running already, of the organization or in all. */
-export class TooManyQueries extends Error {
-  override name = 'TooManyQueries';
-
-  constructor(readonly isOfOrganization: boolean) {
-    super('too many queries');
-  }
-}
-
 /** Runs each query in a process of its own, which sees only the lake of one organization and ends with the query. */
 export class Queries {
   /** A process that hasn't read any organization yet. */
@@ -65,14 +56,13 @@ export class Queries {
   ) {}
 
   /**
-   * Runs a query and returns its bytes once there are some; before that, it throws a SqlError or TooManyQueries. A later failure breaks the
-   * stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
+   * Runs a query and returns its bytes once there are some; before that, it throws a SqlError. A later failure breaks the stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
    */
   async run(request: SqlRequest, aborted: AbortSignal): Promise<Readable> {
     const config = this.config.sql;
     const ofOrganization = [...this.running.values()].filter((orgId) => orgId === request.orgId);
-    if (ofOrganization.length >= config.queriesPerOrg) throw new TooManyQueries(true);
-    if (this.running.size >= config.queries) throw new TooManyQueries(false);
+    if (ofOrganization.length >= config.queriesPerOrg) throw new SqlError('turn', TURN);
+    if (this.running.size >= config.queries) throw new SqlError('busy', BUSY);
     const child = this.take();
     this.running.set(child, request.orgId);
     const job: SqlJob = {

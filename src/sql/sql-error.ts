@@ -1,8 +1,13 @@
 import { messageOf } from '../exit.js';
 
-/** Why a query fails: a mistake in it, a limit, DuckDB, a changing lake, or a busy machine. */
-export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy';
+/** Why a query fails: a mistake in it, a limit, DuckDB, a changing lake, a busy machine, or too many others of its organization. */
+export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy' | 'turn';
 
+/** When to retry while others run. */
+export const RETRY_S = 5;
+
+export const TURN = `Your organization already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
+export const BUSY = `The service already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
 export const ENGINE = "The query can't be answered in this form: write it in another way";
 
 /** Why a query has no answer, in a sentence for its sender. */

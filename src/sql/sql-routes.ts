@@ -5,9 +5,9 @@ import { ApiError, type ErrorStatus } from '../api/errors.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { mediaTypeOf } from '../api/send-answer.js';
 import { type SqlForm, SqlParameter } from './query-job.js';
-import { Queries, TooManyQueries } from './query-pool.js';
-import { SqlError, type SqlFault, timeSentence } from './sql-error.js';
-import { describeTables, type SqlTable } from './sql-tables.js';
+import { Queries } from './query-pool.js';
+import { BUSY, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
+import { describeTables, SqlTable } from './sql-tables.js';
 
 /** The formats of answers by their media types; the first is the default. */
 const FORMS = {
@@ -41,52 +41,20 @@ const OTHER_FORMS = {
 };
 
 /** The statuses of failed queries, by cause. */
-const STATUSES: Record<SqlFault, ErrorStatus> = { query: 400, limit: 422, engine: 422, lake: 503, busy: 503 };
-
-/** When to retry while others run. */
-const RETRY_S = 5;
-
-/** The sentence for a query that has to wait. */
-function busySentence(isOfOrganization: boolean): string {
-  return isOfOrganization
-    ? `Your organization already runs as many queries as it may: ask again in ${RETRY_S} seconds.`
-    : `The service already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
-}
+const STATUSES: Record<SqlFault, ErrorStatus> = {
+  query: 400,
+  limit: 422,
+  engine: 422,
+  lake: 503,
+  busy: 503,
+  turn: 429,
+};
 
 function refusalOf(error: unknown): unknown {
-  if (error instanceof SqlError) return new ApiError(STATUSES[error.fault], error.message);
-  if (error instanceof TooManyQueries)
-    return new ApiError(error.isOfOrganization ? 429 : 503, busySentence(error.isOfOrganization), {
-      'retry-after': String(RETRY_S),
-    });
-  return error;
+  if (!(error instanceof SqlError)) return error;
+  const headers = error.fault === 'turn' ? { 'retry-after': String(RETRY_S) } : {};
+  return new ApiError(STATUSES[error.fault], error.message, headers);
 }
-
-const Table = z
-  .object({
-    name: z.string().meta({ examples: ['activity'] }),
-    kind: z.enum(['events', 'day table', 'reference', 'view']).meta({ examples: ['day table'] }),
-    about: z
-      .string()
-      .meta({ description: 'what a row is', examples: ['One row is one day of one organization.'] }),
-    grain: z
-      .array(z.string())
-      .meta({ description: 'columns that together identify a row', examples: [['org_id', 'day']] }),
-    columns: z
-      .array(
-        z.object({
-          name: z.string(),
-          type: z.string().meta({ description: 'type in DuckDB' }),
-          comment: z.string().nullable(),
-        }),
-      )
-      .meta({
-        examples: [
-          [{ name: 'weekly_active_users', type: 'BIGINT', comment: 'on any of the trailing 7 days' }],
-        ],
-      }),
-  })
-  .meta({ id: 'SqlTable' });
 
 const Answer = z
   .object({
@@ -128,8 +96,8 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
         errors: {
           400: 'The body must be an object.',
           422: `${timeSentence(limits.timeSeconds)}.`,
-          429: busySentence(true),
-          503: busySentence(false),
+          429: TURN,
+          503: BUSY,
         },
       },
       schema: {
@@ -184,12 +152,12 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       schema: {
         tags: ['sql'],
         summary: 'The tables and views that SQL can read, with their columns',
-        response: { 200: z.object({ data: z.array(Table) }) },
+        response: { 200: z.object({ data: z.array(SqlTable) }) },
       },
     },
     async () => {
       tables ??= describeTables(config.prices);
-      return { data: (await tables) as z.infer<typeof Table>[] };
+      return { data: await tables };
     },
   );
 };

@@ -1,20 +1,34 @@
+import { z } from 'zod';
 import { readTables } from '../store/tables.js';
 import { openLake, readLake } from './lake-database.js';
 
 /** A table or view that SQL can read. */
-export interface SqlTable {
-  readonly name: string;
-  readonly kind: 'events' | 'day table' | 'reference' | 'view';
-  /** What a row is. */
-  readonly about: string;
-  /** The columns that identify a row. */
-  readonly grain: readonly string[];
-  readonly columns: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly comment: string | null;
-  }[];
-}
+export const SqlTable = z
+  .object({
+    name: z.string().meta({ examples: ['activity'] }),
+    kind: z.enum(['events', 'day table', 'reference', 'view']).meta({ examples: ['day table'] }),
+    about: z
+      .string()
+      .meta({ description: 'what a row is', examples: ['One row is one day of one organization.'] }),
+    grain: z
+      .array(z.string())
+      .meta({ description: 'columns that together identify a row', examples: [['org_id', 'day']] }),
+    columns: z
+      .array(
+        z.object({
+          name: z.string(),
+          type: z.string().meta({ description: 'type in DuckDB' }),
+          comment: z.string().nullable(),
+        }),
+      )
+      .meta({
+        examples: [
+          [{ name: 'weekly_active_users', type: 'BIGINT', comment: 'on any of the trailing 7 days' }],
+        ],
+      }),
+  })
+  .meta({ id: 'SqlTable' });
+export type SqlTable = z.infer<typeof SqlTable>;
 
 const KINDS = { events: 'events', days: 'day table', references: 'reference', views: 'view' } as const;
 
@@ -34,7 +48,7 @@ export async function describeTables(prices: string): Promise<SqlTable[]> {
         name,
         kind: KINDS[kind as keyof typeof KINDS],
         about,
-        grain,
+        grain: [...grain],
         columns: rows
           .filter(([table]) => table === name)
           .map(([, column, type]) => ({ name: column, type, comment: comments.get(column) ?? null })),
