@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
 import { staleDays } from '../aggregate/stale-days.js';
 import type { Config } from '../config.js';
 import { lastClosedDay } from '../day.js';
@@ -12,12 +13,14 @@ const HOLDS_MS = 15_000;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What gauges read from the store: one row each. */
-interface Reading {
-  readonly staleDays: number;
-  readonly runs: readonly { cause: string; outcome: string; runs: number; seconds: number }[];
-  readonly lastRun: { endedAt: number; seconds: number; isWell: boolean } | undefined;
-}
+/** A recorded build, as far as gauges need it. Instants are Unix milliseconds. */
+const Run = z.object({
+  cause: z.string(),
+  started_at: z.number(),
+  ended_at: z.number(),
+  error: z.string().nullable(),
+});
+type Run = z.infer<typeof Run>;
 
 /** The metrics. Labels are names of routes, reasons and the like, never ids, so there are few of them. */
 export class Metrics {
@@ -41,7 +44,7 @@ export class Metrics {
     labelNames: ['way', 'format', 'reason'],
     registers: [this.registry],
   });
-  private reading: { at: number; read: Promise<Reading> } | undefined;
+  private reading: { at: number; read: ReturnType<typeof readStore> } | undefined;
 
   constructor(private readonly clock: () => number) {
     collectDefaultMetrics({ register: this.registry });
@@ -141,29 +144,25 @@ export class Metrics {
       },
       ['cause', 'outcome'],
     );
-    gauge(
+    const ofLastRun = (name: string, help: string, value: (run: Run) => number) =>
+      gauge(name, help, async (own) => {
+        const { lastRun } = await read();
+        if (lastRun !== undefined) own.set(value(lastRun));
+      });
+    ofLastRun(
       'daybook_build_last_end_timestamp_seconds',
       'When the last build ended, in Unix seconds',
-      async (own) => {
-        const { lastRun } = await read();
-        if (lastRun !== undefined) own.set(lastRun.endedAt / 1000);
-      },
+      (run) => run.ended_at / 1000,
     );
-    gauge('daybook_build_last_duration_seconds', 'How long the last build took', async (own) => {
-      const { lastRun } = await read();
-      if (lastRun !== undefined) own.set(lastRun.seconds);
-    });
-    gauge(
+    ofLastRun('daybook_build_last_duration_seconds', 'How long the last build took', secondsOf);
+    ofLastRun(
       'daybook_build_last_ok',
       'Whether the last build built every day that was due (1) or not (0)',
-      async (own) => {
-        const { lastRun } = await read();
-        if (lastRun !== undefined) own.set(lastRun.isWell ? 1 : 0);
-      },
+      (run) => (run.error === null ? 1 : 0),
     );
   }
 
-  private read(store: Store): Promise<Reading> {
+  private read(store: Store): ReturnType<typeof readStore> {
     const now = this.clock();
     if (this.reading === undefined || Math.abs(now - this.reading.at) > HOLDS_MS) {
       const read = readStore(store, now);
@@ -177,31 +176,24 @@ export class Metrics {
   }
 }
 
-async function readStore(store: Store, now: number): Promise<Reading> {
+function secondsOf({ started_at, ended_at }: Run): number {
+  return (ended_at - started_at) / 1000;
+}
+
+/** What gauges read from the store. */
+async function readStore(store: Store, now: number) {
   const stale = await staleDays(store, lastClosedDay(now));
   const rows = await store.select(
     'SELECT cause, started_at, ended_at, error FROM runs ORDER BY started_at, run_id',
   );
+  const all = rows.map((row) => Run.parse(row));
   const runs = new Map<string, { cause: string; outcome: string; runs: number; seconds: number }>();
-  for (const row of rows) {
-    const [cause, outcome] = [String(row.cause), row.error === null ? 'ok' : 'failed'];
+  for (const run of all) {
+    const [cause, outcome] = [run.cause, run.error === null ? 'ok' : 'failed'];
     const { runs: before = 0, seconds = 0 } = runs.get(`${cause} ${outcome}`) ?? {};
-    const taken = (Number(row.ended_at) - Number(row.started_at)) / 1000;
-    runs.set(`${cause} ${outcome}`, { cause, outcome, runs: before + 1, seconds: seconds + taken });
+    runs.set(`${cause} ${outcome}`, { cause, outcome, runs: before + 1, seconds: seconds + secondsOf(run) });
   }
-  const last = rows.at(-1);
-  return {
-    staleDays: stale.length,
-    runs: [...runs.values()],
-    lastRun:
-      last === undefined
-        ? undefined
-        : {
-            endedAt: Number(last.ended_at),
-            seconds: (Number(last.ended_at) - Number(last.started_at)) / 1000,
-            isWell: last.error === null,
-          },
-  };
+  return { staleDays: stale.length, runs: [...runs.values()], lastRun: all.at(-1) };
 }
 
 /** The headers that proxies and content delivery networks add. */
