@@ -32,7 +32,7 @@ const Claims = z.object({
 
 /** Authenticates requests (public-api.md 5; decisions.md, Credentials and roles). */
 export class Authenticator {
-  private readonly jwtKey: JWTVerifyGetKey | Uint8Array | undefined;
+  private readonly jwtKey: JWTVerifyGetKey | undefined;
 
   /** Throws a UsageError for a JWKS file that can't be read. */
   constructor(
@@ -79,10 +79,7 @@ export class Authenticator {
         requiredClaims: ['exp', 'sub', 'org_id', 'role'],
         currentDate: new Date(this.clock()),
       };
-      const { payload } =
-        jwtKey instanceof Uint8Array
-          ? await jwtVerify(token, jwtKey, options)
-          : await jwtVerify(token, jwtKey, options);
+      const { payload } = await jwtVerify(token, jwtKey, options);
       const { sub, org_id, role, email } = Claims.parse(payload);
       const credential = hash('sha256', `${jwt.issuer} ${sub} ${org_id}`).slice(0, 12);
       return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
@@ -117,8 +114,11 @@ function becauseOf(error: unknown): string {
   return fault === undefined ? '' : `, since ${fault}`;
 }
 
-function keyOf(jwt: JwtConfig): JWTVerifyGetKey | Uint8Array {
-  if (jwt.secret !== undefined) return new TextEncoder().encode(jwt.secret);
+function keyOf(jwt: JwtConfig): JWTVerifyGetKey {
+  if (jwt.secret !== undefined) {
+    const secret = new TextEncoder().encode(jwt.secret);
+    return () => secret;
+  }
   const where = jwt.jwks ?? '';
   if (/^https?:/.test(where)) return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000 });
   try {
