@@ -59,6 +59,7 @@ export async function organizations(_: string, args: readonly string[]): Promise
                 onlyUser: null,
                 encoding: 'identity',
                 isArray: false,
+                keepsText: true,
                 gone: new AbortController().signal,
               }),
             ),

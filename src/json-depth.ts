@@ -1,12 +1,15 @@
 /** How many lists and objects may be within each other. Settings and payloads of hooks have a few. */
 export const LEVELS_AT_MOST = 100;
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+/** How many values a JSON document of a client may have. Ten times as many take tens of milliseconds to parse. */
+export const VALUES_AT_MOST = 50_000;
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d];
 
-/** Whether the lists and objects of a JSON text are nested more than so many levels deep. */
-export function isNestedDeeper(text: string, levels: number): boolean {
-  let depth = 0;
+/** Whether a JSON text is nested deeper than so many levels, or has more than so many values. */
+export function isIntricate(text: string, levels: number, values = Number.POSITIVE_INFINITY): boolean {
+  let [depth, count] = [0, 1];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -14,9 +17,13 @@ export function isNestedDeeper(text: string, levels: number): boolean {
         if (text.charCodeAt(at) === BACKSLASH) at += 1;
     } else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       depth += 1;
-      if (depth > levels) return true;
+      count += 1;
+      if (depth > levels || count > values) return true;
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       depth -= 1;
+    } else if (code === COMMA) {
+      count += 1;
+      if (count > values) return true;
     }
   }
   return false;

@@ -1,6 +1,7 @@
 -- One row is one line: an event in the columns of `events`, or its fault.
 -- Reads typed_lines, which the source's own SQL returns, and batch_files: each file's organization, and the instant at which it was
 -- received. Rules use only that instant, so they give the same result whenever they are applied.
+-- "npm run docs" writes this file from src/ingest/event-members.ts.
 SELECT
   source,
   line_no,
@@ -9,12 +10,17 @@ SELECT
     WHEN event_id IS NULL THEN 'missing_member id'
     WHEN session_id IS NULL THEN 'missing_member session_id'
     WHEN type = 'model_usage' AND model IS NULL THEN 'missing_member model'
+    WHEN type = 'model_usage' AND input_tokens IS NULL THEN 'missing_member input_tokens'
+    WHEN type = 'model_usage' AND output_tokens IS NULL THEN 'missing_member output_tokens'
     WHEN type = 'tool_call' AND tool_name IS NULL THEN 'missing_member tool_name'
     WHEN type = 'file_change' AND path IS NULL THEN 'missing_member path'
+    WHEN type = 'file_change' AND operation IS NULL THEN 'missing_member operation'
     WHEN type = 'skill_use' AND skill_name IS NULL THEN 'missing_member skill_name'
+    WHEN type = 'slash_command' AND command_name IS NULL THEN 'missing_member command_name'
+    WHEN type = 'hook_run' AND hook_event IS NULL THEN 'missing_member hook_event'
+    WHEN type = 'hook_run' AND command IS NULL THEN 'missing_member command'
     WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN -62135596800000 AND 253402300799999 THEN 'bad_timestamp timestamp'
     WHEN occurred_ms > epoch_ms(received_at) + 86400000 THEN 'timestamp_in_future timestamp'
-    -- 2020-01-01: no agent is older, and a clock that was never set would create thousands of empty days.
     WHEN occurred_ms < 1577836800000 THEN 'value_out_of_range timestamp'
     WHEN named_org_id <> org_id THEN 'org_mismatch org_id'
     WHEN event_id = '' OR is_longer(event_id, 200) THEN 'value_out_of_range event_id'
@@ -29,29 +35,27 @@ SELECT
     WHEN is_longer(git_branch, 2048) THEN 'value_out_of_range git_branch'
     WHEN is_longer(cwd, 2048) THEN 'value_out_of_range cwd'
     WHEN channel NOT IN ('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api') THEN 'value_out_of_range channel'
-    WHEN is_longer(request_id, 200) THEN 'value_out_of_range request_id'
-    -- Texts that can appear in answers are limited. A tool's name is limited only by its line: odd names are parse artifacts.
     WHEN is_longer(reason, 2048) THEN 'value_out_of_range reason'
     WHEN model = '' OR is_longer(model, 2048) THEN 'value_out_of_range model'
-    WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
-    WHEN path = '' OR is_longer(path, 2048) THEN 'value_out_of_range path'
-    WHEN operation NOT IN ('create', 'edit') THEN 'value_out_of_range operation'
-    WHEN is_longer(commit_sha, 2048) THEN 'value_out_of_range commit_sha'
-    WHEN is_longer(url, 2048) THEN 'value_out_of_range url'
-    WHEN skill_name = '' OR is_longer(skill_name, 2048) THEN 'value_out_of_range skill_name'
-    WHEN command_name = '' OR is_longer(command_name, 2048) THEN 'value_out_of_range command_name'
-    WHEN hook_event = '' OR is_longer(hook_event, 2048) THEN 'value_out_of_range hook_event'
-    WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
-    WHEN command = '' OR is_longer(command, 2048) THEN 'value_out_of_range command'
-    -- 100,000,000,000: a day's sum of such counts still fits 64 bits.
     WHEN input_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range input_tokens'
     WHEN output_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range output_tokens'
     WHEN cache_read_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_read_tokens'
     WHEN cache_write_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_tokens'
     WHEN cache_write_1h_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_1h_tokens'
+    WHEN is_longer(request_id, 200) THEN 'value_out_of_range request_id'
+    WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
     WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
+    WHEN path = '' OR is_longer(path, 2048) THEN 'value_out_of_range path'
+    WHEN operation NOT IN ('create', 'edit') THEN 'value_out_of_range operation'
     WHEN lines_added NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_added'
     WHEN lines_removed NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_removed'
+    WHEN is_longer(commit_sha, 2048) THEN 'value_out_of_range commit_sha'
+    WHEN is_longer(url, 2048) THEN 'value_out_of_range url'
+    WHEN skill_name = '' OR is_longer(skill_name, 2048) THEN 'value_out_of_range skill_name'
+    WHEN command_name = '' OR is_longer(command_name, 2048) THEN 'value_out_of_range command_name'
+    WHEN hook_event = '' OR is_longer(hook_event, 2048) THEN 'value_out_of_range hook_event'
+    WHEN command = '' OR is_longer(command, 2048) THEN 'value_out_of_range command'
+    WHEN is_longer(matcher, 2048) THEN 'value_out_of_range matcher'
     WHEN exit_code NOT BETWEEN -100000000000 AND 100000000000 THEN 'value_out_of_range exit_code'
   END AS fault,
   org_id,
@@ -62,22 +66,24 @@ SELECT
   type,
   -- If lines don't name their user, the file does.
   coalesce(user_id, file_user_id) AS user_id,
-  user_email,
   session_id,
+  user_email,
   client,
   autonomy_mode,
   agent,
   agent_version,
-  -- A password in an address would end up in the lake and its copies.
   without_credentials(repo) AS repo,
   git_branch,
   cwd,
+  channel,
   reason,
   model,
   input_tokens,
   output_tokens,
   cache_read_tokens,
   cache_write_tokens,
+  cache_write_1h_tokens,
+  request_id,
   tool_name,
   mcp_server,
   success,
@@ -91,12 +97,9 @@ SELECT
   skill_name,
   command_name,
   hook_event,
-  matcher,
   without_credentials(command) AS command,
+  matcher,
   exit_code,
-  timed_out,
-  request_id,
-  channel,
-  cache_write_1h_tokens
+  timed_out
 FROM typed_lines
 JOIN batch_files USING (source)

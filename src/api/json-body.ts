@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isNestedDeeper, LEVELS_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
 import { ApiError } from './errors.js';
 
 /**
@@ -11,8 +11,13 @@ export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (isNestedDeeper(text, LEVELS_AT_MOST))
-      done(new ApiError(400, `The body must be nested at most ${LEVELS_AT_MOST} levels deep.`));
+    if (isIntricate(text, LEVELS_AT_MOST, VALUES_AT_MOST))
+      done(
+        new ApiError(
+          400,
+          `The body must be nested at most ${LEVELS_AT_MOST} levels deep, and have at most ${VALUES_AT_MOST} values.`,
+        ),
+      );
     else parse(request, text, done);
   });
 }

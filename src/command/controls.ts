@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { UsageError } from '../exit.js';
-import { isNestedDeeper, LEVELS_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST } from '../json-depth.js';
 import { call } from '../socket/call.js';
 import { count, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
@@ -133,7 +133,7 @@ async function jsonOf(file: string): Promise<unknown> {
     throw new UsageError(`The file ${file} can't be read.`);
   }
   const name = file === '-' ? 'Standard input' : file;
-  if (isNestedDeeper(content, LEVELS_AT_MOST))
+  if (isIntricate(content, LEVELS_AT_MOST))
     throw new UsageError(`${name} must be nested at most ${LEVELS_AT_MOST} levels deep.`);
   try {
     return JSON.parse(content);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Caller } from '../api/auth.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
-import { isTimely } from '../ingest/event.js';
+import { isTimely } from '../ingest/event-members.js';
 import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/event-routes.js';
 import { lineText, nameText } from '../name-text.js';
 import { isToolCall } from './payload.js';
@@ -154,7 +154,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
               400,
               `The member ${name} is required, because ${body.hook_event_name} becomes events.`,
             );
-        const lines = Readable.from(events.map((event) => `${JSON.stringify(event)}\n`));
+        const lines = Readable.from(events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`)));
         await inbox
           .receive(lines, {
             requestId: request.id,
@@ -162,6 +162,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
             onlyUser: userId,
             encoding: 'identity',
             isArray: false,
+            keepsText: false,
             gone: goneOf(reply),
           })
           .catch((error) => {

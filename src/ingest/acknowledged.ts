@@ -9,7 +9,7 @@ import { isOutOfRoom, StoreUnavailable } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
 import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
 import { AsideList, FOREIGN, type SetAside, unreadable } from './set-aside.js';
-import { CANONICAL } from './source.js';
+import { CANONICAL, CHECKED } from './source.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -25,8 +25,6 @@ const RETRY_AFTER = 60;
 
 /** What is told of the settling of bodies. */
 export interface Watcher {
-  /** Nothing has come for a while. */
-  readonly rest: () => Promise<void>;
   /** Settling failed, and is tried again. */
   readonly failed: (error: unknown) => void;
   /** Something was set aside: called once for each, not for each time that it is found. */
@@ -107,7 +105,7 @@ export class Acknowledged {
   }
 
   /** Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds. */
-  start(store: Store, { rest, failed, setAside }: Watcher): void {
+  start(store: Store, { failed, setAside }: Watcher): void {
     let looks = 0;
     let quiet = 0;
     this.report = setAside;
@@ -116,11 +114,7 @@ export class Acknowledged {
       const { hasCome } = this;
       this.hasCome = false;
       quiet = this.held.files > 0 ? 0 : quiet + 1;
-      if (quiet === REST_AFTER)
-        rest()
-          .then(() => store.rest())
-          .then(collectGarbage)
-          .catch(failed);
+      if (quiet === REST_AFTER) store.rest().then(collectGarbage).catch(failed);
       const isRetried = this.setAside.length > 0 && quiet % RETRY_AFTER === 0;
       if ((this.held.files === 0 && !isRetried) || this.draining !== undefined) return;
       looks += 1;
@@ -238,7 +232,10 @@ export class Acknowledged {
         continue;
       }
       const entry = await this.find(path, body);
-      if (entry !== undefined) runs.at(-1)?.push(entry);
+      const run = runs.at(-1);
+      if (entry !== undefined && (run?.[0]?.isChecked ?? entry.isChecked) === entry.isChecked)
+        run?.push(entry);
+      else if (entry !== undefined) runs.push([entry]);
       // A part is told by its first and last file, so one that stays can't be between them.
       else if (body !== undefined) runs.push([]);
     }
@@ -257,7 +254,7 @@ export class Acknowledged {
     try {
       await requireOrganizations(store, new Set(files.map(({ orgId }) => orgId)), now);
       await store.settle({
-        source: CANONICAL,
+        source: files[0]?.isChecked === true ? CHECKED : CANONICAL,
         files: files.map((file) => ({ ...file, name: file.requestId })),
         settledAt: now,
         token: part,

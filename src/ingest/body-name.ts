@@ -7,17 +7,22 @@ export interface Body {
   readonly orgId: string;
   /** Its events were judged by this instant when it was acknowledged, and are when it is settled. Unix milliseconds. */
   readonly receivedAt: number;
+  /** Whether its lines were checked before they were written. Earlier versions kept them as they were sent. */
+  readonly isChecked: boolean;
 }
 
 /** The name of a body's file: what is known of it is on disk at the same moment as the acknowledgement. */
-export function nameOf({ requestId, receivedAt, orgId }: Body): string {
-  return `${requestId}.${receivedAt}.${orgId}.ndjson`;
+export function nameOf({ requestId, receivedAt, orgId, isChecked }: Body): string {
+  return `${requestId}.${receivedAt}.${orgId}.${isChecked ? 'checked' : 'ndjson'}`;
 }
 
 /** What the name of a file says of the body in it; undefined for a file that Daybook has not written. */
 export function bodyOf(name: string): Body | undefined {
-  const [, requestId = '', receivedAt, orgId = ''] = /^(\w+)\.(\d{1,15})\.(.+)\.ndjson$/.exec(name) ?? [];
-  return ORG_ID.test(orgId) ? { requestId, orgId, receivedAt: Number(receivedAt) } : undefined;
+  const [, requestId = '', receivedAt, orgId = '', kind] =
+    /^(\w+)\.(\d{1,15})\.(.+)\.(checked|ndjson)$/.exec(name) ?? [];
+  return ORG_ID.test(orgId)
+    ? { requestId, orgId, receivedAt: Number(receivedAt), isChecked: kind === 'checked' }
+    : undefined;
 }
 
 /**
@@ -26,5 +31,7 @@ export function bodyOf(name: string): Body | undefined {
  */
 export function oldBodyOf(name: string, orgId: string): Body | undefined {
   const [, requestId = '', ulid = ''] = /^(req_([0-9A-HJKMNP-TV-Z]{26}))\.ndjson$/.exec(name) ?? [];
-  return ulid !== '' && ORG_ID.test(orgId) ? { requestId, orgId, receivedAt: instantOf(ulid) } : undefined;
+  return ulid !== '' && ORG_ID.test(orgId)
+    ? { requestId, orgId, receivedAt: instantOf(ulid), isChecked: false }
+    : undefined;
 }

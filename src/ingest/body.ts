@@ -25,44 +25,36 @@ export class NotUnpacked extends Error {
   override name = 'NotUnpacked';
 }
 
-/** Passes bytes on, up to a number of them, and shows them to somebody. */
-function atMost(limit: number, show: (piece: Buffer) => void = () => undefined): Transform {
+/** Passes bytes on, up to a number of them. */
+function atMost(limit: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
-      if (bytes > limit) return done(new TooLarge());
-      try {
-        show(chunk);
-      } catch (error) {
-        return done(error as Error);
-      }
-      done(null, chunk);
+      if (bytes > limit) done(new TooLarge());
+      else done(null, chunk);
     },
   });
 }
 
 /**
- * Writes a body to a file as it comes in, unpacked, and answers the file's size in bytes once the disk has it. What is
- * written is shown on the way. Throws TooLarge, NotUnpacked, and what `show` throws.
+ * Unpacks a body as it comes in, writes what `keep` makes of it to a file, and returns the file's size in bytes once it is on
+ * disk. Throws TooLarge, NotUnpacked, and what `keep` throws.
  */
 export async function writeBody(
   body: Readable,
   path: string,
   encoding: Encoding,
-  show?: (piece: Buffer) => void,
+  keep: (body: AsyncIterable<Buffer>) => AsyncIterable<string>,
 ): Promise<number> {
   // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
   const sent = atMost(PACKED_BYTES);
   finished(body, { writable: false }).catch((error) => sent.destroy(error));
   body.pipe(sent);
+  const file = createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES });
   try {
-    await pipeline([
-      sent,
-      ...(encoding === 'gzip' ? [createGunzip()] : []),
-      atMost(UNPACKED_BYTES, show),
-      createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES }),
-    ]);
+    if (encoding === 'identity') await pipeline(sent, keep, file);
+    else await pipeline(sent, createGunzip(), atMost(UNPACKED_BYTES), keep, file);
   } catch (error) {
     if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
     throw error;

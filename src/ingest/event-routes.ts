@@ -7,10 +7,10 @@ import { may } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
-import { BODY_LINES, BODY_VALUES, TooManyLines, TooManyValues } from './body-size.js';
-import { Gone } from './check.js';
-import { EVENT_BODIES } from './event.js';
-import { type Inbox, InboxFull, NotAnArray } from './inbox.js';
+import { BODY_LINES, Gone, TooManyLines } from './body-check.js';
+import { NotAnArray } from './body-lines.js';
+import { EVENT_BODIES } from './event-schema.js';
+import { type Inbox, InboxFull } from './inbox.js';
 
 const Encodings = z.enum(['identity', 'gzip']);
 
@@ -43,7 +43,6 @@ const Taken = z.object({
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
 const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
-const TOO_MANY_VALUES = `The JSON of a body must have at most ${BODY_VALUES} values: send it in parts.`;
 const NO_ARRAY =
   'The body must be a JSON array of events: to send one event per line, use application/x-ndjson.';
 export const FULL =
@@ -108,6 +107,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
           onlyUser,
           encoding: encodingOf(request.headers['content-encoding']),
           isArray: request.mediaType === 'application/json',
+          keepsText: true,
           gone: goneOf(reply),
         });
         if (verdict.ofOthers > 0) {
@@ -140,7 +140,6 @@ export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
 export function refusalOfBody(error: unknown): unknown {
   if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
   if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
-  if (error instanceof TooManyValues) return new ApiError(413, TOO_MANY_VALUES);
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);

@@ -55,6 +55,9 @@ export const CLAUDE_CODE: Source = {
   namesRepos: false,
 };
 
+/** Lines that were checked when they were received, as body-check.ts writes them. */
+export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
+
 /** All sources, as help shows them. */
 export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE];
 

@@ -147,7 +147,7 @@ export function carriedOver(columns: readonly Column[], old: readonly string[]):
 export function definedIn(session: Session): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
   return {
-    definitions: readDefinitions(`${readFunctions()}\n${readSql('ingest/functions.sql')}`),
+    definitions: readDefinitions(`${readFunctions()}\n${readSql('source/functions.sql')}`),
     select: (sql) => session.select(sql),
     run,
     define: run,

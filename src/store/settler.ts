@@ -4,6 +4,7 @@ import type { Session } from './duckdb-session.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
 import { nameRepos } from './repo-names.js';
 import {
+  CHECKED_LINES,
   countFromZero,
   defineSource,
   limitOf,
@@ -114,7 +115,8 @@ export class Settler {
     } catch (error) {
       // With the transaction they are gone.
       this.defined = undefined;
-      if (!(error instanceof Misread) && !isReadError(error)) throw error;
+      if (batch.source.isChecked === true || (!(error instanceof Misread) && !isReadError(error)))
+        throw error;
       return await this.settleNumbered(batch);
     } finally {
       clearInterval(watch);
@@ -166,9 +168,11 @@ export class Settler {
       await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
       let rejects = NO_REJECTS;
       if (suspects.length > 0) {
-        if (!isNumbered) await numberLines(suspects, spool, limitOf(source), source.unit);
-        await replaceLines(session, readLines(source, readNumbered(source, spool)));
-        rejects = await this.reject(source, suspects, spool, faults);
+        if (!isNumbered && source.isChecked !== true)
+          await numberLines(suspects, spool, limitOf(source), source.unit);
+        const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(source, spool);
+        if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
+        rejects = await this.reject(source, suspects, numbered, faults);
       }
       if (batch.repoOf !== undefined) await nameRepos(session, batch.repoOf);
       return await this.finish(batch, number, inserted, rejects);
@@ -228,11 +232,11 @@ export class Settler {
   private async reject(
     source: SourceSql,
     files: readonly IndexedFile[],
-    spool: string,
+    numbered: string,
     found: Faults,
   ): Promise<Rejects> {
     const { session } = this;
-    await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${readNumbered(source, spool)}`);
+    await session.run(`CREATE OR REPLACE TEMP VIEW sentences AS ${readSql('ingest/sentences.sql')}`);
     await session.run(`
       SET VARIABLE keeps_text = ${source.keepsText === true};
       SET VARIABLE unit = '${source.unit}';
@@ -242,6 +246,7 @@ export class Settler {
       await session.run(
         'CREATE OR REPLACE TEMP TABLE faults AS SELECT source, line_no, fault, day FROM checked WHERE fault IS NOT NULL',
       );
+      await session.run(`CREATE OR REPLACE TEMP VIEW numbered AS ${numbered}`);
       await session.run(`CREATE OR REPLACE TEMP TABLE new_rejects AS ${readSql('ingest/rejects.sql')}`);
     });
     const [faults] = await session.select(

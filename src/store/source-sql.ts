@@ -17,6 +17,9 @@ export function limitOf({ limitMb }: SourceSql): number {
   return limitMb << 20;
 }
 
+/** How much longer a line can be with its number or fault in it. */
+const MORE_BYTES = 64 << 10;
+
 /** The columns of `events` that a source's SQL can answer: the rules find out the others. */
 const MEMBERS = readRawTable('events').columns.filter(
   ({ name }) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name),
@@ -100,7 +103,7 @@ export function readFiles(source: SourceSql, files: readonly File[]): string {
       source,
       `SELECT ${file}, CAST(1 AS BIGINT) AS line_no, ${JSON_CONTENT} AS line FROM read_blob(${paths})`,
     );
-  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${limitOf(source)}`;
+  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${limitOf(source) + (source.isChecked === true ? MORE_BYTES : 0)}`;
   const [lineNo, numbering] = source.isOrdered
     ? ['ordinality', 'WITH ORDINALITY']
     : ['CAST(NULL AS BIGINT)', ''];
@@ -115,7 +118,7 @@ export function readFiles(source: SourceSql, files: readonly File[]): string {
 /** Changes when a line can give other events than before. */
 export function meaningOfSource(source: SourceSql): string {
   const { members, views, events } = textsOf(source);
-  const rules = [readFunctions(), readSql('ingest/functions.sql'), readSql('ingest/rules.sql')];
+  const rules = [readFunctions(), readSql('source/functions.sql'), readSql('ingest/rules.sql')];
   const texts = [...rules, ...views.map(({ text }) => text), events].map(meaningOf);
   const { unit, isOrdered = false, limitMb } = source;
   return hash('md5', JSON.stringify([unit, isOrdered, limitMb, members?.json, ...texts]));
@@ -132,9 +135,14 @@ export function readLines(source: SourceSql, lines: string): string {
 /** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */
 export function readNumbered(source: SourceSql, spool: string): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line
-    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * limitOf(source) + 65536},
+    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * limitOf(source) + MORE_BYTES},
       columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
 }
+
+/** The same for lines that have their numbers and faults in them: the lines in `faults`. */
+export const CHECKED_LINES = `SELECT source, "$line" AS line_no, "$fault" AS read_fault, decode(from_base64("$text")) AS text, CAST('{}' AS JSON) AS line
+  FROM lines
+  WHERE (source, "$line") IN (SELECT source, line_no FROM faults)`;
 
 /** Tells a row of `lines` that is no JSON from one that is. */
 function isUnread(source: SourceSql): string {

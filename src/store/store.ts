@@ -27,6 +27,8 @@ export interface SourceSql {
   readonly limitMb: number;
   /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
   readonly keepsText?: boolean;
+  /** Whether its lines have their numbers and faults in them, as those of the inbox do. */
+  readonly isChecked?: true;
   /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
   readonly sideFiles?: readonly string[];
 }

@@ -1,6 +1,7 @@
 -- One row is one line, read as a canonical event. A line that breaks a rule of form has a fault: a reason of the closed list and the
 -- member, such as 'wrong_type user_id'.
 -- Reads lines (source, line_no, line: JSON, or null if the line is not JSON).
+-- "npm run docs" writes this file from src/ingest/event-members.ts.
 WITH
 read_line AS (
   SELECT
@@ -8,23 +9,59 @@ read_line AS (
     line_no,
     strlen(line) AS bytes,
     line,
-    from_json(line, '{"event_id": "VARCHAR", "type": "VARCHAR", "timestamp": "VARCHAR", "user_id": "VARCHAR", "session_id": "VARCHAR", "user_email": "VARCHAR", "client": "VARCHAR", "org_id": "VARCHAR", "autonomy_mode": "VARCHAR", "agent": "VARCHAR", "agent_version": "VARCHAR", "repo": "VARCHAR", "git_branch": "VARCHAR", "cwd": "VARCHAR", "channel": "VARCHAR",
-      "reason": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "cache_read_tokens": "BIGINT", "cache_write_tokens": "BIGINT", "cache_write_1h_tokens": "BIGINT", "request_id": "VARCHAR", "tool_name": "VARCHAR", "mcp_server": "VARCHAR", "success": "BOOLEAN", "duration_ms": "BIGINT", "path": "VARCHAR", "operation": "VARCHAR", "lines_added": "BIGINT", "lines_removed": "BIGINT", "commit_sha": "VARCHAR", "url": "VARCHAR", "skill_name": "VARCHAR", "command_name": "VARCHAR", "hook_event": "VARCHAR", "matcher": "VARCHAR", "command": "VARCHAR", "exit_code": "BIGINT", "timed_out": "BOOLEAN"}') AS event,
+    from_json(line, '{
+      "event_id": "VARCHAR",
+      "type": "VARCHAR",
+      "timestamp": "VARCHAR",
+      "user_id": "VARCHAR",
+      "session_id": "VARCHAR",
+      "user_email": "VARCHAR",
+      "client": "VARCHAR",
+      "autonomy_mode": "VARCHAR",
+      "org_id": "VARCHAR",
+      "agent": "VARCHAR",
+      "agent_version": "VARCHAR",
+      "repo": "VARCHAR",
+      "git_branch": "VARCHAR",
+      "cwd": "VARCHAR",
+      "channel": "VARCHAR",
+      "reason": "VARCHAR",
+      "model": "VARCHAR",
+      "input_tokens": "DOUBLE",
+      "output_tokens": "DOUBLE",
+      "cache_read_tokens": "DOUBLE",
+      "cache_write_tokens": "DOUBLE",
+      "cache_write_1h_tokens": "DOUBLE",
+      "request_id": "VARCHAR",
+      "tool_name": "VARCHAR",
+      "mcp_server": "VARCHAR",
+      "success": "BOOLEAN",
+      "duration_ms": "DOUBLE",
+      "path": "VARCHAR",
+      "operation": "VARCHAR",
+      "lines_added": "DOUBLE",
+      "lines_removed": "DOUBLE",
+      "commit_sha": "VARCHAR",
+      "url": "VARCHAR",
+      "skill_name": "VARCHAR",
+      "command_name": "VARCHAR",
+      "hook_event": "VARCHAR",
+      "command": "VARCHAR",
+      "matcher": "VARCHAR",
+      "exit_code": "DOUBLE",
+      "timed_out": "BOOLEAN"
+    }') AS event,
     -- The JSON types of the members, null if absent: from_json would read 12 as '12'.
-    json_type(line, [
-      '$.event_id', '$.type', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.org_id', '$.autonomy_mode', '$.agent',
-      '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.channel', '$.timestamp', '$'
-    ]) AS types
+    json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.channel', '$']) AS types
   FROM lines
 ),
 typed_line AS (
   SELECT
     *,
-    -- The JSON types of the members of the event's type: strings, then integers, then booleans.
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
       WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id'])
-      WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.duration_ms', '$.success'])
+      WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.duration_ms'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
       WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
       WHEN 'pull_request' THEN json_type(line, ['$.url'])
@@ -32,10 +69,9 @@ typed_line AS (
       WHEN 'slash_command' THEN json_type(line, ['$.command_name'])
       WHEN 'hook_run' THEN json_type(line, ['$.hook_event', '$.command', '$.matcher', '$.exit_code', '$.duration_ms', '$.timed_out'])
     END AS own_types,
-    CASE types[15]
-      WHEN 'VARCHAR' THEN rfc3339_ms(event.timestamp)
-      WHEN 'UBIGINT' THEN try_cast(event.timestamp AS BIGINT)
-      WHEN 'BIGINT' THEN try_cast(event.timestamp AS BIGINT)
+    CASE
+      WHEN types[3] = 'VARCHAR' THEN rfc3339_ms(event.timestamp)
+      WHEN is_integer(try_cast(event.timestamp AS DOUBLE)) THEN clamped(try_cast(event.timestamp AS DOUBLE))
     END AS occurred_ms
   FROM read_line
 )
@@ -48,38 +84,25 @@ SELECT
     WHEN types[16] <> 'OBJECT' THEN 'not_an_object'
     WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
     WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
-    WHEN coalesce(types[15], 'NULL') = 'NULL' THEN 'missing_member timestamp'
-    WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member user_id'
-    WHEN coalesce(types[4], 'NULL') = 'NULL' THEN 'missing_member session_id'
+    WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member timestamp'
+    WHEN coalesce(types[4], 'NULL') = 'NULL' THEN 'missing_member user_id'
+    WHEN coalesce(types[5], 'NULL') = 'NULL' THEN 'missing_member session_id'
     WHEN types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type event_id'
     WHEN types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type type'
-    WHEN types[3] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_id'
-    WHEN types[4] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type session_id'
-    WHEN types[5] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_email'
-    WHEN types[6] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type client'
-    WHEN types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type org_id'
+    WHEN types[3] NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'NULL') AND (types[3] <> 'DOUBLE' OR NOT is_integer(try_cast(event.timestamp AS DOUBLE))) THEN 'wrong_type timestamp'
+    WHEN types[4] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_id'
+    WHEN types[5] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type session_id'
+    WHEN types[6] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type user_email'
+    WHEN types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type client'
     WHEN types[8] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type autonomy_mode'
-    WHEN types[9] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent'
-    WHEN types[10] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent_version'
-    WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
-    WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
-    WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
-    WHEN types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
-    WHEN types[15] NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN 'wrong_type timestamp'
-    WHEN event.type NOT IN (
-      'session_start',
-      'session_end',
-      'user_message',
-      'assistant_message',
-      'model_usage',
-      'tool_call',
-      'file_change',
-      'git_commit',
-      'pull_request',
-      'skill_use',
-      'slash_command',
-      'hook_run'
-    ) THEN 'unknown_type type'
+    WHEN types[9] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type org_id'
+    WHEN types[10] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent'
+    WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent_version'
+    WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
+    WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
+    WHEN types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
+    WHEN types[15] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
+    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
       CASE
@@ -91,26 +114,20 @@ SELECT
         WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member input_tokens'
         WHEN coalesce(own_types[3], 'NULL') = 'NULL' THEN 'missing_member output_tokens'
         WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type model'
-        WHEN own_types[2] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type input_tokens'
-        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type output_tokens'
-        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_read_tokens'
-        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_write_tokens'
-        WHEN own_types[6] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type cache_write_1h_tokens'
+        WHEN own_types[2] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[2] <> 'DOUBLE' OR NOT is_integer(event.input_tokens)) THEN 'wrong_type input_tokens'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[3] <> 'DOUBLE' OR NOT is_integer(event.output_tokens)) THEN 'wrong_type output_tokens'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.cache_read_tokens)) THEN 'wrong_type cache_read_tokens'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.cache_write_tokens)) THEN 'wrong_type cache_write_tokens'
+        WHEN own_types[6] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[6] <> 'DOUBLE' OR NOT is_integer(event.cache_write_1h_tokens)) THEN 'wrong_type cache_write_1h_tokens'
         WHEN own_types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type request_id'
-        WHEN own_types[2] <> 'NULL' AND event.input_tokens IS NULL THEN 'value_out_of_range input_tokens'
-        WHEN own_types[3] <> 'NULL' AND event.output_tokens IS NULL THEN 'value_out_of_range output_tokens'
-        WHEN own_types[4] <> 'NULL' AND event.cache_read_tokens IS NULL THEN 'value_out_of_range cache_read_tokens'
-        WHEN own_types[5] <> 'NULL' AND event.cache_write_tokens IS NULL THEN 'value_out_of_range cache_write_tokens'
-        WHEN own_types[6] <> 'NULL' AND event.cache_write_1h_tokens IS NULL THEN 'value_out_of_range cache_write_1h_tokens'
       END
     WHEN event.type = 'tool_call' THEN
       CASE
         WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member tool_name'
         WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type tool_name'
         WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type mcp_server'
-        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type duration_ms'
-        WHEN own_types[4] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type success'
-        WHEN own_types[3] <> 'NULL' AND event.duration_ms IS NULL THEN 'value_out_of_range duration_ms'
+        WHEN own_types[3] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type success'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
       END
     WHEN event.type = 'file_change' THEN
       CASE
@@ -118,10 +135,8 @@ SELECT
         WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member operation'
         WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type path'
         WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type operation'
-        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type lines_added'
-        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type lines_removed'
-        WHEN own_types[3] <> 'NULL' AND event.lines_added IS NULL THEN 'value_out_of_range lines_added'
-        WHEN own_types[4] <> 'NULL' AND event.lines_removed IS NULL THEN 'value_out_of_range lines_removed'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[3] <> 'DOUBLE' OR NOT is_integer(event.lines_added)) THEN 'wrong_type lines_added'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.lines_removed)) THEN 'wrong_type lines_removed'
       END
     WHEN event.type = 'git_commit' THEN
       CASE
@@ -148,11 +163,9 @@ SELECT
         WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type hook_event'
         WHEN own_types[2] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type command'
         WHEN own_types[3] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type matcher'
-        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type exit_code'
-        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') THEN 'wrong_type duration_ms'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.exit_code)) THEN 'wrong_type exit_code'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
         WHEN own_types[6] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type timed_out'
-        WHEN own_types[4] <> 'NULL' AND event.exit_code IS NULL THEN 'value_out_of_range exit_code'
-        WHEN own_types[5] <> 'NULL' AND event.duration_ms IS NULL THEN 'value_out_of_range duration_ms'
       END
   END AS form_fault,
   event.org_id AS named_org_id,
@@ -160,8 +173,8 @@ SELECT
   event.event_id AS event_id,
   event.type AS type,
   event.user_id AS user_id,
-  event.user_email AS user_email,
   event.session_id AS session_id,
+  event.user_email AS user_email,
   event.client AS client,
   event.autonomy_mode AS autonomy_mode,
   event.agent AS agent,
@@ -169,31 +182,30 @@ SELECT
   event.repo AS repo,
   event.git_branch AS git_branch,
   event.cwd AS cwd,
-  -- Members that the type doesn't list are ignored.
-  CASE WHEN event.type = 'session_end' THEN event.reason END AS reason,
-  CASE WHEN event.type = 'model_usage' THEN event.model END AS model,
-  CASE WHEN event.type = 'model_usage' THEN event.input_tokens END AS input_tokens,
-  CASE WHEN event.type = 'model_usage' THEN event.output_tokens END AS output_tokens,
-  CASE WHEN event.type = 'model_usage' THEN event.cache_read_tokens END AS cache_read_tokens,
-  CASE WHEN event.type = 'model_usage' THEN event.cache_write_tokens END AS cache_write_tokens,
-  CASE WHEN event.type = 'tool_call' THEN event.tool_name END AS tool_name,
-  CASE WHEN event.type = 'tool_call' THEN event.mcp_server END AS mcp_server,
-  CASE WHEN event.type = 'tool_call' THEN event.success END AS success,
-  CASE WHEN event.type IN ('tool_call', 'hook_run') THEN event.duration_ms END AS duration_ms,
-  CASE WHEN event.type = 'file_change' THEN event.path END AS path,
-  CASE WHEN event.type = 'file_change' THEN event.operation END AS operation,
-  CASE WHEN event.type = 'file_change' THEN event.lines_added END AS lines_added,
-  CASE WHEN event.type = 'file_change' THEN event.lines_removed END AS lines_removed,
-  CASE WHEN event.type = 'git_commit' THEN event.commit_sha END AS commit_sha,
-  CASE WHEN event.type = 'pull_request' THEN event.url END AS url,
-  CASE WHEN event.type = 'skill_use' THEN event.skill_name END AS skill_name,
-  CASE WHEN event.type = 'slash_command' THEN regexp_replace(event.command_name, '^\s*/', '') END AS command_name,
-  CASE WHEN event.type = 'hook_run' THEN event.hook_event END AS hook_event,
-  CASE WHEN event.type = 'hook_run' THEN event.matcher END AS matcher,
-  CASE WHEN event.type = 'hook_run' THEN event.command END AS command,
-  CASE WHEN event.type = 'hook_run' THEN event.exit_code END AS exit_code,
-  CASE WHEN event.type = 'hook_run' THEN event.timed_out END AS timed_out,
-  CASE WHEN event.type = 'model_usage' THEN event.request_id END AS request_id,
   coalesce(event.channel, 'event') AS channel,
-  CASE WHEN event.type = 'model_usage' THEN event.cache_write_1h_tokens END AS cache_write_1h_tokens
+  CASE WHEN event.type IN ('session_end') THEN event.reason END AS reason,
+  CASE WHEN event.type IN ('model_usage') THEN event.model END AS model,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.input_tokens) END AS input_tokens,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.output_tokens) END AS output_tokens,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_read_tokens) END AS cache_read_tokens,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_tokens) END AS cache_write_tokens,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_1h_tokens) END AS cache_write_1h_tokens,
+  CASE WHEN event.type IN ('model_usage') THEN event.request_id END AS request_id,
+  CASE WHEN event.type IN ('tool_call') THEN event.tool_name END AS tool_name,
+  CASE WHEN event.type IN ('tool_call') THEN event.mcp_server END AS mcp_server,
+  CASE WHEN event.type IN ('tool_call') THEN event.success END AS success,
+  CASE WHEN event.type IN ('tool_call', 'hook_run') THEN clamped(event.duration_ms) END AS duration_ms,
+  CASE WHEN event.type IN ('file_change') THEN event.path END AS path,
+  CASE WHEN event.type IN ('file_change') THEN event.operation END AS operation,
+  CASE WHEN event.type IN ('file_change') THEN clamped(event.lines_added) END AS lines_added,
+  CASE WHEN event.type IN ('file_change') THEN clamped(event.lines_removed) END AS lines_removed,
+  CASE WHEN event.type IN ('git_commit') THEN event.commit_sha END AS commit_sha,
+  CASE WHEN event.type IN ('pull_request') THEN event.url END AS url,
+  CASE WHEN event.type IN ('skill_use') THEN event.skill_name END AS skill_name,
+  CASE WHEN event.type IN ('slash_command') THEN regexp_replace(event.command_name, '^\s*/', '') END AS command_name,
+  CASE WHEN event.type IN ('hook_run') THEN event.hook_event END AS hook_event,
+  CASE WHEN event.type IN ('hook_run') THEN event.command END AS command,
+  CASE WHEN event.type IN ('hook_run') THEN event.matcher END AS matcher,
+  CASE WHEN event.type IN ('hook_run') THEN clamped(event.exit_code) END AS exit_code,
+  CASE WHEN event.type IN ('hook_run') THEN event.timed_out END AS timed_out
 FROM typed_line

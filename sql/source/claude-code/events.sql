@@ -19,17 +19,10 @@ session_modes AS (
     SELECT
       line.session_id AS session_id,
       occurred_ms,
-      max(CASE permission_mode
-        WHEN 'bypassPermissions' THEN 'auto-high'
-        WHEN 'dontAsk' THEN 'auto-high'
-        WHEN 'auto' THEN 'auto-medium'
-        WHEN 'acceptEdits' THEN 'auto-low'
-        WHEN 'default' THEN 'manual'
-        WHEN 'plan' THEN 'spec'
-      END) AS autonomy_mode
+      max(autonomy_mode_of(permission_mode)) AS autonomy_mode
     FROM transcript_line
     WHERE type = 'user'
-      AND permission_mode IN ('bypassPermissions', 'dontAsk', 'auto', 'acceptEdits', 'default', 'plan')
+      AND autonomy_mode_of(permission_mode) IS NOT NULL
       AND occurred_ms IS NOT NULL
       AND line.session_id IS NOT NULL
     GROUP BY
@@ -178,16 +171,8 @@ tool_result AS (
             commit_sha := result.gitOperation.commit.sha,
             pull_request_url := CASE WHEN result.gitOperation.pr.action = 'created' THEN result.gitOperation.pr.url END,
             duration_ms := coalesce(result.durationMs, result.totalDurationMs),
-            lines_added := CASE
-              WHEN result.type = 'create' THEN len(string_split(rtrim(result.content, chr(10)), chr(10)))
-              WHEN len(result.structuredPatch) > 0
-                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda text: prefix(text, '+')))
-            END,
-            lines_removed := CASE
-              WHEN result.type = 'create' THEN 0
-              WHEN len(result.structuredPatch) > 0
-                THEN len(list_filter(flatten(list_transform(result.structuredPatch, lambda hunk: hunk.lines)), lambda text: prefix(text, '-')))
-            END
+            lines_added := added_lines(result.type, result.content, result.structuredPatch),
+            lines_removed := removed_lines(result.type, result.structuredPatch)
           )
       END AS result,
       unnest(blocks) AS part
@@ -235,28 +220,9 @@ file_change AS (
     name,
     result.lines_added AS lines_added,
     result.lines_removed AS lines_removed,
-    unnest(CASE
-      WHEN name = 'ApplyPatch'
-        THEN list_transform(
-          regexp_extract_all(coalesce(input.patch, input.input, input.command), '\*\*\* (?:Add|Update) File: [^\n]+'),
-          lambda heading: {
-            'path': regexp_extract(heading, 'File: (.+)$', 1),
-            'operation': CASE WHEN contains(heading, ' Add File: ') THEN 'create' ELSE 'edit' END
-          }
-        )
-      ELSE [{
-        'path': coalesce(result.path, input.file_path, input.notebook_path, input.path),
-        'operation': CASE
-          WHEN result.kind = 'create' THEN 'create'
-          WHEN result.kind = 'update' THEN 'edit'
-          WHEN name IN ('Write', 'Create') THEN 'create'
-          ELSE 'edit'
-        END
-      }]
-    END) AS file
+    unnest(changed_files(name, input, result.kind, result.path)) AS file
   FROM tool
   WHERE success
-    AND name IN ('Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Create', 'ApplyPatch')
 ),
 -- Shell commands that commit or open a pull request, and succeed.
 git_command AS MATERIALIZED (
@@ -266,7 +232,7 @@ git_command AS MATERIALIZED (
     result.pull_request_url IS NOT NULL OR (contains(input.command, 'create') AND is_pull_request_command(input.command)) AS is_pull_request
   FROM tool
   WHERE success
-    AND lower(name) IN ('bash', 'powershell', 'execute', 'shell')
+    AND is_shell_tool(name)
     AND (is_commit OR is_pull_request)
 ),
 -- Their output is only searched for the commit's hash or the pull request's address.
@@ -467,7 +433,7 @@ event AS (
     occurred_ms,
     line,
     'file_change' AS type,
-    'file:' || id || CASE WHEN name = 'ApplyPatch' THEN ':' || file.path ELSE '' END AS event_id,
+    CASE WHEN name = 'ApplyPatch' THEN id_with('file:' || id, file.path) ELSE 'file:' || id END AS event_id,
     file.path AS path,
     file.operation AS operation,
     lines_added,
@@ -479,17 +445,17 @@ event AS (
     line,
     'git_commit' AS type,
     'commit:' || id AS event_id,
-    coalesce(result.commit_sha, nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '')) AS commit_sha
+    coalesce(result.commit_sha, printed_commit(output)) AS commit_sha
   FROM git_output
   WHERE is_commit
-    AND NOT coalesce(regexp_matches(output, 'nothing to commit|no changes added to commit'), false)
+    AND NOT is_nothing_committed(output)
   UNION ALL BY NAME
   SELECT
     result_ms AS occurred_ms,
     line,
     'pull_request' AS type,
     'pull_request:' || id AS event_id,
-    coalesce(result.pull_request_url, nullif(regexp_extract(output, 'https?://\S+/(?:pull|merge_requests)/\d+'), '')) AS url
+    coalesce(result.pull_request_url, printed_pull_request(output)) AS url
   FROM git_output
   WHERE is_pull_request
   UNION ALL BY NAME
@@ -515,11 +481,7 @@ SELECT
   event.event_id AS event_id,
   event.type AS type,
   event.line.session_id AS session_id,
-  CASE
-    WHEN lower(event.line.entrypoint) = 'cli' THEN 'terminal-ui'
-    WHEN regexp_matches(lower(event.line.entrypoint), '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
-    WHEN regexp_full_match(lower(event.line.entrypoint), '[a-z][a-z0-9-]{0,31}') THEN lower(event.line.entrypoint)
-  END AS client,
+  client_of(event.line.entrypoint) AS client,
   session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))] AS autonomy_mode,
   'claude-code' AS agent,
   event.line.agent_version AS agent_version,

@@ -1,0 +1,215 @@
+-- Functions for the SQL of all sources. DuckDB only: it reads lines for both stores.
+-- The comments under a function are claims, which test/source-functions.test.ts checks.
+
+-- An RFC 3339 timestamp with Z or an offset, in Unix milliseconds; NULL if it isn't one.
+-- Digits beyond milliseconds are truncated, not rounded: 23:59:59.9999 is still that day.
+CREATE OR REPLACE MACRO rfc3339_ms(text) AS
+  CASE
+    -- Nearly all have this form, which is twice as fast to read.
+    WHEN regexp_full_match(text, '\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?Z')
+      THEN epoch_ms(try_cast(text AS TIMESTAMP))
+    WHEN regexp_full_match(text, '\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)')
+      THEN epoch_ms(CAST(try_cast(regexp_replace(upper(text), '(\.\d{3})\d+', '\1') AS TIMESTAMPTZ) AS TIMESTAMP))
+  END;
+-- rfc3339_ms('2026-06-15T10:00:00.250Z') -> 1781517600250;
+-- rfc3339_ms('2026-06-15t23:59:59.9999+02:00') -> 1781560799999;
+-- rfc3339_ms('2026-06-31T10:00:00Z') -> NULL;
+-- rfc3339_ms('2026-06-15') -> NULL;
+
+-- Whether a text has more characters than a limit. Bytes are counted first, because counting characters is expensive.
+CREATE OR REPLACE MACRO is_longer(text, characters) AS strlen(text) > characters AND length(text) > characters;
+-- is_longer('äöü', 3) -> false;
+-- is_longer('äöüß', 3) -> true;
+
+-- Whether a number is an integer. JSON doesn't distinguish 5 from 5.0.
+CREATE OR REPLACE MACRO is_integer(number) AS isfinite(number) AND number = floor(number);
+-- is_integer(CAST(5.0 AS DOUBLE)) -> true;
+-- is_integer(CAST(5.5 AS DOUBLE)) -> false;
+-- is_integer(CAST('inf' AS DOUBLE)) -> false;
+
+-- A number as an integer. A number beyond all limits stays beyond them.
+CREATE OR REPLACE MACRO clamped(number) AS
+  coalesce(try_cast(number AS BIGINT), CASE WHEN number < 0 THEN -1000000000000000 WHEN number > 0 THEN 1000000000000000 END);
+-- clamped(CAST(5 AS DOUBLE)) -> 5;
+-- clamped(1e300) -> 1000000000000000;
+-- clamped(CAST(NULL AS DOUBLE)) -> NULL;
+
+-- A number if an event can have it as a count, otherwise NULL.
+CREATE OR REPLACE MACRO count_of(number) AS CASE WHEN is_integer(number) AND number BETWEEN 0 AND 100000000000 THEN CAST(number AS BIGINT) END;
+-- count_of(CAST(250 AS DOUBLE)) -> 250;
+-- count_of(CAST(-1 AS DOUBLE)) -> NULL;
+-- count_of(CAST(1.5 AS DOUBLE)) -> NULL;
+
+-- A text if an event can have it as a name, otherwise NULL.
+CREATE OR REPLACE MACRO name_of(text) AS CASE WHEN text <> '' AND NOT is_longer(text, 2048) THEN text END;
+-- name_of('main') -> 'main';
+-- name_of('') -> NULL;
+-- name_of(repeat('x', 2049)) -> NULL;
+
+-- An id that ends in a text, or in its MD5 if the id would be too long.
+CREATE OR REPLACE MACRO id_with(id, text) AS
+  id || ':' || CASE WHEN length(id) + length(text) < 200 THEN text ELSE md5(text) END;
+-- id_with('file:toolu_1', 'src/app.ts') -> 'file:toolu_1:src/app.ts';
+-- length(id_with('file:toolu_1', repeat('x', 187))) -> 200;
+-- length(id_with('file:toolu_1', repeat('x', 188))) -> 45;
+
+-- The commands in a shell line. Quoted and escaped text is replaced, so that it can't look like a command.
+CREATE OR REPLACE MACRO shell_commands(line) AS
+  regexp_split_to_array(
+    regexp_replace(
+      regexp_replace(line, '\\\r?\n', ' ', 'g'),
+      '(?s)\\.|''[^'']*''|"(?:[^"\\]|\\.)*"',
+      'x',
+      'g'
+    ),
+    '[;&|()`\n]+'
+  );
+-- shell_commands('cd "a;b" && git commit') -> ['cd x ', ' git commit'];
+-- shell_commands('') -> [''];
+
+-- Whether a shell line commits: `git commit`, with options of git in between, where a command begins.
+CREATE OR REPLACE MACRO is_commit_command(line) AS
+  len(list_filter(shell_commands(line), lambda command:
+    regexp_matches(
+      command,
+      '^\s*((then|do|else|if|while|until|time|!|\{|\w+=\S*)\s+)*git(\s+(-[cC]|--(git-dir|work-tree|namespace))\s+\S+|\s+--?[\w-]+(=\S+)?)*\s+commit($|[\s<>])'
+    )
+    AND NOT regexp_matches(command, '\s--dry-run($|\s)')
+  )) > 0;
+-- is_commit_command('git commit -m "fix it"') -> true;
+-- is_commit_command('git commit&&git push') -> true;
+-- is_commit_command('git commit --dry-run && git commit -m x') -> true;
+-- is_commit_command('git commit --dry-run') -> false;
+-- is_commit_command('git commit -m "say what --dry-run does"') -> true;
+-- is_commit_command('cd "my folder" && git -C "/srv/my app" -c user.name=ada commit --amend') -> true;
+-- is_commit_command('GIT_AUTHOR_NAME="Ada L" git commit; ls') -> true;
+-- is_commit_command('git commit -m "$(cat <<''EOF''' || chr(10) || 'It said "no"' || chr(10) || 'EOF' || chr(10) || ')" && git push') -> true;
+-- is_commit_command('if git commit -q; then echo done; fi') -> true;
+-- is_commit_command('git \' || chr(10) || '  commit') -> true;
+-- is_commit_command('git commit>log 2>&1') -> true;
+-- is_commit_command('echo it\''s && git commit -m ''x''') -> true;
+-- is_commit_command('echo "git commit"') -> false;
+-- is_commit_command('git commit-tree HEAD') -> false;
+-- is_commit_command('git log --grep commit') -> false;
+-- is_commit_command('git push # git commit') -> false;
+-- coalesce(is_commit_command(NULL), false) -> false;
+
+-- Whether a shell line opens a pull request or merge request.
+CREATE OR REPLACE MACRO is_pull_request_command(line) AS
+  len(list_filter(shell_commands(line), lambda command:
+    regexp_matches(
+      command,
+      '^\s*((then|do|else|if|while|until|time|!|\{|\w+=\S*)\s+)*(gh\s+pr|glab\s+mr)\s+create($|[\s<>])'
+    )
+  )) > 0;
+-- is_pull_request_command('gh pr create --fill') -> true;
+-- is_pull_request_command('git push && gh pr create|cat') -> true;
+-- is_pull_request_command('glab mr create') -> true;
+-- is_pull_request_command('gh pr view') -> false;
+-- is_pull_request_command('echo "gh pr create"') -> false;
+
+-- The hash of the commit that git printed.
+CREATE OR REPLACE MACRO printed_commit(output) AS nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '');
+-- printed_commit('[main 4b825dc] Fix it' || chr(10) || ' 1 file changed') -> '4b825dc';
+-- printed_commit('see [main 4b825dc]') -> NULL;
+
+-- Whether git printed that there was nothing to commit.
+CREATE OR REPLACE MACRO is_nothing_committed(output) AS
+  coalesce(regexp_matches(output, 'nothing to commit|no changes added to commit'), false);
+-- is_nothing_committed('nothing to commit, working tree clean') -> true;
+-- is_nothing_committed('[main 4b825dc] Fix it') -> false;
+-- is_nothing_committed(NULL) -> false;
+
+-- The address of the pull request or merge request that was printed.
+CREATE OR REPLACE MACRO printed_pull_request(output) AS
+  nullif(regexp_extract(output, 'https?://\S{1,300}/(?:pull|merge_requests)/\d+'), '');
+-- printed_pull_request('Creating it' || chr(10) || 'https://github.com/acme/engine/pull/7') -> 'https://github.com/acme/engine/pull/7';
+-- printed_pull_request('https://gitlab.com/acme/engine/-/merge_requests/8') -> 'https://gitlab.com/acme/engine/-/merge_requests/8';
+-- printed_pull_request('https://github.com/acme/engine') -> NULL;
+
+-- Whether a tool runs shell commands.
+CREATE OR REPLACE MACRO is_shell_tool(name) AS lower(name) IN ('bash', 'powershell', 'execute', 'shell');
+-- is_shell_tool('Bash') -> true;
+-- is_shell_tool('Read') -> false;
+
+-- The files that a tool changed. Only a patch can have several. `input` is the tool's input; `kind` and `path` are from its
+-- result, or NULL.
+CREATE OR REPLACE MACRO changed_files(name, input, kind, path) AS
+  CASE
+    WHEN name = 'ApplyPatch'
+      THEN list_transform(
+        regexp_extract_all(coalesce((input).patch, (input).input, (input).command), '(?m)^\*\*\* (?:Add|Update) File: [^\r\n]+'),
+        lambda heading: {
+          'path': trim(regexp_extract(heading, 'File: (.+)$', 1)),
+          'operation': CASE WHEN prefix(heading, '*** Add') THEN 'create' ELSE 'edit' END
+        }
+      )
+    WHEN name IN ('Write', 'Create', 'Edit', 'MultiEdit', 'NotebookEdit')
+      THEN [{
+        'path': coalesce(path, (input).file_path, (input).notebook_path, (input).path),
+        'operation': CASE
+          WHEN kind = 'create' THEN 'create'
+          WHEN kind = 'update' THEN 'edit'
+          WHEN name IN ('Write', 'Create') THEN 'create'
+          ELSE 'edit'
+        END
+      }]
+  END;
+-- changed_files('Edit', {'file_path': '/a', 'notebook_path': NULL, 'path': NULL, 'patch': NULL, 'input': NULL, 'command': NULL}, NULL, NULL) -> [{'path': '/a', 'operation': 'edit'}];
+-- changed_files('Write', {'file_path': '/a', 'notebook_path': NULL, 'path': NULL, 'patch': NULL, 'input': NULL, 'command': NULL}, NULL, '/b') -> [{'path': '/b', 'operation': 'create'}];
+-- changed_files('Write', {'file_path': '/a', 'notebook_path': NULL, 'path': NULL, 'patch': NULL, 'input': NULL, 'command': NULL}, 'update', NULL) -> [{'path': '/a', 'operation': 'edit'}];
+-- changed_files('ApplyPatch', {'file_path': NULL, 'notebook_path': NULL, 'path': NULL, 'patch': '*** Begin Patch' || chr(10) || '*** Add File: a b.ts' || chr(10) || '+x' || chr(10) || '*** Update File: c.ts ' || chr(10), 'input': NULL, 'command': NULL}, NULL, NULL) -> [{'path': 'a b.ts', 'operation': 'create'}, {'path': 'c.ts', 'operation': 'edit'}];
+-- changed_files('Read', {'file_path': '/a', 'notebook_path': NULL, 'path': NULL, 'patch': NULL, 'input': NULL, 'command': NULL}, NULL, NULL) -> NULL;
+
+-- How many lines a change added: of a new file all but empty lines at its end, otherwise those that the patch adds.
+CREATE OR REPLACE MACRO added_lines(kind, content, patch) AS
+  CASE
+    WHEN kind = 'create' THEN len(string_split(rtrim(content, chr(10)), chr(10)))
+    WHEN len(patch) > 0 THEN len(list_filter(flatten(list_transform(patch, lambda hunk: (hunk).lines)), lambda line: prefix(line, '+')))
+  END;
+-- added_lines('create', 'a' || chr(10) || chr(10) || 'b' || chr(10), [{'lines': ['']}]) -> 3;
+-- added_lines('create', NULL, [{'lines': ['']}]) -> NULL;
+-- added_lines('update', NULL, [{'lines': [' a', '+b', '-c']}, {'lines': ['+d']}]) -> 2;
+
+-- How many lines a change removed.
+CREATE OR REPLACE MACRO removed_lines(kind, patch) AS
+  CASE
+    WHEN kind = 'create' THEN 0
+    WHEN len(patch) > 0 THEN len(list_filter(flatten(list_transform(patch, lambda hunk: (hunk).lines)), lambda line: prefix(line, '-')))
+  END;
+-- removed_lines('create', [{'lines': ['']}]) -> 0;
+-- removed_lines('update', [{'lines': [' a', '+b', '-c']}, {'lines': ['+d']}]) -> 1;
+
+-- The autonomy mode that an agent's permission mode means; NULL if it is unknown.
+CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
+  CASE
+    WHEN permission_mode IN ('off', 'default', 'manual') THEN 'manual'
+    WHEN permission_mode IN ('plan', 'spec') THEN 'spec'
+    WHEN permission_mode IN ('acceptEdits', 'low', 'auto-low') THEN 'auto-low'
+    WHEN permission_mode IN ('auto', 'medium', 'auto-medium') THEN 'auto-medium'
+    WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'high', 'auto-high') THEN 'auto-high'
+  END;
+-- autonomy_mode_of('acceptEdits') -> 'auto-low';
+-- autonomy_mode_of('dontAsk') -> 'auto-high';
+-- autonomy_mode_of('yolo') -> NULL;
+
+-- The client that the way an agent was started means.
+CREATE OR REPLACE MACRO client_of(entrypoint) AS
+  CASE
+    WHEN lower(entrypoint) = 'cli' THEN 'terminal-ui'
+    WHEN regexp_matches(lower(entrypoint), '^sdk(-|$)|headless|^print$') THEN 'non-interactive-cli'
+    WHEN regexp_full_match(lower(entrypoint), '[a-z][a-z0-9-]{0,31}') THEN lower(entrypoint)
+  END;
+-- client_of('cli') -> 'terminal-ui';
+-- client_of('sdk-py') -> 'non-interactive-cli';
+-- client_of('Claude-Desktop') -> 'claude-desktop';
+-- client_of('an app') -> NULL;
+
+-- The tokens that a usage of Claude's API wrote to the cache: the larger of the flat counter and the sum of its split by
+-- lifetime.
+CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
+  coalesce((usage).cache_creation_input_tokens, 0),
+  coalesce((usage).cache_creation.ephemeral_5m_input_tokens, 0) + coalesce((usage).cache_creation.ephemeral_1h_input_tokens, 0)
+);
+-- cache_written({'cache_creation_input_tokens': 60, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 60;
+-- cache_written({'cache_creation_input_tokens': NULL, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 45;
