@@ -17,7 +17,7 @@ import {
   Status,
 } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { ProviderFailed } from './machine-provider.js';
+import { ProviderFailed } from './e2b.js';
 import type { Provisioner } from './provisioner.js';
 import { retried, Steps } from './provisioning-step.js';
 

@@ -2,7 +2,6 @@ import type { ConnectionOpts } from 'e2b';
 import { certificateFaultOf } from '../certificate.js';
 import type { E2bConfig } from '../config.js';
 import type { Computer } from './computer.js';
-import { type Provider, ProviderFailed } from './machine-provider.js';
 
 /** How long a sandbox stays awake: the longest that every plan has. Then it is put to sleep with all its processes. */
 const AWAKE_MS = 3_600_000;
@@ -11,6 +10,11 @@ const REQUEST_MS = 60_000;
 const SCRIPT_MS = 120_000;
 /** How much of what a provider says is kept. */
 const SAID_CHARACTERS = 2000;
+
+/** What E2B can't do: the message is for whoever wants the computer. */
+export class ProviderFailed extends Error {
+  override name = 'ProviderFailed';
+}
 
 /** The package, as far as it is used. */
 type E2bModule = Pick<typeof import('e2b'), 'Sandbox' | 'SandboxNotFoundError'>;
@@ -40,8 +44,11 @@ kill $! 2> /dev/null
 tail -c 1500 .daybook-agent.log >&2
 exit 1`;
 
-/** Computers as sandboxes of E2B (decisions.md, Computers). The agent there connects to `serviceUrl`. */
-export class E2b implements Provider {
+/**
+ * Makes computers as sandboxes of E2B (decisions.md, Computers), whose agents connect to `serviceUrl`. All of it can be done again
+ * after it was cut off. Throws ProviderFailed.
+ */
+export class E2b {
   private readonly connection: ConnectionOpts;
 
   constructor(
@@ -59,6 +66,7 @@ export class E2b implements Provider {
     };
   }
 
+  /** Makes the sandbox of a computer, unless it is made, and answers its id. */
   create({ id, source }: Computer, signal: AbortSignal): Promise<string> {
     const metadata = { [LABEL]: id };
     return this.ask(async ({ Sandbox }) => {
@@ -76,6 +84,7 @@ export class E2b implements Provider {
     });
   }
 
+  /** Wakes a sandbox that sleeps, gives it its user, and starts the agent anew; answers once that is connected. */
   configure(ref: string, { remoteUser }: Computer, agentToken: string, signal: AbortSignal): Promise<void> {
     return this.ask(async ({ Sandbox }) => {
       const { commands } = await Sandbox.connect(ref, { ...this.connection, timeoutMs: AWAKE_MS, signal });
@@ -90,6 +99,7 @@ export class E2b implements Provider {
     });
   }
 
+  /** What has become of a sandbox. */
   status(ref: string): Promise<'running' | 'asleep' | 'gone'> {
     return this.ask(async ({ Sandbox, SandboxNotFoundError }) => {
       try {
@@ -102,6 +112,7 @@ export class E2b implements Provider {
     });
   }
 
+  /** Removes a sandbox, if it is there. */
   delete(ref: string): Promise<void> {
     return this.ask(async ({ Sandbox }) => {
       await Sandbox.kill(ref, this.connection);

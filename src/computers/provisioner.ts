@@ -2,7 +2,7 @@ import { ulid } from '../ulid.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { JobFailed, NoAnswer, NotConnected, type Relay } from './agent-relay.js';
 import type { Computer, Computers } from './computer.js';
-import { type Provider, ProviderFailed } from './machine-provider.js';
+import { type E2b, ProviderFailed } from './e2b.js';
 import { lost, type Step, type StepName, undone, withStep } from './provisioning-step.js';
 import { COMMAND_MS } from './repository-clone.js';
 
@@ -21,7 +21,7 @@ export class Provisioner {
     private readonly computers: Computers,
     private readonly relay: Relay,
     /** Makes the machines that are not there; undefined where there is nobody who does. */
-    readonly provider: Provider | undefined,
+    readonly provider: E2b | undefined,
     private readonly clock: () => number,
     private readonly report: (error: unknown) => void,
   ) {}
@@ -143,7 +143,7 @@ export class Provisioner {
     }
   }
 
-  private required(): Provider {
+  private required(): E2b {
     if (this.provider === undefined)
       throw new ProviderFailed('This service has no provider e2b: it needs E2B_API_KEY.');
     return this.provider;
