@@ -1,22 +1,24 @@
 import { hash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { requireOrganization } from '../store/organization.js';
-import type { Row, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import { Role } from './roles.js';
 
 /** A key as lists show it. Instants are Unix milliseconds. */
-export interface Key {
-  readonly key_id: string;
-  readonly org_id: string;
-  readonly role: Role;
-  readonly user_id: string | null;
-  readonly user_email: string | null;
-  readonly fingerprint: string;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-}
+const Key = z.object({
+  key_id: z.string(),
+  org_id: z.string(),
+  role: Role,
+  user_id: z.string().nullable(),
+  user_email: z.string().nullable(),
+  fingerprint: z.string(),
+  created_at: z.number(),
+  expires_at: z.number().nullable(),
+  revoked_at: z.number().nullable(),
+});
+export type Key = Readonly<z.infer<typeof Key>>;
 
 export interface NewKey {
   readonly orgId: string;
@@ -26,24 +28,10 @@ export interface NewKey {
   readonly expiresAt?: number | undefined;
 }
 
-const COLUMNS = 'key_id, org_id, role, user_id, user_email, fingerprint, created_at, expires_at, revoked_at';
+const COLUMNS = Object.keys(Key.shape).join(', ');
 
 function hashOf(key: string): string {
   return hash('sha256', key);
-}
-
-function toKey(row: Row): Key {
-  return {
-    key_id: String(row.key_id),
-    org_id: String(row.org_id),
-    role: Role.parse(row.role),
-    user_id: row.user_id as string | null,
-    user_email: row.user_email as string | null,
-    fingerprint: String(row.fingerprint),
-    created_at: Number(row.created_at),
-    expires_at: row.expires_at as number | null,
-    revoked_at: row.revoked_at as number | null,
-  };
 }
 
 /** Creates a key, and its organization if it is new. Only this answer has the key itself: the store has its SHA-256. */
@@ -72,7 +60,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   loaded.delete(store);
   const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
   if (row === undefined) throw new Error('the new key is missing');
-  return { ...toKey(row), key };
+  return { ...Key.parse(row), key };
 }
 
 /** The keys of an organization, or of all, oldest first. */
@@ -81,7 +69,7 @@ export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
     `SELECT ${COLUMNS} FROM keys WHERE org_id = coalesce($org_id, org_id) ORDER BY created_at, key_id`,
     { org_id: orgId ?? null },
   );
-  return rows.map(toKey);
+  return rows.map((row) => Key.parse(row));
 }
 
 /** Revokes a key by its id or fingerprint, from the next request on. Throws a UsageError if there is none. */
@@ -93,7 +81,7 @@ export async function revokeKey(store: Store, name: string, now: number): Promis
   if (row === undefined) {
     throw new UsageError(`There is no key ${name}: "daybook keys list" shows ids and fingerprints.`);
   }
-  const key = toKey(row);
+  const key = Key.parse(row);
   if (key.revoked_at !== null) return key;
   await store.run([
     {
@@ -116,7 +104,7 @@ function keysOf(store: Store): Promise<Map<string, Key>> {
   if (known !== undefined) return known;
   const keys = store
     .select(`SELECT key_hash, ${COLUMNS} FROM keys WHERE revoked_at IS NULL`)
-    .then((rows) => new Map(rows.map((row) => [String(row.key_hash), toKey(row)])));
+    .then((rows) => new Map(rows.map((row) => [String(row.key_hash), Key.parse(row)])));
   loaded.set(store, keys);
   keys.catch(() => {
     if (loaded.get(store) === keys) loaded.delete(store);

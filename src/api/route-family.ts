@@ -8,17 +8,13 @@ import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replie
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
 import type { Action } from './roles.js';
 
-/** Decides from which addresses an organization accepts requests. */
-interface AddressRules {
-  isAllowed(orgId: string, ip: string): Promise<boolean>;
-}
-
 /** What all routes use. */
 export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
   readonly authenticator: Authenticator;
-  readonly addresses: AddressRules;
+  /** Decides from which addresses an organization accepts requests. */
+  readonly addresses: { isAllowed(orgId: string, ip: string): Promise<boolean> };
   /** Unix milliseconds. */
   readonly clock: () => number;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import { type Column, columnOf } from './arrow-column.js';
@@ -46,10 +46,7 @@ export async function* arrowBytes(
     if (schema === undefined) {
       const types = result.columnTypes();
       schema = new Schema(fieldsOf(result.columnNames(), types), new Map(Object.entries(meta)));
-      const { fields } = schema;
-      columns = types.flatMap((type, index) =>
-        fields.slice(index, index + 1).map(({ type: to }) => columnOf(type, to)),
-      );
+      columns = schema.fields.map(({ type: to }, index) => columnOf(types[index] as DuckDBType, to));
       writer.reset(undefined, schema);
     }
     for await (const chunk of chunksOf(result)) {

@@ -101,23 +101,7 @@ export interface Owner {
 }
 
 /** A computer of an organization. Instants are Unix milliseconds. */
-export interface Computer {
-  readonly id: string;
-  readonly orgId: string;
-  readonly name: string;
-  readonly provider: z.infer<typeof Provider>;
-  readonly status: z.infer<typeof Status>;
-  readonly owner: Owner;
-  readonly hostId: string | null;
-  readonly hostname: string | null;
-  readonly remoteUser: string | null;
-  readonly repos: readonly string[];
-  readonly autoInstallDeps: boolean;
-  readonly source: z.infer<typeof Source> | null;
-  readonly steps: Steps;
-  readonly providerRef: string | null;
-  readonly createdAt: number;
-}
+export type Computer = Readonly<ReturnType<typeof toComputer>>;
 
 /** The error for what must be unique in the organization, and is not. */
 function taken(member: 'name' | 'hostId', value: string): ApiError {
@@ -146,7 +130,7 @@ function stepsOf(row: Row): Steps {
   );
 }
 
-function toComputer(row: Row): Computer {
+function toComputer(row: Row) {
   const source = NullableText.parse(row.source);
   return {
     id: String(row.computer_id),
@@ -154,7 +138,7 @@ function toComputer(row: Row): Computer {
     name: String(row.name),
     provider: Provider.parse(row.provider_type),
     status: Status.parse(row.status),
-    owner: { kind: OwnerKind.parse(row.owner_kind), id: String(row.owner_id) },
+    owner: { kind: OwnerKind.parse(row.owner_kind), id: String(row.owner_id) } satisfies Owner,
     hostId: NullableText.parse(row.host_id),
     hostname: NullableText.parse(row.hostname),
     remoteUser: NullableText.parse(row.remote_user),

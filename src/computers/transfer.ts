@@ -9,21 +9,12 @@ const MEMORY_MS = 7 * 86_400_000;
 const GRACE_MS = 3_600_000;
 
 /** A file on its way to a computer. Instants are Unix milliseconds. */
-export interface Transfer {
-  readonly id: string;
-  readonly orgId: string;
-  readonly computerId: string;
-  readonly fileName: string;
-  readonly sizeBytes: number;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  readonly isCompleted: boolean;
-}
+export type Transfer = Readonly<ReturnType<typeof toTransfer>>;
 
 const COLUMNS =
   'transfer_id, org_id, computer_id, file_name, size_bytes, created_at, expires_at, completed_at IS NOT NULL AS is_completed';
 
-function toTransfer(row: Row): Transfer {
+function toTransfer(row: Row) {
   return {
     id: String(row.transfer_id),
     orgId: String(row.org_id),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { newestRun, type Run, runBuild } from '../aggregate/build-run.js';
+import { newestRun, runBuild } from '../aggregate/build-run.js';
 import { staleDays } from '../aggregate/stale-days.js';
 import { ANSWERS } from '../api/answer-names.js';
 import { report } from '../api/answer-rows.js';
@@ -88,20 +88,8 @@ export const Arguments = {
 
 type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
 
-/** One organization's part of the status. */
-export interface OrganizationStatus {
-  readonly org_id: string;
-  readonly first_day: Day | null;
-  readonly events: number;
-  readonly events_of_open_day: number;
-  readonly days_built: number;
-  readonly newest_built_day: Day | null;
-  readonly days_stale: number;
-  readonly oldest_stale_day: Day | null;
-  readonly rejects: Record<string, number>;
-}
-
-async function status({ store, clock }: Context): Promise<OrganizationStatus[]> {
+/** Each organization's part of the status. */
+async function status({ store, clock }: Context) {
   const last = lastClosedDay(clock());
   const stale = await staleDays(store, last);
   const rows = await store.select(
@@ -132,19 +120,10 @@ async function status({ store, clock }: Context): Promise<OrganizationStatus[]> 
       rejects: Object.fromEntries(
         rejects
           .filter(({ org_id }) => org_id === row.org_id)
-          .map(({ reason, lines }) => [reason, Number(lines)]),
+          .map(({ reason, lines }) => [String(reason), Number(lines)] as const),
       ),
     };
   });
-}
-
-/** What `daybook status` shows. */
-export interface Status {
-  readonly organizations: readonly OrganizationStatus[];
-  /** The newest run of the build; null before the first. */
-  readonly last_run: Run | null;
-  /** What is in the inbox and can't be settled at present, with the reason. */
-  readonly set_aside: readonly SetAside[];
 }
 
 /** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
@@ -186,8 +165,9 @@ export const commands = {
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
-  status: async (context: Context, _: Of<'status'>): Promise<Status> => ({
+  status: async (context: Context, _: Of<'status'>) => ({
     organizations: await status(context),
+    /** Null before the first run of the build. */
     last_run: (await newestRun(context.store)) ?? null,
     set_aside: await context.setAside(),
   }),
