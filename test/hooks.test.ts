@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { report } from '../src/api/answer-rows.js';
 import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
@@ -13,9 +13,11 @@ import { commandsOf } from '../src/hooks/hook-match.js';
 import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
 import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
-import { isCommit, isPullRequest, type Payload, withoutWords } from '../src/hooks/payload.js';
+import { agentOf, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
-import { eventsOf } from '../src/hooks/translate.js';
+import { InboxFull } from '../src/ingest/inbox.js';
+import { RequestMapper } from '../src/ingest/request-mapper.js';
+import { HOOKS } from '../src/ingest/source.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { CLI } from './program.js';
 import { temporaryFolder, World } from './world.js';
@@ -38,7 +40,7 @@ const tool = (tool_name: string, tool_input: object, tool_response: unknown, mor
 });
 
 /** Payloads as agents write them, and what comes of each: the type, the id and the members of its own. */
-const TOLD: [string, Payload, object[]][] = [
+const MAPPED: [string, Payload, object[]][] = [
   [
     'a session that starts',
     { ...base, hook_event_name: 'SessionStart', source: 'startup', payload_id: 'p' },
@@ -92,7 +94,7 @@ const TOLD: [string, Payload, object[]][] = [
     tool('Write', { file_path: '/p/a', content: SECRET }, { type: 'update', filePath: '/p/a' }),
     [
       { type: 'tool_call', tool_name: 'Write' },
-      { type: 'file_change', path: '/p/a', operation: 'edit', lines_added: undefined },
+      { type: 'file_change', path: '/p/a', operation: 'edit', lines_added: null },
     ],
   ],
   [
@@ -196,54 +198,118 @@ const TOLD: [string, Payload, object[]][] = [
   ),
 ];
 
+/** Payloads that no agent should send. */
+const ODD: typeof MAPPED = [
+  [
+    'a call with members of other types',
+    tool(
+      'Edit',
+      { file_path: { toString: SECRET }, path: [SECRET] },
+      { success: SECRET, type: SECRET, filePath: 7, structuredPatch: [{ lines: [{ toString: SECRET }, 7] }] },
+      { transcript_path: { toString: 7 }, prompt: { toString: 7 }, duration_ms: SECRET, reason: [SECRET] },
+    ),
+    [{ type: 'tool_call', event_id: 'tool:toolu_1', success: true }],
+  ],
+  [
+    'half a character',
+    tool('Edit', { file_path: '/p/\ud83d' }, {}),
+    [{ type: 'tool_call' }, { type: 'file_change', path: '/p/\ufffd' }],
+  ],
+];
+
+const mapper = new RequestMapper(HOOKS);
+afterAll(() => mapper.close());
+
+const TYPES = ['session_start', 'session_end', 'user_message', 'slash_command', 'tool_call'];
+
+/** The events of a payload as it is, in the order of MAPPED. */
+async function eventsOf(payload: Payload): Promise<object[]> {
+  const more = { agent: agentOf(payload), user_id: 'ada', timestamp: AT };
+  const lines = await mapper.map({ payload_id: 'p', ...payload, ...more });
+  const order = ({ type, event_id }: { type: string; event_id: string }) =>
+    `${TYPES.includes(type) ? TYPES.indexOf(type) : 9} ${event_id}`;
+  return lines.map((line) => JSON.parse(line)).sort((one, other) => (order(one) < order(other) ? -1 : 1));
+}
+
 describe('a payload', () => {
-  test.each(TOLD)('tells of %s, and keeps no words', (_, payload, expected) => {
-    const who = { userId: 'ada', occurredAt: AT };
-    const events = eventsOf(payload, who);
+  test.each(MAPPED)('with %s becomes its events, without words', async (_, payload, expected) => {
+    const reduced = withoutWords(payload);
+    const events = await eventsOf(reduced);
     expect(events).toMatchObject(expected);
     expect(events).toHaveLength(expected.length);
     for (const event of events)
       expect(event).toMatchObject({
         user_id: 'ada',
-        timestamp: AT,
+        occurred_ms: AT,
         session_id: '45f013c6',
         cwd: '/Users/ada/project',
+        channel: 'hook',
       });
-    const reduced = withoutWords(payload);
     expect(JSON.stringify([events, reduced])).not.toContain(SECRET);
-    expect(eventsOf(reduced, who)).toEqual(events);
     expect(withoutWords(reduced)).toEqual(reduced);
+    // The SQL reads nothing of what is removed.
+    const { tool_response } = payload;
+    expect(
+      await eventsOf(
+        typeof tool_response === 'string'
+          ? { ...payload, tool_response: { stdout: tool_response } }
+          : payload,
+      ),
+    ).toEqual(events);
   });
 
-  test('without any id has one of its own words, so that it counts once and another one too', () => {
-    const idOf = (more: object) => {
-      const payload = { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'a', ...more };
-      return Object(eventsOf(payload, { userId: 'ada', occurredAt: AT })[0]).event_id;
-    };
-    expect(idOf({})).toBe(idOf({}));
-    expect(new Set([{}, { prompt: 'b' }, { session_id: 't' }, { payload_id: 'a' }].map(idOf)).size).toBe(4);
+  test.each(ODD)('with %s becomes what can be read of it', async (_, payload, expected) => {
+    const reduced = withoutWords(payload);
+    const events = await eventsOf(reduced);
+    expect(events).toMatchObject(expected);
+    expect(events).toHaveLength(expected.length);
+    expect(JSON.stringify([events, reduced])).not.toContain(SECRET);
   });
 
-  const COMMANDS: [string, boolean, boolean][] = [
-    ['git commit -m x', true, false],
-    ['git add . && git commit', true, false],
-    ['A=1 git -C /p --no-pager commit --amend', true, false],
-    ['if true; then git commit; fi', true, false],
-    ['git commit --dry-run', false, false],
-    ['git log commit', false, false],
-    ['echo git commit', false, false],
-    ['git commit-tree x', false, false],
-    ['gh pr create --fill', false, true],
-    ['git push; glab mr create', false, true],
-    ['gh pr view', false, false],
-    [`git${' -c'.repeat(50_000)} x`, false, false],
+  const COMMANDS: [string, ...string[]][] = [
+    ['git commit&&git push', 'git_commit'],
+    ['gh pr create|cat', 'pull_request'],
+    ['git commit --dry-run && git commit -m x', 'git_commit'],
+    ['git commit --dry-run'],
+    [`git commit -m "--dry-run; ${SECRET}"`, 'git_commit'],
+    [`cd "${SECRET}" && A="${SECRET}" git -C '/p q' --author=x commit>log`, 'git_commit'],
+    ['git commit -qm x && gh pr create --fill', 'git_commit', 'pull_request'],
+    [`git commit -F - <<'EOF'\n${SECRET}\nEOF\n`, 'git_commit'],
+    ['git log --grep commit'],
+    [`echo "git commit -m '${SECRET}'"`],
+    [`git${' -c'.repeat(50_000)} x`],
   ];
-  test.each(COMMANDS)(
-    'has its commits and pull requests found in "%.40s"',
-    (command, commit, pullRequest) => {
-      expect([isCommit(command), isPullRequest(command)]).toEqual([commit, pullRequest]);
-    },
-  );
+  test.each(COMMANDS)('has its commits and pull requests found (command %#)', async (command, ...types) => {
+    const payload = tool('Bash', { command }, { stdout: '' });
+    const reduced = withoutWords(payload);
+    for (const one of [payload, reduced]) {
+      const events = (await eventsOf(one)) as { type: string }[];
+      expect(events.map(({ type }) => type)).toEqual(['tool_call', ...types]);
+    }
+    expect(JSON.stringify(reduced)).not.toMatch(/words|keeps/);
+  });
+
+  test('is mapped together with others that wait, and fails alone', async () => {
+    const many = Array.from({ length: 1200 }, (_, index) =>
+      tool('Read', {}, {}, { tool_use_id: `t${index}` }),
+    );
+    const events = await Promise.all(many.map((one) => eventsOf(withoutWords(one))));
+    expect(events.map(([one]) => Object(one).event_id)).toEqual(many.map((_, index) => `tool:t${index}`));
+    const sql = temporaryFolder();
+    writeFileSync(
+      join(sql, 'events.sql'),
+      "SELECT source, CASE WHEN line->>'fails' THEN error('no') ELSE line->>'id' END AS id, 1 AS occurred_ms FROM lines",
+    );
+    const other = new RequestMapper({ ...HOOKS, sql });
+    const both = [other.map({ id: 1 }), other.map({ id: 2, fails: true }), other.map({ id: 3 })];
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { value: [expect.stringContaining('"id":"1"')] },
+      { status: 'rejected' },
+      { value: [expect.stringContaining('"id":"3"')] },
+    ]);
+    await expect(other.map({ id: 'x'.repeat(64 << 20) })).rejects.toThrow(InboxFull);
+    await other.close();
+  });
 });
 
 describe('a configuration', () => {
@@ -529,12 +595,17 @@ describe('over HTTP', () => {
       hook_runs: [run, { ...run, command: 'lint', matcher: '', exit_code: null, timed_out: true }],
     };
     for (let time = 0; time < 2; time += 1) {
-      for (const [index, [, payload]] of TOLD.entries())
+      for (const [index, [, payload]] of [...MAPPED, ...ODD].entries())
         expect(
           await post({ ...payload, tool_use_id: `toolu_${index}`, payload_id: `p${index}`, timestamp }),
         ).toEqual({ status: 202, text: '' });
       expect((await post(runs)).status).toBe(202);
       expect((await post({ ...base, hook_event_name: 'SessionStart', timestamp: AT })).status).toBe(202);
+      // Without any id a payload is told from others by its words.
+      for (const more of [{}, { prompt: 'b' }, { session_id: 't' }]) {
+        const prompt = { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'a', timestamp, ...more };
+        expect((await post(prompt)).status).toBe(202);
+      }
     }
     const wrong: [unknown, number, string][] = [
       [{}, 400, 'hook_event_name is required'],
@@ -557,6 +628,7 @@ describe('over HTTP', () => {
         'only payloads of its own user_id, ada:',
       ],
       [{ ...base, hook_event_name: 'Stop', message: 'x'.repeat(1 << 20) }, 413, 'at most 1048576 bytes'],
+      [{ ...base, hook_event_name: 'Stop', message: Array(50_000).fill(0) }, 400, 'at most 50000 values'],
     ];
     for (const [payload, status, sentence] of wrong) {
       const given = await post(payload);
@@ -573,7 +645,7 @@ describe('over HTTP', () => {
     await world.build();
     const range = { orgId: 'acme', from: '2026-06-10', to: '2026-06-10' } as never;
     const [tools] = (await report(world.store, 'tools', range)).data;
-    const told = TOLD.flatMap(([, , events]) => events.map((event) => Object(event).type));
+    const told = [...MAPPED, ...ODD].flatMap(([, , events]) => events.map((event) => Object(event).type));
     const count = (type: string) => told.filter((one) => one === type).length;
     expect(tools).toMatchObject({
       tool_calls: count('tool_call'),
@@ -586,7 +658,7 @@ describe('over HTTP', () => {
       ],
     });
     const [activity] = (await report(world.store, 'activity', range)).data;
-    expect(activity).toMatchObject({ daily_active_users: 2, user_messages: count('user_message') });
+    expect(activity).toMatchObject({ daily_active_users: 2, user_messages: count('user_message') + 3 });
     const rows = await world.store.select('SELECT * FROM events');
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     expect(await world.store.select('SELECT * FROM rejects')).toEqual([]);
@@ -677,9 +749,7 @@ describe('hooks send', () => {
     expect([...seen].map((path) => path.slice(PACKAGE_ROOT.length + 1)).sort()).toEqual([
       'dist/cli.js',
       'dist/exit.js',
-      ...['hook-command', 'payload', 'send-payload', 'spool', 'translate'].map(
-        (name) => `dist/hooks/${name}.js`,
-      ),
+      ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -7,9 +8,11 @@ import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';
 import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/event-routes.js';
+import type { Sender } from '../ingest/inbox.js';
+import { RequestMapper } from '../ingest/request-mapper.js';
+import { HOOKS } from '../ingest/source.js';
 import { lineText, nameText } from '../name-text.js';
-import { isToolCall } from './payload.js';
-import { eventsOf } from './translate.js';
+import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
 
 const text = (max: number) => nameText(max).optional();
 const unknown = (example: unknown) =>
@@ -18,7 +21,7 @@ const unknown = (example: unknown) =>
     .optional()
     .meta({ examples: [example] });
 
-const Payload = z
+const HookPayload = z
   .looseObject({
     hook_event_name: z
       .string()
@@ -69,6 +72,13 @@ const Payload = z
       )
       .optional()
       .meta({ description: 'ours: as in events', examples: ['terminal-ui'] }),
+    entrypoint: z
+      .string()
+      .nullish()
+      .meta({
+        description: 'ours: how the agent was started; names the client if `client` is absent',
+        examples: ['cli'],
+      }),
     agent: text(128).meta({ description: 'ours: as in events', examples: ['claude-code'] }),
     hook_runs: z
       .array(
@@ -120,6 +130,15 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
 
 /** Payloads of hooks (decisions.md, Events in and Hooks). */
 export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
+  const mapper = new RequestMapper(HOOKS);
+  app.addHook('onClose', () => mapper.close());
+
+  /** Maps a payload, and keeps its events on disk. */
+  const keepEvents = async (payload: Payload, sender: Sender) => {
+    const lines = await mapper.map(payload);
+    await inbox.receive(Readable.from(lines.map((line) => Buffer.from(`${line}\n`))), sender);
+  };
+
   app.post(
     '',
     {
@@ -138,36 +157,35 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
         summary: 'Send the payload of a hook',
         description:
           'The payload becomes events; its texts are dropped. It is on disk when the answer comes, and counts once however often it is sent.',
-        body: Payload,
+        body: HookPayload,
         response: { 202: z.null().meta({ description: 'taken' }) },
       },
     },
     async (request, reply) => {
       const { body, caller } = request;
       const userId = userOf(caller, body.user_id);
-      const events = eventsOf(body, { userId, occurredAt: instantOf(body.timestamp, clock()) });
-      if (events.length > 0) {
-        const isTool = isToolCall(body) && body.hook_runs === undefined;
-        for (const name of ['session_id', ...(isTool ? (['tool_name'] as const) : [])] as const)
+      const timestamp = instantOf(body.timestamp, clock());
+      if (isMapped(body)) {
+        for (const name of ['session_id', ...(isToolCall(body) ? (['tool_name'] as const) : [])] as const)
           if (body[name] === undefined)
             throw new ApiError(
               400,
               `The member ${name} is required, because ${body.hook_event_name} becomes events.`,
             );
-        const lines = Readable.from(events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`)));
-        await inbox
-          .receive(lines, {
-            requestId: request.id,
-            orgId: caller.orgId,
-            onlyUser: userId,
-            encoding: 'identity',
-            isArray: false,
-            keepsText: false,
-            gone: goneOf(reply),
-          })
-          .catch((error) => {
-            throw refusalOfBody(error);
-          });
+        const payload_id = body.payload_id ?? hash('sha256', JSON.stringify(body)).slice(0, 32);
+        const sender = {
+          requestId: request.id,
+          orgId: caller.orgId,
+          onlyUser: userId,
+          encoding: 'identity',
+          isArray: false,
+          keepsText: false,
+          gone: goneOf(reply),
+        } as const;
+        const payload = { ...withoutWords(body), user_id: userId, timestamp, payload_id };
+        await keepEvents(payload, sender).catch((error) => {
+          throw refusalOfBody(error);
+        });
       }
       return (reply as FastifyReply).status(202).send();
     },

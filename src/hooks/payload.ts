@@ -1,261 +1,155 @@
 /**
- * What a hook's payload tells, whoever looks: the one who sends it needs this without anything else to load. The words of
- * prompts, inputs and responses are looked at for a few names and are in nothing that comes out.
+ * A hook's payload without what people and agents wrote. `hooks send` loads nothing else to make one. Which events a payload
+ * becomes is decided by the server, in sql/source/hooks/events.sql.
  */
 
 /** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** How far into what a command printed it is looked for the name of a commit or a pull request, from its end. */
-const PRINTED_CHARACTERS = 1 << 16;
-const NAME_CHARACTERS = 2048;
+/** How much of a command is searched for names, from its beginning, and of what it printed, from its end. */
+const SEARCHED_CHARACTERS = 1 << 16;
 
-const FAILED = 'PostToolUseFailure';
+/** How many files of a patch count. */
+const FILES_AT_MOST = 1000;
 
-const SHELLS = new Set(['bash', 'powershell', 'execute', 'shell']);
-const FILE_TOOLS = new Set(['Write', 'Create', 'Edit', 'MultiEdit', 'NotebookEdit', 'ApplyPatch']);
+const TOOL_CALLS = ['PostToolUse', 'PostToolUseFailure'];
+const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...TOOL_CALLS];
 
-/** A value as an object: without members when it is none. */
+const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
+
+/** A value as an object; any other value has no members. */
 export function membersOf(value: unknown): Payload {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Payload) : {};
 }
 
-/** A value as a name: undefined when it is no text, empty, or longer than names are. */
-export function nameOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= NAME_CHARACTERS ? value : undefined;
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 1e11
-    ? value
-    : undefined;
+/** Whether a payload becomes events. */
+export function isMapped({ hook_event_name, hook_runs }: Payload): boolean {
+  return hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '');
 }
 
-/** Whether a payload tells of a tool call that is over. Claude Code has an event of its own for one that failed. */
-export function isToolCall({ hook_event_name }: Payload): boolean {
-  return hook_event_name === 'PostToolUse' || hook_event_name === FAILED;
+/** Whether a payload reports a finished tool call. Claude Code has an event of its own for one that failed. */
+export function isToolCall({ hook_event_name, hook_runs }: Payload): boolean {
+  return hook_runs === undefined && TOOL_CALLS.includes(textOf(hook_event_name) ?? '');
 }
 
 /** The command of a shell tool; undefined for other tools. */
-export function shellCommandOf(payload: Payload): string | undefined {
-  const { command } = membersOf(payload.tool_input);
-  return SHELLS.has(String(payload.tool_name).toLowerCase()) && typeof command === 'string'
-    ? command
-    : undefined;
+export function shellCommandOf({ tool_name, tool_input }: Payload): string | undefined {
+  const isShell = SHELLS.includes((textOf(tool_name) ?? '').toLowerCase());
+  return isShell ? textOf(membersOf(tool_input).command) : undefined;
 }
 
-/** The commands that one line of a shell is made of, each as its words, without variables that are set before it. */
-function* commandsIn(line: string): Generator<string[]> {
-  for (const part of line.split(/[;&|(\n]|\bthen\b|\bdo\b/)) {
-    const words = part.trim().split(/\s+/);
-    const first = words.findIndex((word) => !/^\w+=/.test(word));
-    if (first >= 0) yield words.slice(first);
-  }
+/** The agent that wrote a payload, by the folder of its transcripts. */
+export function agentOf({ agent, transcript_path }: Payload): string | undefined {
+  const [, folder] = /[\\/]\.(claude|factory)[\\/]/.exec(textOf(transcript_path) ?? '') ?? [];
+  return textOf(agent) ?? (folder && (folder === 'claude' ? 'claude-code' : 'droid'));
 }
 
-/** Whether a shell command makes a commit: `git commit`, with options of git before it. */
-export function isCommit(line: string): boolean {
-  for (const [program, ...words] of commandsIn(line)) {
-    if (program !== 'git') continue;
-    let at = 0;
-    while (words[at]?.startsWith('-') === true) at += /^-[cC]$/.test(String(words[at])) ? 2 : 1;
-    if (words[at] === 'commit' && !words.includes('--dry-run')) return true;
-  }
-  return false;
+/** The members of a type and some names. */
+function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: string[]): Payload {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof from[name] === type ? [[name, from[name]]] : [])),
+  );
 }
 
-/** Whether a shell command opens a pull request. */
-export function isPullRequest(line: string): boolean {
-  for (const [program, noun, verb] of commandsIn(line))
-    if (verb === 'create' && ((program === 'gh' && noun === 'pr') || (program === 'glab' && noun === 'mr')))
-      return true;
-  return false;
+/** A payload that becomes the same events as another one, and has none of its words. */
+export function withoutWords(payload: Payload): Payload {
+  return {
+    ...picked(payload, 'string', 'hook_event_name', 'session_id', 'cwd', 'permission_mode', 'reason'),
+    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'client', 'entrypoint'),
+    ...picked(payload, 'number', 'duration_ms'),
+    agent: agentOf(payload),
+    prompt: /^\/[A-Za-z][\w:.-]{0,199}(?=\s|$)/.exec(textOf(payload.prompt)?.slice(0, 300) ?? '')?.[0],
+    hook_runs: payload.hook_runs,
+    ...(isToolCall(payload) && {
+      tool_input: inputWithoutWords(payload),
+      tool_response: responseWithoutWords(payload.tool_response),
+    }),
+  };
 }
 
-/** What a response says that a shell command printed. */
-function printedBy(response: unknown): string {
-  const { stdout, output } = membersOf(response);
-  const text = [response, stdout, output].find((one) => typeof one === 'string');
-  return String(text ?? '').slice(-PRINTED_CHARACTERS);
+function inputWithoutWords(payload: Payload): Payload {
+  const input = membersOf(payload.tool_input);
+  const isPatch = payload.tool_name === 'ApplyPatch';
+  const patch = isPatch ? (textOf(input.patch) ?? textOf(input.input) ?? textOf(input.command)) : undefined;
+  const command = shellCommandOf(payload);
+  return {
+    ...picked(input, 'string', 'file_path', 'notebook_path', 'path', 'skill'),
+    ...(payload.tool_name === 'Skill' && picked(input, 'string', 'command')),
+    ...(patch !== undefined && { patch: headingsOf(patch) }),
+    ...(command !== undefined && { command: gitWordsOf(command) }),
+  };
 }
 
-/** A file that a tool changed. */
-export interface ChangedFile {
-  readonly path: string;
-  readonly operation: 'create' | 'edit';
-  readonly linesAdded: number | undefined;
-  readonly linesRemoved: number | undefined;
+/** The headings of a patch that name a file. */
+function headingsOf(patch: string): string | undefined {
+  const headings = patch.match(/^\*\*\* (?:Add|Update) File: .+$/gm);
+  return headings?.slice(0, FILES_AT_MOST).join('\n');
 }
 
-/** The headings of a patch, one for each file that it adds or updates. */
-function headingsOf(patch: unknown): string[] {
-  return typeof patch === 'string' ? (patch.match(/^\*\*\* (?:Add|Update) File: .+$/gm) ?? []) : [];
+function responseWithoutWords(value: unknown): Payload {
+  const response = membersOf(value);
+  const { content, structuredPatch } = response;
+  const { commit, pr } = membersOf(response.gitOperation);
+  const printed = textOf(value) ?? textOf(response.stdout) ?? textOf(response.output);
+  return {
+    ...picked(response, 'boolean', 'success', 'is_error', 'interrupted'),
+    ...picked(response, 'number', 'durationMs', 'totalDurationMs'),
+    ...picked(response, 'string', 'filePath'),
+    type: ['create', 'update'].find((type) => type === response.type),
+    content: typeof content === 'string' ? linesOf(content) : undefined,
+    // Only the first character of a line says whether it is added or removed.
+    structuredPatch: Array.isArray(structuredPatch)
+      ? structuredPatch.map((hunk) => {
+          const { lines } = membersOf(hunk);
+          return { lines: Array.isArray(lines) ? lines.map((line) => textOf(line)?.slice(0, 1)) : [] };
+        })
+      : undefined,
+    gitOperation: {
+      commit: picked(membersOf(commit), 'string', 'sha'),
+      pr: picked(membersOf(pr), 'string', 'url', 'action'),
+    },
+    stdout: printed === undefined ? undefined : namesIn(printed.slice(-SEARCHED_CHARACTERS)),
+  };
 }
 
-function filesOf(tool: string, input: Payload, response: Payload): ChangedFile[] {
-  if (tool === 'ApplyPatch') {
-    return headingsOf(input.patch ?? input.input ?? input.command).flatMap((heading) => {
-      const path = nameOf(heading.slice(heading.indexOf(': ') + 2).trim());
-      const operation = heading.startsWith('*** Add') ? 'create' : 'edit';
-      return path === undefined ? [] : [{ path, operation, linesAdded: undefined, linesRemoved: undefined }];
-    });
-  }
-  const path = [response.filePath, input.file_path, input.notebook_path, input.path]
-    .map(nameOf)
-    .find((name) => name !== undefined);
-  if (path === undefined) return [];
-  const isNew = tool === 'Write' || tool === 'Create';
-  const isCreated = response.type === 'create' || (isNew && response.type !== 'update');
-  return [{ path, operation: isCreated ? 'create' : 'edit', ...linesOf(response) }];
-}
-
-/** How many lines a change added and removed, as far as the response says. */
-function linesOf(response: Payload): Pick<ChangedFile, 'linesAdded' | 'linesRemoved'> {
-  const { type, content, structuredPatch, lines_added, lines_removed } = response;
-  if (lines_added !== undefined)
-    return { linesAdded: countOf(lines_added), linesRemoved: countOf(lines_removed) };
-  if (type === 'create' && typeof content === 'string')
-    return { linesAdded: lineCountOf(content), linesRemoved: 0 };
-  const lines = (Array.isArray(structuredPatch) ? structuredPatch : []).flatMap((hunk) => {
-    const { lines } = membersOf(hunk);
-    return Array.isArray(lines) ? lines.map(String) : [];
-  });
-  const starting = (mark: string) =>
-    lines.length === 0 ? undefined : lines.filter((line) => line.startsWith(mark)).length;
-  return { linesAdded: starting('+'), linesRemoved: starting('-') };
-}
-
-/** How many lines a text has, without empty ones at its end. */
-function lineCountOf(text: string): number {
+/** A text of as many lines as another one; empty lines at its end don't count. */
+function linesOf(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;
-  return text.slice(0, end).split('\n').length;
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
+  return `${'\n'.repeat(lines)}x`;
 }
 
-/** What is known of a tool call that is over. What it made is there only when it went well. */
-export interface ToolFacts {
-  readonly name: string;
-  readonly isSuccess: boolean;
-  readonly durationMs: number | undefined;
-  readonly files: readonly ChangedFile[];
-  readonly skill: string | undefined;
-  /** The commit's hash, '' where nobody says; undefined for no commit. */
-  readonly commit: string | undefined;
-  /** The pull request's address, '' where nobody says; undefined for none. */
-  readonly pullRequest: string | undefined;
+/** The words of commands that decide whether they commit or open a pull request. */
+const GIT_WORDS = new Set([
+  ...['git', 'gh', 'glab', 'commit', 'pr', 'mr', 'create', '--dry-run'],
+  ...['-C', '-c', '--git-dir', '--work-tree', '--namespace'],
+  ...['then', 'do', 'else', 'if', 'while', 'until', 'time', '!', '{'],
+]);
+
+/** A shell line in which other words are replaced; undefined if it can't commit or open a pull request. */
+function gitWordsOf(line: string): string | undefined {
+  const words = line
+    .slice(0, SEARCHED_CHARACTERS)
+    .replaceAll(/\\\r?\n/g, ' ')
+    .replaceAll(/\\.|'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"/gs, 'x')
+    .replaceAll(/[^\s;&|()`<>]+/g, (word) => {
+      if (GIT_WORDS.has(word)) return word;
+      return /^\w+=/.test(word) ? 'X=x' : word.startsWith('-') ? '-x' : 'x';
+    });
+  return /\b(?:commit|create)\b/.test(words) ? words : undefined;
 }
 
-export function toolFactsOf(payload: Payload): ToolFacts {
-  const name = String(payload.tool_name);
-  const input = membersOf(payload.tool_input);
-  const response = membersOf(payload.tool_response);
-  const isSuccess =
-    payload.hook_event_name !== FAILED &&
-    response.success !== false &&
-    response.is_error !== true &&
-    response.interrupted !== true;
-  const command = isSuccess ? (shellCommandOf(payload) ?? '') : '';
-  const printed = printedBy(payload.tool_response);
-  const isNothing = /nothing to commit|no changes added to commit/.test(printed);
-  return {
-    name,
-    isSuccess,
-    durationMs:
-      countOf(response.durationMs) ?? countOf(response.totalDurationMs) ?? countOf(payload.duration_ms),
-    files: isSuccess && FILE_TOOLS.has(name) ? filesOf(name, input, response) : [],
-    skill: name === 'Skill' ? (nameOf(input.skill) ?? nameOf(input.command)) : undefined,
-    commit:
-      isCommit(command) && !isNothing
-        ? (/^\[[^\]\n]+ ([0-9a-f]{7,40})\]/m.exec(printed)?.[1] ?? '')
-        : undefined,
-    pullRequest: isPullRequest(command)
-      ? (/https?:\/\/\S{1,1000}\/(?:pull|merge_requests)\/\d+/.exec(printed)?.[0] ?? '')
-      : undefined,
-  };
-}
-
-/** The name of the slash command that a prompt begins with, without the slash. */
-export function slashCommandOf(prompt: unknown): string | undefined {
-  return typeof prompt === 'string'
-    ? /^\/([A-Za-z][\w:.-]{0,199})(?=\s|$)/.exec(prompt.slice(0, 300))?.[1]
-    : undefined;
-}
-
-/** The agent that wrote a payload, by where it keeps its transcripts. */
-export function agentOf({ agent, transcript_path }: Payload): string | undefined {
-  if (typeof agent === 'string') return agent;
-  const [, folder] = /[\\/]\.(claude|factory)[\\/]/.exec(String(transcript_path)) ?? [];
-  return folder === undefined ? undefined : folder === 'claude' ? 'claude-code' : 'droid';
-}
-
-/** The client, by what Claude Code tells its hooks of how it was started. */
-export function clientOf(entrypoint: string | undefined): string | undefined {
-  const name = entrypoint?.toLowerCase();
-  if (name === 'cli') return 'terminal-ui';
-  if (name !== undefined && /^sdk(-|$)|headless|^print$/.test(name)) return 'non-interactive-cli';
-  return name !== undefined && /^[a-z][a-z0-9-]{0,31}$/.test(name) ? name : undefined;
-}
-
-/** What a payload has beyond the agent's members when Daybook's own command sends it: when, which one, and whose it is. */
-const SENT_MEMBERS = ['timestamp', 'payload_id', 'user_id', 'client'];
-const KEPT_MEMBERS = [
-  'hook_event_name',
-  'session_id',
-  'cwd',
-  'permission_mode',
-  'reason',
-  'tool_name',
-  'tool_use_id',
-  ...SENT_MEMBERS,
-];
-
-/** A payload that tells the same as another one, and has none of its words. */
-export function withoutWords(payload: Payload): Payload {
-  const kept = Object.fromEntries(
-    KEPT_MEMBERS.filter((name) => payload[name] !== undefined).map((name) => [name, payload[name]]),
-  );
-  const agent = agentOf(payload);
-  const command = slashCommandOf(payload.prompt);
-  return {
-    ...kept,
-    ...(agent === undefined ? {} : { agent }),
-    ...(command === undefined ? {} : { prompt: `/${command}` }),
-    ...(isToolCall(payload) ? toolWithoutWords(payload) : {}),
-  };
-}
-
-function toolWithoutWords(payload: Payload): Payload {
-  const { isSuccess, durationMs, files, skill, commit, pullRequest } = toolFactsOf(payload);
-  const [file] = files;
-  const changed = payload.tool_name === 'ApplyPatch' ? undefined : file;
-  const commands = [
-    ...(commit === undefined ? [] : ['git commit']),
-    ...(pullRequest === undefined ? [] : ['gh pr create']),
-  ];
-  return {
-    tool_input: {
-      ...(skill === undefined ? {} : { skill }),
-      ...(commands.length === 0 ? {} : { command: commands.join(' && ') }),
-      ...(payload.tool_name === 'ApplyPatch'
-        ? {
-            patch: files
-              .map(({ path, operation }) => `*** ${operation === 'create' ? 'Add' : 'Update'} File: ${path}`)
-              .join('\n'),
-          }
-        : {}),
-    },
-    tool_response: {
-      ...(isSuccess ? {} : { success: false }),
-      ...(durationMs === undefined ? {} : { durationMs }),
-      ...(commands.length === 0 ? {} : { stdout: `[- ${commit || '-'}]\n${pullRequest ?? ''}` }),
-      ...(changed === undefined
-        ? {}
-        : {
-            filePath: changed.path,
-            type: changed.operation === 'create' ? 'create' : 'update',
-            lines_added: changed.linesAdded,
-            lines_removed: changed.linesRemoved,
-          }),
-    },
-  };
+/** The commits and pull requests that a command printed, and whether it said that there was nothing to commit. */
+function namesIn(printed: string): string {
+  const names =
+    /^\[[^\]\n]+ ([0-9a-f]{7,40})\]|https?:\/\/\S{1,300}\/(?:pull|merge_requests)\/\d+|nothing to commit|no changes added to commit/gm;
+  return [...printed.matchAll(names)]
+    .map(([name, hash]) => (hash === undefined ? name : `[x ${hash}]`))
+    .join('\n');
 }

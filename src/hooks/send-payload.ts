@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { clientOf, type Payload, withoutWords } from './payload.js';
+import { isMapped, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
-import { eventsOf } from './translate.js';
 
 /** How long after its start the process goes on with the server. The agent waits for it. */
 const ENDS_AFTER_MS = 130;
@@ -30,16 +29,14 @@ export function payloadOf(text: string): Payload {
   throw new Error('Standard input must be the JSON object that an agent gives to its hooks.');
 }
 
-/** Forwards a payload: without its words, and when it tells of an event. Answers a sentence when it has to wait. */
+/** Forwards a payload that becomes events, without its words. Answers a sentence when it has to wait. */
 export async function send(payload: Payload, context: HookContext): Promise<string | undefined> {
-  const isTold = eventsOf(payload, { userId: '', occurredAt: context.now }).length > 0;
-  return isTold ? forward(withoutWords(payload), context) : undefined;
+  return isMapped(payload) ? forward(withoutWords(payload), context) : undefined;
 }
 
 /** Keeps a document on disk, and sends it and what waits as far as there is time; another process goes on with the rest. */
 export async function forward(document: Payload, context: HookContext): Promise<string | undefined> {
   const { folder, agent, entrypoint, now, program } = context;
-  const client = clientOf(entrypoint);
   await keep(
     folder,
     {
@@ -47,7 +44,7 @@ export async function forward(document: Payload, context: HookContext): Promise<
       timestamp: now,
       payload_id: randomUUID(),
       ...(agent === undefined ? {} : { agent }),
-      ...(client === undefined ? {} : { client }),
+      ...(entrypoint === undefined ? {} : { entrypoint }),
     },
     now,
   );

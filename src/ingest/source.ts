@@ -58,7 +58,10 @@ export const CLAUDE_CODE: Source = {
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
-/** All sources, as help shows them. */
+/** Payloads of agents' hooks, without their words. */
+export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
+
+/** All sources of files, as help shows them. */
 export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */

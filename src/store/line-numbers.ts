@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import { notePassed } from '../memory.js';
+import type { SourceSql } from './store.js';
 import { zstdParts } from './zstd-frames.js';
 
 const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
@@ -173,7 +174,7 @@ export interface NumberedLine {
 export async function* numberedLines(
   { path, source, ...file }: NumberedFile,
   limit: number,
-  unit: 'line' | 'document' = 'line',
+  unit: SourceSql['unit'] = 'line',
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
   let isDamaged = file.isDamaged ?? false;
@@ -231,7 +232,7 @@ export function numberLines(
   files: readonly NumberedFile[],
   spool: string,
   limit: number,
-  unit: 'line' | 'document',
+  unit: SourceSql['unit'],
 ): Promise<void> {
   async function* lines(): AsyncGenerator<NumberedLine> {
     for (const file of files) yield* numberedLines(file, limit, unit);

@@ -132,6 +132,13 @@ export function readLines(source: SourceSql, lines: string): string {
     : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(members.json)}) AS event FROM (${lines}))`;
 }
 
+/** One SELECT that gives the events of the lines that another SELECT gives, before the rules. */
+export function readEvents(source: SourceSql, lines: string): string {
+  const { views, events } = textsOf(source);
+  const texts = [{ name: 'lines', text: readLines(source, lines) }, ...views];
+  return `WITH ${texts.map(({ name, text }) => `${name} AS (${text})`).join(', ')} SELECT * FROM (${events})`;
+}
+
 /** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */
 export function readNumbered(source: SourceSql, spool: string): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line

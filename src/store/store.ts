@@ -19,8 +19,8 @@ export interface SourceSql {
   readonly name: string;
   /** The folder of its SQL, by absolute path. */
   readonly sql: string;
-  /** What a row of `lines` is: a line of a file, or all of a file, which is one JSON document then. */
-  readonly unit: 'line' | 'document';
+  /** What a row of `lines` is: a line of a file, a whole file (one JSON document), or a request. */
+  readonly unit: 'line' | 'document' | 'request';
   /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
   readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */

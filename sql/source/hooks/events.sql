@@ -1,0 +1,154 @@
+-- One row is one event of the payload of an agent's hook. docs/hooks.md says in prose which payload becomes which events.
+-- Reads lines (source, line_no and the members that members.json lists). A payload is one request without its words. The service
+-- has added user_id, timestamp (Unix milliseconds) and, unless `hooks send` has done so, payload_id.
+WITH
+payload AS MATERIALIZED (
+  SELECT
+    *,
+    -- A tool's events have the ids that they have in a transcript.
+    coalesce(CASE WHEN tool_use_id <> '' AND NOT is_longer(tool_use_id, 128) THEN tool_use_id END, 'hook:' || payload_id) AS id,
+    hook_runs IS NULL AND hook_event_name IN ('PostToolUse', 'PostToolUseFailure') AS is_tool_call,
+    hook_event_name <> 'PostToolUseFailure'
+      AND coalesce((tool_response).success, true)
+      AND NOT coalesce((tool_response).is_error, false)
+      AND NOT coalesce((tool_response).interrupted, false) AS is_success,
+    coalesce((tool_response).stdout, (tool_response).output) AS printed,
+    (tool_response).gitOperation.commit.sha AS commit_sha,
+    CASE WHEN (tool_response).gitOperation.pr.action = 'created' THEN (tool_response).gitOperation.pr.url END AS pull_request_url
+  FROM lines
+),
+file_change AS (
+  SELECT
+    payload,
+    id,
+    tool_name,
+    tool_response,
+    unnest(changed_files(tool_name, tool_input, (tool_response).type, name_of((tool_response).filePath))) AS file
+  FROM payload
+  WHERE is_tool_call
+    AND is_success
+),
+event AS (
+  SELECT
+    payload,
+    'session_start' AS type,
+    'session_start:' || id AS event_id
+  FROM payload
+  WHERE hook_event_name = 'SessionStart'
+    AND hook_runs IS NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'session_end' AS type,
+    'session_end:' || id AS event_id,
+    name_of(reason) AS reason
+  FROM payload
+  WHERE hook_event_name = 'SessionEnd'
+    AND hook_runs IS NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'user_message' AS type,
+    'turn:' || id AS event_id
+  FROM payload
+  WHERE hook_event_name = 'UserPromptSubmit'
+    AND hook_runs IS NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'slash_command' AS type,
+    'slash:' || id AS event_id,
+    regexp_extract(prompt, '^/([A-Za-z][\w:.-]{0,199})(?:\s|$)', 1) AS command_name
+  FROM payload
+  WHERE hook_event_name = 'UserPromptSubmit'
+    AND hook_runs IS NULL
+    AND regexp_matches(prompt, '^/[A-Za-z][\w:.-]{0,199}(?:\s|$)')
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'tool_call' AS type,
+    'tool:' || id AS event_id,
+    tool_name,
+    is_success AS success,
+    coalesce(count_of((tool_response).durationMs), count_of((tool_response).totalDurationMs), count_of(duration_ms)) AS duration_ms
+  FROM payload
+  WHERE is_tool_call
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'skill_use' AS type,
+    'skill:' || id AS event_id,
+    coalesce(name_of((tool_input).skill), name_of((tool_input).command)) AS skill_name
+  FROM payload
+  WHERE is_tool_call
+    AND tool_name = 'Skill'
+    AND skill_name IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'file_change' AS type,
+    CASE WHEN tool_name = 'ApplyPatch' THEN id_with('file:' || id, (file).path) ELSE 'file:' || id END AS event_id,
+    (file).path AS path,
+    (file).operation AS operation,
+    added_lines((tool_response).type, (tool_response).content, (tool_response).structuredPatch) AS lines_added,
+    removed_lines((tool_response).type, (tool_response).structuredPatch) AS lines_removed
+  FROM file_change
+  WHERE name_of((file).path) IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'git_commit' AS type,
+    'commit:' || id AS event_id,
+    coalesce(commit_sha, printed_commit(printed)) AS commit_sha
+  FROM payload
+  WHERE is_tool_call
+    AND is_success
+    AND is_shell_tool(tool_name)
+    AND (commit_sha IS NOT NULL OR is_commit_command((tool_input).command))
+    AND NOT is_nothing_committed(printed)
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'pull_request' AS type,
+    'pull_request:' || id AS event_id,
+    coalesce(pull_request_url, printed_pull_request(printed)) AS url
+  FROM payload
+  WHERE is_tool_call
+    AND is_success
+    AND is_shell_tool(tool_name)
+    AND (pull_request_url IS NOT NULL OR is_pull_request_command((tool_input).command))
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'hook_run' AS type,
+    'hook_run:' || id || ':' || place AS event_id,
+    hook_event_name AS hook_event,
+    (run).command AS command,
+    (run).matcher AS matcher,
+    (run).exit_code AS exit_code,
+    (run).duration_ms AS duration_ms,
+    (run).timed_out AS timed_out
+  FROM (
+    SELECT
+      payload,
+      id,
+      hook_event_name,
+      unnest(hook_runs) AS run,
+      unnest(range(len(hook_runs))) AS place
+    FROM payload
+    WHERE hook_runs IS NOT NULL
+  )
+)
+SELECT
+  (payload).source AS source,
+  (payload).line_no AS line_no,
+  (payload)."timestamp" AS occurred_ms,
+  (payload).user_id AS user_id,
+  (payload).session_id AS session_id,
+  (payload).agent AS agent,
+  coalesce((payload).client, client_of((payload).entrypoint)) AS client,
+  autonomy_mode_of((payload).permission_mode) AS autonomy_mode,
+  name_of((payload).cwd) AS cwd,
+  'hook' AS channel,
+  * EXCLUDE (payload)
+FROM event

@@ -1,0 +1,134 @@
+import { DuckDBInstance } from '../duckdb-driver.js';
+import { rowsOf } from '../store/duckdb-rows.js';
+import { connect } from '../store/duckdb-session.js';
+import { readEvents } from '../store/source-sql.js';
+import { readFunctions, readSql } from '../store/sql-text.js';
+import type { SourceSql } from '../store/store.js';
+import { InboxFull } from './inbox.js';
+
+const MEMORY_MB = 128;
+/** How many documents are mapped together at most, and how long they are together: characters. */
+const GROUP_DOCUMENTS = 500;
+const GROUP_CHARACTERS = 1 << 20;
+/** How much may wait: characters. */
+const WAITING_CHARACTERS = 64 << 20;
+
+interface Waiting {
+  readonly json: string;
+  readonly resolve: (events: string[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A database in memory that maps documents and keeps nothing. */
+interface Engine {
+  /** Maps a JSON array of documents. `source` is the place of an event's document in the array. */
+  readonly map: (documents: string) => Promise<{ source: number; line: string }[]>;
+  readonly close: () => void;
+}
+
+async function openEngine(source: SourceSql): Promise<Engine> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${MEMORY_MB}MiB`,
+    // Requests have words, which must never be on a disk. What doesn't fit in memory is an error.
+    temp_directory: '',
+    threads: '1',
+    autoinstall_known_extensions: 'false',
+  });
+  const session = await connect(instance);
+  await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
+  const events = readEvents(
+    source,
+    `SELECT CAST(place AS INTEGER) AS source, CAST(NULL AS BIGINT) AS line_no, document AS line
+    FROM (
+      SELECT unnest(documents) AS document, unnest(range(len(documents))) AS place
+      FROM (SELECT from_json(CAST($documents AS JSON), '["JSON"]') AS documents)
+    )`,
+  );
+  // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy.
+  const statement = await session.connection.prepare(
+    `SELECT source, CAST(to_json(event) AS VARCHAR) AS line FROM (SELECT *, occurred_ms AS timestamp FROM (${events})) AS event`,
+  );
+  return {
+    map: async (documents) => {
+      statement.bind({ documents });
+      const rows = await rowsOf(await statement.run());
+      return rows.map(({ source, line }) => ({ source: Number(source), line: String(line) }));
+    },
+    close: () => {
+      statement.destroySync();
+      session.connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** A document as JSON that DuckDB can read: it takes no half of a surrogate pair. */
+function jsonOf(document: object): string {
+  const json = JSON.stringify(document);
+  if (!/\\ud/.test(json)) return json;
+  return json.replaceAll(/\\\\|\\ud[89a-f]../g, (found) => (found === '\\\\' ? found : '\ufffd'));
+}
+
+/** Maps requests to events with the SQL of a source. Requests that come while others are mapped are mapped together. */
+export class RequestMapper {
+  private waiting: Waiting[] = [];
+  private waitingCharacters = 0;
+  private engine: Promise<Engine> | undefined;
+  private working: Promise<void> | undefined;
+
+  constructor(private readonly source: SourceSql) {}
+
+  /** The events of a document, each as a canonical line. Throws InboxFull when too much waits. */
+  async map(document: object): Promise<string[]> {
+    const json = jsonOf(document);
+    if (this.waitingCharacters + json.length > WAITING_CHARACTERS) throw new InboxFull();
+    this.waitingCharacters += json.length;
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ json, resolve, reject });
+      this.working ??= this.work().finally(() => {
+        this.working = undefined;
+      });
+    });
+  }
+
+  private async work(): Promise<void> {
+    while (this.waiting.length > 0) await this.mapTogether(this.nextGroup());
+  }
+
+  /** Takes what is mapped next from what waits: at least one document. */
+  private nextGroup(): Waiting[] {
+    let characters = 0;
+    const over = this.waiting.findIndex(({ json }, index) => {
+      characters += json.length;
+      return index === GROUP_DOCUMENTS || characters > GROUP_CHARACTERS;
+    });
+    const group = this.waiting.splice(0, over < 0 ? this.waiting.length : Math.max(1, over));
+    for (const { json } of group) this.waitingCharacters -= json.length;
+    return group;
+  }
+
+  private async mapTogether(group: readonly Waiting[]): Promise<void> {
+    try {
+      this.engine ??= openEngine(this.source);
+      const mapped = await (await this.engine).map(`[${group.map(({ json }) => json).join(',')}]`);
+      const events: string[][] = group.map(() => []);
+      for (const { source, line } of mapped) events[source]?.push(line);
+      for (const [index, { resolve }] of group.entries()) resolve(events[index] ?? []);
+    } catch (error) {
+      await this.close();
+      // It may be about one of them only.
+      if (group.length > 1) for (const one of group) await this.mapTogether([one]);
+      else group[0]?.reject(error);
+    }
+  }
+
+  /** Gives its memory back. It opens again when it is needed. */
+  async close(): Promise<void> {
+    const { engine } = this;
+    this.engine = undefined;
+    await engine?.then(
+      ({ close }) => close(),
+      () => {},
+    );
+  }
+}
