@@ -54,7 +54,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const isSettled = () =>
     ['ready', 'settling'].every((part) =>
       readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).every(
-        (path) => !path.endsWith('.ndjson'),
+        (path) => !/\.(ndjson|checked)$/.test(path),
       ),
     );
   const events = async () => {
