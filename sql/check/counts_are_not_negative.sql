@@ -1,9 +1,10 @@
 -- No count, ratio or average is below 0, infinite or not a number.
 -- A double must lie between two numbers. NaN doesn't in any engine, wherever the engine sorts it.
+-- "npm run docs" writes this file from sql/schema.
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_sessions' AS difference
+  'a number of user_sessions' AS difference
 FROM user_sessions
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -16,7 +17,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_models' AS difference
+  'a number of user_models' AS difference
 FROM user_models
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -33,7 +34,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_tools' AS difference
+  'a number of user_tools' AS difference
 FROM user_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -43,7 +44,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_modes' AS difference
+  'a number of user_modes' AS difference
 FROM user_modes
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -54,7 +55,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_clients' AS difference
+  'a number of user_clients' AS difference
 FROM user_clients
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -64,7 +65,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_skills' AS difference
+  'a number of user_skills' AS difference
 FROM user_skills
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -74,7 +75,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_slash_commands' AS difference
+  'a number of user_slash_commands' AS difference
 FROM user_slash_commands
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -84,7 +85,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_hooks' AS difference
+  'a number of user_hooks' AS difference
 FROM user_hooks
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -94,7 +95,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of user_extensions' AS difference
+  'a number of user_extensions' AS difference
 FROM user_extensions
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -153,7 +154,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of activity' AS difference
+  'a number of activity' AS difference
 FROM activity
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -168,7 +169,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of productivity' AS difference
+  'a number of productivity' AS difference
 FROM productivity
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
@@ -181,7 +182,7 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a count of quality' AS difference
+  'a number of quality' AS difference
 FROM quality
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
