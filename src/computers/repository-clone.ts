@@ -113,33 +113,29 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
-    let why: string | undefined;
-    const end = (reason: string) => {
-      why = reason;
+    const late = AbortSignal.timeout(COMMAND_MS);
+    const ended = AbortSignal.any([signal, late]);
+    const kill = () => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     };
-    const stop = () => end('was stopped');
-    const late = setTimeout(() => end(`took longer than ${COMMAND_MS / 60_000} minutes`), COMMAND_MS);
-    signal.addEventListener('abort', stop);
-    const shown = [command, ...args].join(' ');
-    const over = () => {
-      clearTimeout(late);
-      signal.removeEventListener('abort', stop);
-    };
+    ended.addEventListener('abort', kill);
     child.on('error', (error) => {
-      over();
+      ended.removeEventListener('abort', kill);
       const isMissing = codeOf(error) === 'ENOENT';
       reject(
         new Refused('failed', isMissing ? `${command} is not installed on the computer.` : error.message),
       );
     });
     child.on('close', (code) => {
-      over();
+      ended.removeEventListener('abort', kill);
       // The rest of an address that was cut can have a password that nothing tells any more.
       if (isCut) said = said.replace(/^\S*/, '');
-      if (code === 0 && why === undefined) resolve(said);
-      else reject(new Refused('failed', `"${shown}" ${why ?? `ended with ${code}`}: ${said.trim()}`));
+      if (code === 0 && !ended.aborted) return resolve(said);
+      const shown = [command, ...args].join(' ');
+      const tooLong = `took longer than ${COMMAND_MS / 60_000} minutes`;
+      const why = signal.aborted ? 'was stopped' : late.aborted ? tooLong : `ended with ${code}`;
+      reject(new Refused('failed', `"${shown}" ${why}: ${said.trim()}`));
     });
-    if (signal.aborted) stop();
+    if (ended.aborted) kill();
   });
 }
