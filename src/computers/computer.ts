@@ -181,21 +181,22 @@ export class Computers {
   ): Promise<{ computer: Computer; agentToken: string }> {
     return this.queue.run(async () => {
       const now = this.clock();
-      const provider = wanted.provider ?? 'byom';
+      const { provider = 'byom', repos = [], autoInstallDeps = false } = wanted;
+      const isThere = provider === 'byom';
       const computer: Computer = {
         id: `cmp_${ulid(now)}`,
         orgId,
         name: wanted.name,
         provider,
-        status: provider === 'byom' ? 'active' : 'provisioning',
+        status: isThere ? 'active' : 'provisioning',
         owner,
         hostId: wanted.hostId ?? null,
         hostname: null,
         remoteUser: wanted.remoteUser ?? null,
-        repos: wanted.repos ?? [],
-        autoInstallDeps: wanted.autoInstallDeps ?? false,
+        repos,
+        autoInstallDeps,
         source: wanted.source ?? null,
-        steps: stepsFor(wanted, now),
+        steps: stepsFor({ isThere, hasRepos: repos.length > 0, autoInstallDeps }, now),
         providerRef: null,
         createdAt: now,
       };

@@ -38,14 +38,10 @@ export type Steps = z.infer<typeof Steps>;
 
 /** The steps that make a computer as it is wanted. Of a machine that exists the first two are done. */
 export function stepsFor(
-  wanted: {
-    provider?: 'byom' | 'e2b' | undefined;
-    repos?: readonly string[] | undefined;
-    autoInstallDeps?: boolean | undefined;
-  },
+  wanted: { isThere: boolean; hasRepos: boolean; autoInstallDeps: boolean },
   now: number,
 ): Steps {
-  const isThere = wanted.provider !== 'e2b';
+  const { isThere, hasRepos, autoInstallDeps } = wanted;
   const step = (name: StepName, isDone: boolean): Step => ({
     id: `step_${ulid(now)}`,
     name,
@@ -55,8 +51,8 @@ export function stepsFor(
   return [
     step('create-computer', isThere),
     step('configure-user', isThere),
-    ...((wanted.repos?.length ?? 0) > 0 ? [step('clone-repos', false)] : []),
-    ...(wanted.autoInstallDeps === true ? [step('install-dependencies', false)] : []),
+    ...(hasRepos ? [step('clone-repos', false)] : []),
+    ...(autoInstallDeps ? [step('install-dependencies', false)] : []),
   ];
 }
 

@@ -63,11 +63,6 @@ export async function runAgent(options: AgentOptions): Promise<void> {
   await agent.finish();
 }
 
-interface Ended {
-  readonly wasConnected: boolean;
-  readonly sentence: string;
-}
-
 class Agent {
   /** The jobs that are being done: one that is asked for again is not begun again. */
   private readonly underWay = new Map<string, Promise<void>>();
@@ -83,7 +78,7 @@ class Agent {
   }
 
   /** Is connected once, and answers why it ended. Throws a UsageError when there is no use in coming back. */
-  connect(): Promise<Ended> {
+  connect(): Promise<{ wasConnected: boolean; sentence: string }> {
     const { token, version, signal, say, server } = this.options;
     const url = new URL('api/v0/relay/agent', this.base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { certificateFaultOf } from '../certificate.js';
 import type { S3Address } from '../store-address.js';
 import type { DirectAddresses, Objects } from './object-storage.js';
@@ -76,13 +75,9 @@ async function orFault<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-interface Sdk {
-  readonly client: S3Client;
-  readonly s3: typeof import('@aws-sdk/client-s3');
-  readonly presigner: typeof import('@aws-sdk/s3-request-presigner');
-}
+type Sdk = Awaited<ReturnType<typeof load>>;
 
-async function load({ region, endpoint }: S3Address): Promise<Sdk> {
+async function load({ region, endpoint }: S3Address) {
   const [s3, presigner] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),

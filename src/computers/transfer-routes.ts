@@ -8,8 +8,7 @@ import { isFull } from '../folder.js';
 import type { Permission } from './address-signer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { LocalObjects, WrongLength } from './object-storage.js';
-import { LIFE_MS, type Transfer } from './transfer.js';
-import { TransferId } from './upload-routes.js';
+import { LIFE_MS, type Transfer, TransferId } from './transfer.js';
 
 const Params = z.strictObject({ transferId: TransferId });
 const Signed = z.strictObject({

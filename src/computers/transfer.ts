@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Uuid } from '../name-text.js';
 import type { Row, Store } from '../store/store.js';
 
 /** How long a transfer can be used, in milliseconds. */
@@ -7,6 +8,11 @@ export const LIFE_MS = 15 * 60_000;
 const MEMORY_MS = 7 * 86_400_000;
 /** How long what was never completed is kept after its end: a call that came in time may be under way. */
 const GRACE_MS = 3_600_000;
+
+export const TransferId = Uuid.meta({
+  description: 'id of the transfer, in any case',
+  examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'],
+});
 
 /** A file on its way to a computer. Instants are Unix milliseconds. */
 export type Transfer = Readonly<ReturnType<typeof toTransfer>>;

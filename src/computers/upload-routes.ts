@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { type Caller, requireAction } from '../api/auth.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
-import { nameText, Uuid } from '../name-text.js';
+import { nameText } from '../name-text.js';
 import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { ComputerId, isOwn, NOT_FOUND, noComputer } from './computer-routes.js';
-import { NOT_SENT } from './upload.js';
-import { DestPath, FileName } from './workspace-path.js';
+import { TransferId } from './transfer.js';
+import { Completion, NOT_SENT } from './upload.js';
+import { FileName } from './workspace-path.js';
 
 /** How large a file can be. */
 const FILE_BYTES = 2 * 2 ** 30;
@@ -29,11 +30,6 @@ const NewUpload = z
   })
   .meta({ examples: [{ sizeBytes: 5 }] });
 
-export const TransferId = Uuid.meta({
-  description: 'id of the transfer, in any case',
-  examples: ['0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10'],
-});
-
 const Upload = z
   .strictObject({
     transferId: TransferId,
@@ -49,20 +45,6 @@ const Upload = z
       .meta({ description: 'in Unix milliseconds', examples: [1_780_273_804_000] }),
   })
   .meta({ id: 'Upload' });
-
-/** public-api.md 2.4 */
-const Completion = z
-  .strictObject({
-    transferId: TransferId,
-    sessionId: z
-      .string()
-      .min(1)
-      .meta({ description: 'session that the file is for', examples: ['s-1'] }),
-    destPath: DestPath.optional(),
-  })
-  .meta({
-    examples: [{ transferId: '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10', sessionId: 's-1', destPath: 'docs' }],
-  });
 
 /** public-api.md 2.4 */
 export const Completed = z

@@ -1,19 +1,28 @@
+import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
 import type { Signer } from './address-signer.js';
 import { NotConnected, type Relay } from './agent-relay.js';
 import type { Objects } from './object-storage.js';
-import { LIFE_MS, type Transfer, type Transfers } from './transfer.js';
+import { LIFE_MS, type Transfer, TransferId, type Transfers } from './transfer.js';
+import { DestPath } from './workspace-path.js';
 
 export const NOT_SENT =
   'The bytes have not arrived, or are not sizeBytes many: send them with PUT to the uploadUrl, then complete again.';
 
-/** The completion of a file's transfer. */
-export interface Completion {
-  readonly transferId: string;
-  readonly sessionId: string;
-  /** A folder inside the workspace; undefined for the workspace itself. */
-  readonly destPath?: string | undefined;
-}
+/** The completion of a file's transfer (public-api.md 2.4). Without `destPath` it goes to the workspace itself. */
+export const Completion = z
+  .strictObject({
+    transferId: TransferId,
+    sessionId: z
+      .string()
+      .min(1)
+      .meta({ description: 'session that the file is for', examples: ['s-1'] }),
+    destPath: DestPath.optional(),
+  })
+  .meta({
+    examples: [{ transferId: '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10', sessionId: 's-1', destPath: 'docs' }],
+  });
+type Completion = z.infer<typeof Completion>;
 
 /** Files on their way from a sender to a computer. */
 export class Uploads {
