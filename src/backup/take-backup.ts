@@ -110,22 +110,16 @@ function unwritable(folder: string, error: unknown): UsageError {
 /** Copies what is held, of a store in a file its file too. */
 async function copyFiles(config: Config, links: string, draft: string): Promise<void> {
   const database = config.clickhouse === undefined ? [DATABASE] : [];
-  const waiting = await filesBelow(links);
-  const others = settledFiles(config);
-  const from = [
-    ...[...database, ...others].map((path) => join(config.data, path)),
-    ...waiting.map((path) => join(links, path)),
-  ];
-  await requireRoom(dirname(draft), await sizeOf(from), 'The backup');
-  for (const path of database) await copyLocked(join(config.data, path), join(draft, path));
-  for (const [root, paths] of [
-    [links, waiting],
-    [config.data, others],
-  ] as const) {
-    for (const path of paths) {
-      await mkdir(dirname(join(draft, path)), { recursive: true, mode: 0o700 });
-      await copyFile(join(root, path), join(draft, path));
-    }
+  const from = (root: string, paths: readonly string[]) =>
+    paths.map((path) => ({ source: join(root, path), copy: join(draft, path) }));
+  const locked = from(config.data, database);
+  const others = [...from(links, await filesBelow(links)), ...from(config.data, settledFiles(config))];
+  const sources = [...locked, ...others].map(({ source }) => source);
+  await requireRoom(dirname(draft), await sizeOf(sources), 'The backup');
+  for (const { source, copy } of locked) await copyLocked(source, copy);
+  for (const { source, copy } of others) {
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    await copyFile(source, copy);
   }
 }
 
