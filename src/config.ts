@@ -4,15 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { UsageError } from './exit.js';
-import {
-  type Description,
-  defaultOf,
-  given,
-  SETTINGS,
-  type Setting,
-  Settings,
-  type Variables,
-} from './setting-list.js';
+import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } from './setting-list.js';
 
 /** What the settings say. Paths are absolute. */
 export type Config = ReturnType<typeof readConfig>;
@@ -100,11 +92,6 @@ export function showProcessConfig(options: object): ShownSetting[] {
       source: source ?? 'default',
     };
   });
-}
-
-/** Every setting with what it does and its default, for the reference page. */
-export function describeSettings(): (Description & { byDefault: string | undefined })[] {
-  return SETTINGS.map((setting) => ({ ...setting, byDefault: defaultOf(setting) }));
 }
 
 /** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */

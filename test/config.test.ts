@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeSettings, readConfig } from '../src/config.js';
+import { readConfig } from '../src/config.js';
 import { UsageError } from '../src/exit.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
+import { defaultOf, SETTINGS } from '../src/setting-list.js';
 import { expectPage } from './page.js';
 import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
@@ -35,7 +36,7 @@ describe('daybook config', () => {
     expect(of('DAYBOOK_PORT')).toEqual({ name: 'DAYBOOK_PORT', value: '2', source: 'environment' });
     expect(of('DAYBOOK_HOST')).toEqual({ name: 'DAYBOOK_HOST', value: '0.0.0.0', source: '.env' });
     expect(of('DAYBOOK_BUILD_AT')).toEqual({ name: 'DAYBOOK_BUILD_AT', value: '00:15', source: 'default' });
-    for (const { variable } of describeSettings()) expect(stdout).toContain(variable);
+    for (const { variable } of SETTINGS) expect(stdout).toContain(variable);
   });
 
   test('masks secrets', () => {
@@ -109,12 +110,14 @@ test('a bucket that is none is named', () => {
 });
 
 test('docs/settings.md lists every setting', async () => {
-  const rows = describeSettings().map(({ variable, help, byDefault }) => {
+  const rows = SETTINGS.map((setting) => {
+    const { variable, help } = setting;
+    const byDefault = defaultOf(setting);
     const value = `\`${byDefault}\``;
     const shown = byDefault?.startsWith(PACKAGE_ROOT) === true ? 'the shipped one' : value;
     return `| \`${variable}\` | ${byDefault === undefined ? '' : shown} | ${help} |`;
   });
-  const options = describeSettings().flatMap(({ variable, option }) =>
+  const options = SETTINGS.flatMap(({ variable, option }) =>
     option === undefined ? [] : [`- \`${option.flags}\`: \`${variable}\``],
   );
   const text = `# Settings
