@@ -9,29 +9,18 @@ import { CLAUDE_CODE } from './ingest/source.js';
 import { PACKAGE_ROOT } from './package-root.js';
 import { ChecksFailed } from './store/day-checks.js';
 import { readSql } from './store/sql-text.js';
-import type { Row, Store } from './store/store.js';
+import type { Store } from './store/store.js';
 
 const ORG = 'demo';
 
-/** What the demo made: its key is shown this once. */
-export interface Demo {
-  readonly orgId: string;
-  readonly key: string;
-  /** A row a user: what was found. */
-  readonly summary: readonly Row[];
-  readonly firstDay: Day;
-  readonly lastDay: Day;
-}
+/** What the demo made: its key, which is shown this once, and in `summary` a row for each user. */
+export type Demo = NonNullable<Awaited<ReturnType<typeof loadDemo>>>;
 
 /**
  * Fills a database that nobody has used with the sample: each folder is one user of the organization `demo`. Answers
  * undefined, and does nothing, where there is something already. If it was interrupted it begins again.
  */
-export async function loadDemo(
-  store: Store,
-  historyStart: Day,
-  clock: () => number,
-): Promise<Demo | undefined> {
+export async function loadDemo(store: Store, historyStart: Day, clock: () => number) {
   const [used] = await store.select(
     "SELECT count(*) AS organizations FROM organizations WHERE org_id <> $org OR 'demo' IN (SELECT name FROM facts)",
     { org: ORG },

@@ -1,21 +1,14 @@
 import { hash } from 'node:crypto';
 
-interface Address {
-  readonly scheme: string;
-  readonly user: string;
-  readonly host: string;
-  readonly path: string;
-}
-
-/** The parts of a repository's address, a URL or `git@host:path`; undefined for any other text. */
-function parse(url: string): Address | undefined {
-  const [, scheme, user = '', host = '', path = ''] =
-    /^([a-z][a-z0-9+.-]*):\/\/(?:([^/]*)@)?(\[[^\]/]*\]|[^/:@]*)(?::\d*)?\/(.*)$/i.exec(url) ??
-    /^()(?:([^/:@]+)@)?(\[[^\]/]*\]|[^/:@]+):(?!\/\/)(.*)$/.exec(url) ??
+/** Host and path of a repository's address, a URL or `git@host:path`; undefined for any other text. */
+function parse(url: string): { host: string; path: string } | undefined {
+  const [, scheme, host = '', path = ''] =
+    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:@]*)(?::\d*)?\/(.*)$/i.exec(url) ??
+    /^()(?:[^/:@]+@)?(\[[^\]/]*\]|[^/:@]+):(?!\/\/)(.*)$/.exec(url) ??
     [];
   const isPlace = host !== '' || scheme?.toLowerCase() === 'file';
   if (scheme === undefined || !isPlace || !/[^/]/.test(path)) return undefined;
-  return { scheme: scheme.toLowerCase(), user, host: host.toLowerCase(), path };
+  return { host: host.toLowerCase(), path };
 }
 
 /** Whether a text is the address of a repository. */

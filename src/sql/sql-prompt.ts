@@ -121,13 +121,10 @@ async function command(shell: Shell, line: string, output: NodeJS.WritableStream
   return true;
 }
 
-interface Names {
-  readonly words: readonly string[];
-  /** The columns of each table and view. */
-  readonly columns: ReadonlyMap<string, readonly string[]>;
-}
+type Names = Awaited<ReturnType<typeof namesOf>>;
 
-async function namesOf({ connection }: Shell): Promise<Names> {
+/** The words to complete, and the columns of each table and view. */
+async function namesOf({ connection }: Shell) {
   const words = await connection.runAndReadAll(
     "SELECT upper(keyword_name) FROM duckdb_keywords() WHERE keyword_category = 'reserved'",
   );
