@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
-import { notePassed } from '../memory.js';
 import type { SourceSql } from './store.js';
 import { zstdParts } from './zstd-frames.js';
 
@@ -218,7 +217,6 @@ export async function writeLines(
       piece += `${JSON.stringify(line)}\n`;
       if (piece.length < PIECE_CHARACTERS) continue;
       await out.writeFile(piece);
-      notePassed(piece.length);
       piece = '';
     }
     await out.writeFile(piece);
