@@ -8,6 +8,7 @@ import { DATABASE } from '../src/data-files.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import { answersOf, RATE_CARD } from './laws/law.js';
+import type { SentEvent } from './oracle/event.js';
 import { organization } from './oracle/generate.js';
 import { temporaryFolder, World } from './world.js';
 
@@ -23,9 +24,17 @@ const PLAYED = CHANGES.slice(0, -1).filter(
 );
 
 /** Events as the first version had them: without the members that have been added since. */
-const ORGANIZATIONS = fc
+const ORGANIZATIONS: SentEvent[][] = fc
   .sample(organization, { seed: 7, numRuns: 8 })
   .map((events) => events.map((event) => ({ ...event, channel: null, request_id: null })));
+
+/** A prompt of a session. The first version knew its channel, but didn't store it. */
+function promptBy(channel: string, event_id: string): SentEvent {
+  const timestamp = '2026-06-08T10:00:00Z';
+  return { event_id, type: 'user_message', timestamp, user_id: 'ada', session_id: 'two-channels', channel };
+}
+
+ORGANIZATIONS[0]?.push(promptBy('hook', 'turn:hook:1'), promptBy('log', 'turn:1'));
 
 function sendEvents(world: World): Promise<void> {
   return world.sendTogether(ORGANIZATIONS.map((events, index) => [`org-${index}`, events]));
@@ -101,6 +110,12 @@ describe('a database of an older Daybook', () => {
       expect(copies).toEqual([`daybook-${String(number).padStart(4, '0')}-20260710T120000Z.duckdb`]);
       expect(before[0]).toBe(number);
       expect(await contentsOf(join(data, 'backups', String(copies[0])))).toEqual(before);
+      if (number >= FIRST_WITH_EVENTS) {
+        await world.send([promptBy('event', 'turn:2')], { orgId: 'org-0' });
+        await world.build();
+        const shadowed = "SELECT event_id FROM shadowed_events WHERE event_id LIKE 'turn:%'";
+        expect(await world.store.select(shadowed)).toEqual([{ event_id: 'turn:hook:1' }]);
+      }
       await world.store.close();
       // It is one of today now.
       await World.create(

@@ -1,7 +1,7 @@
 -- One row is one event of the days in shadow_days that doesn't count, because a better channel reports the same. On days that aren't
 -- due, only the reasons request and session are looked for: the reason channel depends on no other day.
 -- docs/quality.md has the rules in words.
--- Reads shadowed_events as the last builds left it. Grain: (org_id, day, event_id).
+-- Reads shadowed_events and user_sessions as the last builds left them. Grain: (org_id, day, event_id).
 WITH
 -- The events of a day that was never built don't matter yet: when it is built, the days next to it are looked at again.
 known_day AS (
@@ -59,7 +59,23 @@ same_request AS (
   WHERE request_day.best_rank < telemetry.channel_rank
     AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
 ),
--- Usage that is compared over its whole session. A log without requests has the session's total, which comes after spans.
+-- Sessions with usage that is compared over the whole session, and the days on which they can have it: no other events are read.
+shadow_session AS (
+  SELECT DISTINCT
+    org_id,
+    session_id
+  FROM events
+  WHERE is_session_usage(type, agent)
+    AND (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+),
+session_day AS (
+  SELECT org_id, day FROM due
+  UNION
+  SELECT org_id, day FROM user_sessions WHERE (org_id, session_id) IN (SELECT org_id, session_id FROM shadow_session)
+  UNION
+  SELECT org_id, day FROM shadowed_events WHERE reason <> 'channel' AND org_id IN (SELECT org_id FROM shadow_session)
+),
+-- A log without requests has the session's total, which comes after spans.
 session_usage AS (
   SELECT
     org_id,
@@ -75,15 +91,8 @@ session_usage AS (
     END AS channel_rank
   FROM events
   WHERE is_session_usage(type, agent)
-    AND (org_id, session_id) IN (
-      SELECT
-        org_id,
-        session_id
-      FROM events
-      WHERE is_session_usage(type, agent)
-        AND (org_id, day) IN (SELECT org_id, day FROM shadow_days)
-    )
-    AND (org_id, day) IN (SELECT org_id, day FROM known_day)
+    AND (org_id, session_id) IN (SELECT org_id, session_id FROM shadow_session)
+    AND (org_id, day) IN (SELECT org_id, day FROM session_day)
 ),
 session_best AS (
   SELECT

@@ -340,8 +340,8 @@ export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
   .map((events) => events as unknown as SentEvent[]);
 
 /**
- * Usage of few requests and sessions on two days next to each other, by all channels: which of it counts on one changes with what
- * arrives for the other.
+ * Usage of few requests and sessions on two days next to each other and one before, by all channels: which of it counts on one
+ * changes with what arrives for another.
  */
 export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
   .array(
@@ -349,7 +349,7 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
       .record({
         event_id: oneOf('e1', 'e2', 'e3', 'e4', 'e5', 'e6'),
         type: fc.constant('model_usage'),
-        timestamp: timestampOn(oneOf(31, 32)),
+        timestamp: timestampOn(oneOf(31, 32, 38)),
         user_id: oneOf('ada', 'grace'),
         session_id: oneOf('s1', 's2'),
         model: oneOf('opus-5', 'free'),
