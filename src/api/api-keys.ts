@@ -30,15 +30,11 @@ export interface NewKey {
 
 const COLUMNS = Object.keys(Key.shape).join(', ');
 
-function hashOf(key: string): string {
-  return hash('sha256', key);
-}
-
 /** Creates a key, and its organization if it is new. Only this answer has the key itself: the store has its SHA-256. */
 export async function createKey(store: Store, wanted: NewKey, now: number): Promise<Key & { key: string }> {
   await requireOrganization(store, wanted.orgId, now);
   const key = `dbk_${randomBytes(32).toString('base64url')}`;
-  const hash = hashOf(key);
+  const keyHash = hash('sha256', key);
   const key_id = `key_${ulid(now)}`;
   await store.run([
     {
@@ -50,8 +46,8 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
         role: wanted.role,
         user_id: wanted.userId ?? null,
         user_email: wanted.email ?? null,
-        key_hash: hash,
-        fingerprint: hash.slice(0, 12),
+        key_hash: keyHash,
+        fingerprint: keyHash.slice(0, 12),
         now,
         expires_at: wanted.expiresAt ?? null,
       },
@@ -115,6 +111,6 @@ function keysOf(store: Store): Promise<Map<string, Key>> {
 /** The key of a credential; undefined if it is unknown, expired or revoked. */
 export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
   if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
-  const found = (await keysOf(store)).get(hashOf(key));
+  const found = (await keysOf(store)).get(hash('sha256', key));
   return found === undefined || (found.expires_at !== null && found.expires_at <= now) ? undefined : found;
 }

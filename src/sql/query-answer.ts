@@ -65,11 +65,6 @@ async function loadArrow() {
   return { ...(await import('../arrow/arrow-stream.js')), ...(await import('../arrow/arrow-type.js')) };
 }
 
-/** Checks the query of a job and returns the names of the tables that it reads, without reading them. Throws a SqlError. */
-export function check(connection: DuckDBConnection, { sql }: SqlJob): Promise<Set<string>> {
-  return checkQuery(connection, sql, NAMES);
-}
-
 /**
  * Answers a checked query and returns the number of rows, on a connection of openLake that hasn't answered any. Throws a SqlError or
  * DuckDB's error.
@@ -121,7 +116,7 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
       bytes: 0,
       file: '',
     };
-    await check(connection, job);
+    await checkQuery(connection, job.sql, NAMES);
     const query = await Query.of(connection, job, 0);
     for await (const _ of query.pieces()) if (isAsked()) break;
     await connection.run('ROLLBACK');

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { openLake } from './lake-database.js';
-import { answer, check, rehearse } from './query-answer.js';
+import { NAMES, openLake } from './lake-database.js';
+import { answer, rehearse } from './query-answer.js';
+import { checkQuery } from './query-check.js';
 import type { Failed, SqlJob, SqlReport } from './query-job.js';
 import { toSqlError } from './sql-error.js';
 
@@ -58,7 +59,7 @@ process.on('message', async (job: SqlJob) => {
     const connection = await lake;
     await rehearsal;
     await report({ state: 'started' });
-    tables = await check(connection, job);
+    tables = await checkQuery(connection, job.sql, NAMES);
   } catch (error) {
     // Nothing of the organization was read, so the next query can belong to another.
     return report({ ...failure(error), isUsed: false });
