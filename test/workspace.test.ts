@@ -14,8 +14,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { JobFailed } from '../src/computers/agent-message.js';
 import { install } from '../src/computers/repository-clone.js';
-import { Refused, writeFile } from '../src/computers/workspace.js';
+import { writeFile } from '../src/computers/workspace.js';
 import { DestPath, FileName } from '../src/computers/workspace-path.js';
 import { isName, isPath, name, path, wellFormed } from './hostile.js';
 import { NOW, temporaryFolder } from './world.js';
@@ -44,7 +45,7 @@ function workspaceWith() {
       await writeFile(inside, wanted, async () => source(), NOW, signal);
       return 'written';
     } catch (error) {
-      if (error instanceof Refused) return error.reason;
+      if (error instanceof JobFailed) return error.reason;
       throw error;
     }
   };

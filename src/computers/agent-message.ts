@@ -14,6 +14,18 @@ export const CLOSE = { deleted: 4001, replaced: 4002, violated: 4003 } as const;
 export const Failure = z.enum(['exists', 'outside', 'denied', 'full', 'changed', 'unreachable', 'failed']);
 export type Failure = z.infer<typeof Failure>;
 
+/** The agent can't do what it was asked: the message is for whoever asked. */
+export class JobFailed extends Error {
+  override name = 'JobFailed';
+
+  constructor(
+    readonly reason: Failure,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
 /** A file to write into the workspace: the agent fetches its bytes. */
 export const FileJob = z.strictObject({
   type: z.literal('write'),

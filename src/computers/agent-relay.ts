@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
-import { CLOSE, type Failure, FromAgent, type FromService, type Job, parse } from './agent-message.js';
+import { CLOSE, FromAgent, type FromService, type Job, JobFailed, parse } from './agent-message.js';
 
 /** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
 const HEARTBEAT_MS = 15_000;
@@ -14,18 +14,7 @@ export class NotConnected extends Error {
 /** The agent did not answer in time. It may still be at work. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
-}
-
-/** The agent could not do what it was asked. */
-export class JobFailed extends Error {
-  override name = 'JobFailed';
-
-  constructor(
-    readonly reason: Failure,
-    readonly detail: string,
-  ) {
-    super(detail);
-  }
+  override message = 'The computer did not answer.';
 }
 
 interface Asked {

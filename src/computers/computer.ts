@@ -155,10 +155,6 @@ function newToken(): string {
   return `dba_${randomBytes(32).toString('base64url')}`;
 }
 
-function hashOf(token: string): string {
-  return hash('sha256', token);
-}
-
 /** The computers of all organizations. One service writes them, one change after the other. */
 export class Computers {
   private readonly queue = new Queue();
@@ -218,7 +214,7 @@ export class Computers {
             auto_install_deps: computer.autoInstallDeps ? 1 : 0,
             source: computer.source === null ? null : JSON.stringify(computer.source),
             created_at: now,
-            token_hash: hashOf(agentToken),
+            token_hash: hash('sha256', agentToken),
           },
         },
       ]);
@@ -250,7 +246,7 @@ export class Computers {
   async findByToken(token: string): Promise<Computer | undefined> {
     if (!/^dba_[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
     const [row] = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE token_hash = $hash`, {
-      hash: hashOf(token),
+      hash: hash('sha256', token),
     });
     return row === undefined ? undefined : toComputer(row);
   }
@@ -262,7 +258,7 @@ export class Computers {
       this.store.run([
         {
           sql: 'UPDATE computers SET token_hash = $token_hash WHERE computer_id = $computer_id',
-          parameters: { computer_id: id, token_hash: hashOf(token) },
+          parameters: { computer_id: id, token_hash: hash('sha256', token) },
         },
       ]),
     );

@@ -1,6 +1,7 @@
 import { ulid } from '../ulid.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { JobFailed, NoAnswer, NotConnected, type Relay } from './agent-relay.js';
+import { JobFailed } from './agent-message.js';
+import { NoAnswer, NotConnected, type Relay } from './agent-relay.js';
 import type { Computer, Computers } from './computer.js';
 import { type E2b, ProviderFailed } from './e2b.js';
 import { lost, type Step, type StepName, undone, withStep } from './provisioning-step.js';
@@ -104,16 +105,10 @@ export class Provisioner {
     } catch (error) {
       // It is done again when the agent, or the service, is back: what it has done it does not do twice.
       if (error instanceof NotConnected || this.stopping.signal.aborted) return false;
-      const detail =
-        error instanceof JobFailed
-          ? error.detail
-          : error instanceof ProviderFailed
-            ? error.message
-            : error instanceof NoAnswer
-              ? 'The computer did not answer.'
-              : undefined;
-      if (detail === undefined) throw error;
-      await this.fail(computer, name, detail);
+      const isReason =
+        error instanceof JobFailed || error instanceof ProviderFailed || error instanceof NoAnswer;
+      if (!isReason) throw error;
+      await this.fail(computer, name, error.message);
       return false;
     }
     await this.note(computer, name, { status: 'completed', completedAt: this.clock() });

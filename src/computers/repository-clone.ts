@@ -5,7 +5,7 @@ import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../folder.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { Refused } from './workspace.js';
+import { JobFailed } from './agent-message.js';
 import { FileName } from './workspace-path.js';
 
 /** How long one command may take, in milliseconds. */
@@ -30,7 +30,7 @@ const MANAGERS: readonly (readonly [lock: string, command: string, ...args: stri
   ['composer.lock', 'composer', 'install', '--no-interaction'],
 ];
 
-/** The folder that a repository is cloned to: the last part of its address. Throws Refused for one that has none. */
+/** The folder that a repository is cloned to: the last part of its address. Throws JobFailed for one that has none. */
 function folderOf(repo: string): string {
   const name =
     repo
@@ -40,7 +40,7 @@ function folderOf(repo: string): string {
       .split(/[/:]/)
       .at(-1) ?? '';
   if (!FileName.safeParse(name).success || name === '.' || name.startsWith('-'))
-    throw new Refused(
+    throw new JobFailed(
       'failed',
       `The address of the repository ${repo} doesn't end in a name for its folder.`,
     );
@@ -48,7 +48,7 @@ function folderOf(repo: string): string {
 }
 
 /**
- * Clones a repository into the workspace: whole or not at all. One that is there already stays as it is. Throws Refused, with
+ * Clones a repository into the workspace: whole or not at all. One that is there already stays as it is. Throws JobFailed, with
  * what git said.
  */
 export async function clone(workspace: string, repo: string, signal: AbortSignal): Promise<void> {
@@ -59,7 +59,7 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
     // What was cloned with a password in its address is a clone of the address without it.
     const isSame = withoutCredentials(origin.trim()) === withoutCredentials(repo);
     if (existsSync(join(folder, '.git')) && isSame) return;
-    throw new Refused(
+    throw new JobFailed(
       'exists',
       `The workspace already has ${name}, which is not a clone of ${repo}: remove it, and retry.`,
     );
@@ -75,7 +75,7 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
 }
 
 /**
- * Installs what the lock files of a clone name, or of the workspace itself; nothing where there are none. Throws Refused, with
+ * Installs what the lock files of a clone name, or of the workspace itself; nothing where there are none. Throws JobFailed, with
  * what the package manager said.
  */
 export async function install(
@@ -123,7 +123,7 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
       ended.removeEventListener('abort', kill);
       const isMissing = codeOf(error) === 'ENOENT';
       reject(
-        new Refused('failed', isMissing ? `${command} is not installed on the computer.` : error.message),
+        new JobFailed('failed', isMissing ? `${command} is not installed on the computer.` : error.message),
       );
     });
     child.on('close', (code) => {
@@ -134,7 +134,7 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
       const shown = [command, ...args].join(' ');
       const tooLong = `took longer than ${COMMAND_MS / 60_000} minutes`;
       const why = signal.aborted ? 'was stopped' : late.aborted ? tooLong : `ended with ${code}`;
-      reject(new Refused('failed', `"${shown}" ${why}: ${said.trim()}`));
+      reject(new JobFailed('failed', `"${shown}" ${why}: ${said.trim()}`));
     });
     if (ended.aborted) kill();
   });

@@ -12,12 +12,13 @@ import {
   FromService,
   hostnameOf,
   type Job,
+  JobFailed,
   MESSAGE_BYTES,
   PROTOCOL,
   parse,
 } from './agent-message.js';
 import { clone, install } from './repository-clone.js';
-import { Refused, writeFile } from './workspace.js';
+import { writeFile } from './workspace.js';
 
 /** The first wait before connecting anew, and the longest; a random part of it is waited. */
 const BACKOFF_MS = 500;
@@ -166,7 +167,7 @@ class Agent {
       await this.once(job);
       send(socket, { type: 'done', id });
     } catch (error) {
-      const reason = error instanceof Refused ? error.reason : 'failed';
+      const reason = error instanceof JobFailed ? error.reason : 'failed';
       // Git and package managers print the addresses that they ask.
       const said = withoutCredentials(messageOf(error));
       const detail = said.slice(0, DETAIL_CHARACTERS);
@@ -226,11 +227,11 @@ function namesOf(job: Job): { done: string; failed: string } {
   }
 }
 
-/** The bytes at an address, as a stream. Throws Refused when they are not to be had. */
+/** The bytes at an address, as a stream. Throws JobFailed when they are not to be had. */
 function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const unreachable = (why: string) =>
-      reject(new Refused('unreachable', `The bytes could not be fetched (${why}).`));
+      reject(new JobFailed('unreachable', `The bytes could not be fetched (${why}).`));
     const asked = (url.protocol === 'https:' ? getHttps : getHttp)(url, { signal }, (response) => {
       if (response.statusCode === 200) return resolve(response);
       response.resume();

@@ -4,7 +4,8 @@ import { type Caller, requireAction } from '../api/auth.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import { nameText } from '../name-text.js';
-import { JobFailed, NoAnswer, NotConnected } from './agent-relay.js';
+import { JobFailed } from './agent-message.js';
+import { NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { ComputerId, isOwn, NOT_FOUND, noComputer } from './computer-routes.js';
@@ -76,7 +77,7 @@ function refusalOf(error: unknown, fileName: string): unknown {
   if (error instanceof JobFailed)
     return error.reason === 'exists'
       ? new ApiError(409, IS_THERE(fileName))
-      : new ApiError(424, `The computer could not write the file. ${error.detail}`);
+      : new ApiError(424, `The computer could not write the file. ${error.message}`);
   if (error instanceof NotConnected) return new ApiError(503, NOT_CONNECTED);
   if (error instanceof NoAnswer)
     return new ApiError(503, 'The computer did not answer in time and may still be writing: complete again.');

@@ -17,19 +17,7 @@ import { finished } from 'node:stream/promises';
 import { messageOf } from '../exit.js';
 import { digestOf } from '../file-digest.js';
 import { codeOf } from '../folder.js';
-import type { Failure, FileJob } from './agent-message.js';
-
-/** Why a file could not be written, as the service is told. */
-export class Refused extends Error {
-  override name = 'Refused';
-
-  constructor(
-    readonly reason: Failure,
-    detail: string,
-  ) {
-    super(detail);
-  }
-}
+import { type FileJob, JobFailed } from './agent-message.js';
 
 type Target = Omit<FileJob, 'type' | 'url'>;
 
@@ -90,7 +78,7 @@ async function enter(workspace: string, destPath = ''): Promise<Folder> {
     const real = await folder.real();
     if (!real.startsWith(root === '/' ? root : `${root}/`)) {
       await folder.close();
-      throw new Refused('outside', "A link in the file's path leads outside the workspace.");
+      throw new JobFailed('outside', "A link in the file's path leads outside the workspace.");
     }
   }
   return folder;
@@ -101,7 +89,7 @@ const PREFIX = '.daybook..';
 
 /**
  * Writes a file into the workspace: whole or not at all, never in the place of another, and never outside. What was written
- * before for the same transfer is left as it is. Throws Refused.
+ * before for the same transfer is left as it is. Throws JobFailed.
  */
 export async function writeFile(
   workspace: string,
@@ -154,7 +142,7 @@ async function place(
   }
 }
 
-/** Whether the file of this transfer is there already. Throws Refused when another is. */
+/** Whether the file of this transfer is there already. Throws JobFailed when another is. */
 async function exists(path: string, target: Target): Promise<boolean> {
   let found: Awaited<ReturnType<typeof lstat>>;
   try {
@@ -166,10 +154,10 @@ async function exists(path: string, target: Target): Promise<boolean> {
   const isAlike =
     found.isFile() && found.size === target.sizeBytes && Math.round(found.mtimeMs) === target.createdAt;
   if (isAlike && (await digestOf(path)).sha256 === target.sha256) return true;
-  throw new Refused('exists', 'A file with that name is already there.');
+  throw new JobFailed('exists', 'A file with that name is already there.');
 }
 
-/** Fills a file, and has the disk keep it. Throws Refused when the bytes are not those that were announced. */
+/** Fills a file, and has the disk keep it. Throws JobFailed when the bytes are not those that were announced. */
 async function receive(
   file: FileHandle,
   { sizeBytes, sha256, createdAt }: Target,
@@ -191,7 +179,7 @@ async function receive(
   } catch (error) {
     // What the disk said goes on as it is; the rest is of the way here.
     if (['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes(codeOf(error))) throw error;
-    throw new Refused(
+    throw new JobFailed(
       'unreachable',
       `The bytes could not be fetched (${codeOf(error) || messageOf(error)}).`,
     );
@@ -201,7 +189,7 @@ async function receive(
     await finished(stream, { cleanup: true }).catch(() => undefined);
   }
   if (bytes !== sizeBytes || hash.digest('hex') !== sha256)
-    throw new Refused('changed', 'The fetched bytes are not the announced ones.');
+    throw new JobFailed('changed', 'The fetched bytes are not the announced ones.');
   await file.utimes(createdAt / 1000, createdAt / 1000);
   await file.sync();
 }
@@ -219,27 +207,27 @@ async function removeLeftovers(folder: Folder, transferId: string, now: number):
 }
 
 /** What the service is told of an error. */
-function refusalOf(error: unknown): Refused {
-  if (error instanceof Refused) return error;
+function refusalOf(error: unknown): JobFailed {
+  if (error instanceof JobFailed) return error;
   switch (codeOf(error)) {
     case 'EEXIST':
-      return new Refused('exists', 'A file with that name is already there.');
+      return new JobFailed('exists', 'A file with that name is already there.');
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return new Refused('full', `The disk has no room for the file (${codeOf(error)}).`);
+      return new JobFailed('full', `The disk has no room for the file (${codeOf(error)}).`);
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new Refused('denied', `The agent may not write there (${codeOf(error)}).`);
+      return new JobFailed('denied', `The agent may not write there (${codeOf(error)}).`);
     case 'ENAMETOOLONG':
-      return new Refused('denied', 'A name is longer than the file system allows (ENAMETOOLONG).');
+      return new JobFailed('denied', 'A name is longer than the file system allows (ENAMETOOLONG).');
     case 'ENOTDIR':
     case 'ELOOP':
     case 'ENOENT':
-      return new Refused('denied', `A part of the file's path is not a folder (${codeOf(error)}).`);
+      return new JobFailed('denied', `A part of the file's path is not a folder (${codeOf(error)}).`);
     default:
-      return new Refused(
+      return new JobFailed(
         'failed',
         `The file could not be written (${codeOf(error) || messageOf(error)}).`.slice(0, 1000),
       );
