@@ -11,7 +11,7 @@ import { openLake, readLake } from '../src/sql/lake-database.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore, type StoreOptions } from '../src/store/duckdb-store.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/loss-mark.js';
-import { readSql } from '../src/store/sql-text.js';
+import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { event, NOW, storeName, World } from './world.js';
@@ -82,10 +82,17 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   const { config } = world;
   const members = Object.entries({ request_id: 'req_1', channel: 'otlp_log', cache_write_1h_tokens: 25 });
   const isDuckDb = storeName() === 'DuckDB';
+  const changes = readSqlFolder('change')
+    .filter(({ name }) => name >= '0024')
+    .map(({ text }) => text)
+    .join(';');
+  const added = [...changes.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)];
   const before = [
-    ...members.map(([name]) => `ALTER TABLE ${isDuckDb ? 'events' : 'events_rows'} DROP COLUMN ${name}`),
-    'ALTER TABLE prices DROP COLUMN cache_write_1h_price',
-    'DROP TABLE ingested_files',
+    ...added.map(([, table, column]) => {
+      const stored = isDuckDb || table !== 'events' ? table : 'events_rows';
+      return `ALTER TABLE ${stored} DROP COLUMN ${column}`;
+    }),
+    ...[...changes.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => `DROP TABLE ${table}`),
     'DELETE FROM changes WHERE number >= 24',
     "DELETE FROM facts WHERE name = 'schema'",
     ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
