@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/build-run.js';
 import { createKey } from '../src/api/api-keys.js';
@@ -28,7 +30,9 @@ test('counts events by the way they came, rejects by reason, and what waits', as
   await app.inject({ method: 'POST', url: '/api/v1/events', headers, payload });
   const waiting = (await scrape()).text;
   expect(waiting).toContain('daybook_inbox_files 1\n');
-  expect(waiting).toContain(`daybook_inbox_bytes ${Buffer.byteLength(payload)}\n`);
+  const ready = join(world.config.data, 'inbox', 'ready');
+  const [file = ''] = readdirSync(ready);
+  expect(waiting).toContain(`daybook_inbox_bytes ${statSync(join(ready, file)).size}\n`);
   await world.inbox.drain(store);
   const { text } = await scrape();
   expect(text).toContain('daybook_inbox_files 0\n');
