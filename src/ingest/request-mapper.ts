@@ -36,22 +36,27 @@ async function openEngine(source: SourceSql): Promise<Engine> {
   });
   const session = await connect(instance);
   await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
-  const events = readEvents(
-    source,
-    `SELECT CAST(place AS INTEGER) AS source, CAST(NULL AS BIGINT) AS line_no, document AS line
-    FROM (
-      SELECT unnest(documents) AS document, unnest(range(len(documents))) AS place
-      FROM (SELECT from_json(CAST($documents AS JSON), '["JSON"]') AS documents)
-    )`,
-  );
+  await session.run('CREATE TEMP TABLE documents (source INTEGER, line_no BIGINT, line JSON)');
+  // TRICKY: planning takes far longer than mapping, so there is one plan. It must not be made for a table that happens to be empty.
+  await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
   // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy.
   const statement = await session.connection.prepare(
-    `SELECT source, CAST(to_json(event) AS VARCHAR) AS line FROM (SELECT *, occurred_ms AS timestamp FROM (${events})) AS event`,
+    `SELECT source, CAST(to_json(event) AS VARCHAR) AS line
+    FROM (SELECT *, occurred_ms AS timestamp FROM (${readEvents(source, 'FROM documents')})) AS event`,
   );
+  await session.run("SET disabled_optimizers = ''");
   return {
     map: async (documents) => {
-      statement.bind({ documents });
-      const rows = await rowsOf(await statement.run());
+      // Taking it back gives the memory back at once, as deleting the rows would not.
+      const rows = await session.trial(async () => {
+        await session.run(
+          `INSERT INTO documents
+          SELECT unnest(range(len(documents))), NULL, unnest(documents)
+          FROM (SELECT from_json(CAST($documents AS JSON), '["JSON"]') AS documents)`,
+          { documents },
+        );
+        return rowsOf(await statement.run());
+      });
       return rows.map(({ source, line }) => ({ source: Number(source), line: String(line) }));
     },
     close: () => {
@@ -74,7 +79,7 @@ export class RequestMapper {
   private waiting: Waiting[] = [];
   private waitingCharacters = 0;
   private engine: Promise<Engine> | undefined;
-  private working: Promise<void> | undefined;
+  private isWorking = false;
 
   constructor(private readonly source: SourceSql) {}
 
@@ -85,14 +90,15 @@ export class RequestMapper {
     this.waitingCharacters += json.length;
     return new Promise((resolve, reject) => {
       this.waiting.push({ json, resolve, reject });
-      this.working ??= this.work().finally(() => {
-        this.working = undefined;
-      });
+      if (!this.isWorking) void this.work();
     });
   }
 
   private async work(): Promise<void> {
+    this.isWorking = true;
     while (this.waiting.length > 0) await this.mapTogether(this.nextGroup());
+    // In the same turn as the look at what waits: whoever comes after it starts again.
+    this.isWorking = false;
   }
 
   /** Takes what is mapped next from what waits: at least one document. */
