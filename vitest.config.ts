@@ -24,13 +24,10 @@ const KILLED = 'test/clickhouse/kill.test.ts';
 
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
-  'test/api.test.ts',
-  'test/check.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
   'test/definition.test.ts',
   'test/clickhouse/same.test.ts',
-  'test/exported-events.test.ts',
   'test/golden.test.ts',
   'test/ingest/changed-files.test.ts',
   'test/ingest/organizations.test.ts',
@@ -43,8 +40,11 @@ const ON_EVERY_STORE = [
 
 /** The same, minutes longer on ClickHouse than on DuckDB: `SLOW_TESTS=1 npm test` plays them there too. */
 const SLOW = [
+  'test/api.test.ts',
+  'test/check.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
+  'test/exported-events.test.ts',
   'test/files.test.ts',
   'test/forms.test.ts',
   'test/lake/lake.test.ts',
