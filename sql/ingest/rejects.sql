@@ -1,6 +1,6 @@
 -- One row is one line with a fault: its place, its reason, and a sentence that says what would be accepted.
 -- Reads numbered (every line of the files with faults), faults (their events with a fault), sentences and batch_files.
--- Variables: batch, keeps_text, unit, limit_mb.
+-- Variables: batch, keeps_text, limit_mb.
 -- Grain: (source, line_no).
 WITH
 event_fault AS (
@@ -48,8 +48,8 @@ SELECT
   reason,
   CASE
     WHEN fault = 'not_json compressed' THEN 'The compressed file is damaged, or ends in the middle: send it again whole.'
-    WHEN fault = 'not_json' AND getvariable('unit') = 'document' THEN 'The document must be JSON in UTF-8.'
-    WHEN fault = 'line_too_long' THEN 'The ' || getvariable('unit') || ' must be at most ' || getvariable('limit_mb') || ' MiB long.'
+    WHEN fault = 'not_json' AND unit = 'document' THEN 'The document must be JSON in UTF-8.'
+    WHEN fault = 'line_too_long' THEN 'The ' || unit || ' must be at most ' || getvariable('limit_mb') || ' MiB long.'
     WHEN sentence.detail IS NOT NULL THEN replace(sentence.detail, '{org_id}', org_id)
     -- The source's SQL has named a member of its own lines.
     WHEN reason = 'missing_member' THEN member || ' is required.'

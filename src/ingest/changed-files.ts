@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
+import { withoutPacking } from '../store/line-numbers.js';
 import type { Store } from '../store/store.js';
-import { withoutPacking } from './file-state.js';
 import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 

@@ -25,8 +25,3 @@ function tailOf(path: string, size: number): Buffer {
     closeSync(file);
   }
 }
-
-/** The path of a file without .gz or .zst. */
-export function withoutPacking(path: string): string {
-  return path.replace(/\.(gz|zst)$/, '');
-}

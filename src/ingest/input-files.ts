@@ -1,8 +1,9 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
+import { withoutPacking } from '../store/line-numbers.js';
 import { sideFilesOf } from '../store/source-sql.js';
-import { fileState, withoutPacking } from './file-state.js';
+import { fileState } from './file-state.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */

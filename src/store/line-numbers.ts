@@ -51,6 +51,11 @@ export function isCompressed(path: string): boolean {
   return /\.(gz|zst)$/.test(path);
 }
 
+/** The path of a file without .gz or .zst. */
+export function withoutPacking(path: string): string {
+  return path.replace(/\.(gz|zst)$/, '');
+}
+
 /** Whether a compressed file ends where it should; a .gz file is unpacked for that, and compared with its checksum. */
 export async function isWhole(path: string): Promise<boolean> {
   try {
@@ -150,6 +155,8 @@ interface NumberedFile {
   readonly path: string;
   /** What the rules call it. */
   readonly source: number;
+  /** What it is read as. */
+  readonly unit?: SourceSql['unit'];
   /** Whether it is known to be damaged. Otherwise that is found out, as far as unpacking shows it. */
   readonly isDamaged?: boolean;
 }
@@ -171,9 +178,8 @@ export interface NumberedLine {
  * This goes through the event loop and is for files with faults only.
  */
 export async function* numberedLines(
-  { path, source, ...file }: NumberedFile,
+  { path, source, unit = 'line', ...file }: NumberedFile,
   limit: number,
-  unit: SourceSql['unit'] = 'line',
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
   let isDamaged = file.isDamaged ?? false;
@@ -226,14 +232,9 @@ export async function writeLines(
 }
 
 /** Writes the lines of files into one NDJSON file: see numberedLines. */
-export function numberLines(
-  files: readonly NumberedFile[],
-  spool: string,
-  limit: number,
-  unit: SourceSql['unit'],
-): Promise<void> {
+export function numberLines(files: readonly NumberedFile[], spool: string, limit: number): Promise<void> {
   async function* lines(): AsyncGenerator<NumberedLine> {
-    for (const file of files) yield* numberedLines(file, limit, unit);
+    for (const file of files) yield* numberedLines(file, limit);
   }
   return writeLines(lines(), spool);
 }

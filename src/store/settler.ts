@@ -14,6 +14,7 @@ import {
   readNumbered,
   readSideFiles,
   replaceLines,
+  unitOf,
   unreadOf,
 } from './source-sql.js';
 import { quote, readSql } from './sql-text.js';
@@ -38,6 +39,7 @@ const EVENT_COLUMNS = rawColumns('events')
 /** A file under the name that its lines carry: its index in the batch, since a text on each line takes time. */
 interface IndexedFile extends BatchFile {
   readonly source: number;
+  readonly unit: SourceSql['unit'];
 }
 
 function orNull(text: string | undefined): string {
@@ -47,11 +49,11 @@ function orNull(text: string | undefined): string {
 /** The SELECT that answers the rows of `batch_files`. */
 function indexOf(files: readonly IndexedFile[]): string {
   const rows = files.map(
-    ({ source, name, orgId, userId, receivedAt, state }) =>
-      `(${source}, ${quote(name)}, ${quote(orgId)}, ${orNull(userId)}, make_timestamp_ms(${receivedAt}), ${orNull(state)})`,
+    ({ source, unit, name, orgId, userId, receivedAt, state }) =>
+      `(${source}, ${quote(unit)}, ${quote(name)}, ${quote(orgId)}, ${orNull(userId)}, make_timestamp_ms(${receivedAt}), ${orNull(state)})`,
   );
-  return `SELECT source, name, org_id, CAST(file_user_id AS VARCHAR) AS file_user_id, received_at, CAST(state AS VARCHAR) AS state
-    FROM (VALUES ${rows.join(', ')}) AS file (source, name, org_id, file_user_id, received_at, state)`;
+  return `SELECT source, unit, name, org_id, CAST(file_user_id AS VARCHAR) AS file_user_id, received_at, CAST(state AS VARCHAR) AS state
+    FROM (VALUES ${rows.join(', ')}) AS file (source, unit, name, org_id, file_user_id, received_at, state)`;
 }
 
 /** Errors of the zstd library (ZSTD_getErrorString), which DuckDB passes on without naming the file. */
@@ -78,7 +80,7 @@ export function isSpool(file: string): boolean {
 
 /** Whether a file can't be read as it is: of compressed ones the reader takes one that was cut off for whole. */
 async function isUnreadable({ path }: BatchFile, source: SourceSql): Promise<boolean> {
-  return source.unit === 'document'
+  return unitOf(source, path) === 'document'
     ? isCompressed(path) || statSync(path).size > limitOf(source)
     : isCompressed(path) && !(await isWhole(path));
 }
@@ -139,7 +141,7 @@ export class Settler {
     if (!path.endsWith('.zst') || !(await isWhole(path))) return false;
     try {
       await this.session.select(
-        `SELECT count(*) FROM (${readFiles({ ...source, unit: 'line' }, [{ path }])})`,
+        `SELECT count(*) FROM (${readFiles(source, [{ path, source: 0, unit: 'line' }])})`,
       );
       return false;
     } catch (error) {
@@ -155,12 +157,17 @@ export class Settler {
     await session.run(`SET VARIABLE batch = ${number}`);
     const spool = join(this.folder, `lines-${process.pid}.tmp`);
     try {
-      const files = batch.files.map((file, index) => ({ ...file, source: index }));
+      const files = batch.files.map((file, index) => ({
+        ...file,
+        source: index,
+        unit: unitOf(source, file.path),
+      }));
       await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${indexOf(files)}`);
       await readSideFiles(session, source, files);
-      if (isNumbered) await numberLines(files, spool, limitOf(source), source.unit);
+      if (isNumbered) await numberLines(files, spool, limitOf(source));
       const inserted = await this.insert(
-        batch,
+        source,
+        files,
         isNumbered ? readLines(source, readNumbered(source, spool)) : readFiles(source, files),
       );
       const faults = await this.faults();
@@ -168,8 +175,7 @@ export class Settler {
       await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
       let rejects = NO_REJECTS;
       if (suspects.length > 0) {
-        if (!isNumbered && source.isChecked !== true)
-          await numberLines(suspects, spool, limitOf(source), source.unit);
+        if (!isNumbered && source.isChecked !== true) await numberLines(suspects, spool, limitOf(source));
         const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(source, spool);
         if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
         rejects = await this.reject(source, suspects, numbered, faults);
@@ -182,7 +188,7 @@ export class Settler {
   }
 
   /** Inserts the events without a fault, and answers how many. */
-  private async insert({ source, files }: Batch, lines: string): Promise<number> {
+  private async insert(source: SourceSql, files: readonly IndexedFile[], lines: string): Promise<number> {
     const { session } = this;
     if (this.defined === source) {
       await replaceLines(session, lines);
@@ -239,7 +245,6 @@ export class Settler {
     await session.run(`CREATE OR REPLACE TEMP VIEW sentences AS ${readSql('ingest/sentences.sql')}`);
     await session.run(`
       SET VARIABLE keeps_text = ${source.keepsText === true};
-      SET VARIABLE unit = '${source.unit}';
       SET VARIABLE limit_mb = ${source.limitMb}`);
     await countFromZero(session);
     await overLines(session, files, async () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
+import { withoutPacking } from './line-numbers.js';
 import { inOrder, patternOf, quote, readFunctions, readSql } from './sql-text.js';
 import type { SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
@@ -93,21 +94,48 @@ function pathsOf(files: readonly File[]): string {
   return `[${files.map(({ path }) => quote(patternOf(path))).join(', ')}]`;
 }
 
-/** Reads the lines of files as they are, whose `source` is their index. What is no JSON comes out as nulls. */
-export function readFiles(source: SourceSql, files: readonly File[]): string {
+/** What a row of a source's `lines` is, of a file. */
+export function unitOf({ unit, documents }: SourceSql, path: string): SourceSql['unit'] {
+  return documents?.test(withoutPacking(path)) === true ? 'document' : unit;
+}
+
+/** A file under the number that its lines carry, and what it is read as. */
+interface UnitFile extends File {
+  readonly source: number;
+  readonly unit: SourceSql['unit'];
+}
+
+/** Reads the lines of files as they are. What is no JSON comes out as nulls. */
+export function readFiles(source: SourceSql, files: readonly UnitFile[]): string {
+  const documents = files.filter(({ unit }) => unit === 'document');
+  const others = files.filter(({ unit }) => unit !== 'document');
+  return [
+    ...(documents.length > 0 ? [readDocuments(source, documents)] : []),
+    ...(others.length > 0 ? [readLineFiles(source, others)] : []),
+  ].join(' UNION ALL ');
+}
+
+/** The number of the file that a row of a reader is from. */
+function numberOf(files: readonly UnitFile[]): string {
+  const isIndex = files.every(({ source }, index) => source === index);
+  return `CAST(${isIndex ? 'file_index' : `[${files.map(({ source }) => source)}][CAST(file_index AS INTEGER) + 1]`} AS INTEGER) AS source`;
+}
+
+function readDocuments(source: SourceSql, files: readonly UnitFile[]): string {
+  return readLines(
+    source,
+    `SELECT ${numberOf(files)}, CAST(1 AS BIGINT) AS line_no, ${JSON_CONTENT} AS line FROM read_blob(${pathsOf(files)})`,
+  );
+}
+
+function readLineFiles(source: SourceSql, files: readonly UnitFile[]): string {
   const { members } = textsOf(source);
   const paths = pathsOf(files);
-  const file = 'CAST(file_index AS INTEGER) AS source';
-  if (source.unit === 'document')
-    return readLines(
-      source,
-      `SELECT ${file}, CAST(1 AS BIGINT) AS line_no, ${JSON_CONTENT} AS line FROM read_blob(${paths})`,
-    );
   const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${limitOf(source) + (source.isChecked === true ? MORE_BYTES : 0)}`;
   const [lineNo, numbering] = source.isOrdered
     ? ['ordinality', 'WITH ORDINALITY']
     : ['CAST(NULL AS BIGINT)', ''];
-  const row = `${file}, ${lineNo} AS line_no`;
+  const row = `${numberOf(files)}, ${lineNo} AS line_no`;
   if (members === undefined)
     return `SELECT ${row}, json AS line FROM read_ndjson_objects(${paths}, ${options}) ${numbering}`;
   const names = [...members.columns.keys()].map((name) => `"${name}"`);
@@ -120,8 +148,8 @@ export function meaningOfSource(source: SourceSql): string {
   const { members, views, events } = textsOf(source);
   const rules = [readFunctions(), readSql('source/functions.sql'), readSql('ingest/rules.sql')];
   const texts = [...rules, ...views.map(({ text }) => text), events].map(meaningOf);
-  const { unit, isOrdered = false, limitMb } = source;
-  return hash('md5', JSON.stringify([unit, isOrdered, limitMb, members?.json, ...texts]));
+  const { unit, documents, isOrdered = false, limitMb } = source;
+  return hash('md5', JSON.stringify([unit, documents?.source, isOrdered, limitMb, members?.json, ...texts]));
 }
 
 /** Reads the lines that another SELECT gives: `source`, `line_no` and `line`, which is null where it is no JSON. */

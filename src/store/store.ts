@@ -21,6 +21,8 @@ export interface SourceSql {
   readonly sql: string;
   /** What a row of `lines` is: a line of a file, a whole file (one JSON document), or a request. */
   readonly unit: 'line' | 'document' | 'request';
+  /** The files of a source of lines that are documents, by path without .gz and .zst. */
+  readonly documents?: RegExp;
   /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
   readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */

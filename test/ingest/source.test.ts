@@ -37,6 +37,9 @@ const DIARY: Source = {
   namesRepos: true,
 };
 
+/** Diaries among lines that are diaries. */
+const SHELF: Source = { ...DIARY, name: 'shelf', files: /\.jsonl?$/, unit: 'line', documents: /\.json$/ };
+
 let world: World;
 beforeAll(async () => {
   world = await World.create({}, afterAll);
@@ -152,5 +155,53 @@ test('a document that is damaged or too long is rejected, and the others are rea
     ['cut.json', 'The document must be JSON in UTF-8.'],
     ['long.json', 'The document must be at most 1 MiB long.'],
     ['text.json', 'The document must be JSON in UTF-8.'],
+  ]);
+});
+
+const diary = (session: string) =>
+  JSON.stringify({ session, entries: [{ id: session, at: '2026-05-01T10:00:00Z' }] }, null, 2);
+const flat = (document: string) => `${JSON.stringify(JSON.parse(document))}\n`;
+
+test('a source reads documents and lines, and knows whose each file is', async () => {
+  const contents = {
+    'ada.jsonl': flat(diary('a-1')) + flat(diary('a-2')),
+    'bob.json': diary('b'),
+    'cyd.jsonl': flat(diary('c')),
+  };
+  const settled = await world.store.settle({
+    source: SHELF,
+    files: Object.entries(contents).map(([name, content]) => ({
+      path: world.file(name, content),
+      name,
+      orgId: 'shelves',
+      userId: name.slice(0, 3),
+      receivedAt: world.now,
+    })),
+    settledAt: world.now,
+  });
+  expect(settled).toMatchObject({ accepted: 4, rejected: 0 });
+  const events = await world.store.select(
+    "SELECT user_id, session_id FROM events WHERE org_id = 'shelves' ORDER BY session_id",
+    {},
+  );
+  expect(events.map(({ user_id, session_id }) => [user_id, session_id])).toEqual([
+    ['ada', 'a-1'],
+    ['ada', 'a-2'],
+    ['bob', 'b'],
+    ['cyd', 'c'],
+  ]);
+});
+
+test('a damaged document among lines is rejected as a document, and a line as a line', async () => {
+  const { examples, events } = await ingest(SHELF, {
+    'a.jsonl': flat(diary('a')),
+    'b.json': diary('b').slice(0, -10),
+    'c.jsonl': `${flat(diary('c'))}no JSON`,
+    'd.json.gz': gzipSync(diary('d')),
+  });
+  expect(events.map(({ session_id }) => session_id)).toEqual(['a', 'c', 'd']);
+  expect(examples.map(({ source, line_no, detail }) => [source.split('/').at(-1), line_no, detail])).toEqual([
+    ['b.json', 1, 'The document must be JSON in UTF-8.'],
+    ['c.jsonl', 2, 'The line must be one JSON document in UTF-8.'],
   ]);
 });
