@@ -2,8 +2,10 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { DAY_TABLES } from '../src/store/day-builder.js';
+import { expectSameHoweverGrown } from './grown-files.js';
+import { expectNoText } from './private-text.js';
+import { samples } from './samples.js';
 import { ending, World } from './world.js';
 
 const AT = '2026-06-10T10:00:';
@@ -499,9 +501,40 @@ test('of a bad line only its place is kept, and the lines around it count', asyn
   ]);
 });
 
-const REAL = join(PACKAGE_ROOT, '..', 'shared', 'data', 'transcripts', 'claude-code');
+const REPLIES = [
+  prompt(1, 'Please say what the engine computes.', { permissionMode: 'plan' }),
+  answer(2, 'msg_1', 'req_1', [{ type: 'text', text: 'It computes Bernoulli numbers.' }], usage(1)),
+  answer(3, 'msg_1', 'req_1', [toolUse('t1', 'Write', { file_path: 'new.md', content: 'one' })], usage(40)),
+  toolResult(4, 't1', { type: 'create', filePath: '/home/ada/new.md', content: 'the first line of it' }),
+  prompt(5, 'Please commit what you have written.', { permissionMode: 'acceptEdits' }),
+  answer(6, 'msg_2', 'req_2', [toolUse('t2', 'Bash', { command: 'git commit -m "as asked"' })], usage(7)),
+  toolResult(7, 't2', { stdout: '[main 0123abc] as asked' }),
+];
+const SUB_AGENT = [3, 4, 6].map((seconds) =>
+  answer(seconds, `msg_sub_${seconds}`, 'req_3', [], usage(seconds), { isSidechain: true }),
+);
+const textOf = (entries: readonly object[]) => entries.map((entry) => JSON.stringify(entry));
 
-describe.skipIf(!existsSync(REAL))('the transcripts of public projects', () => {
+test('transcripts give the same however they grew', async () => {
+  const fork = REPLIES.map((entry) => ({ ...entry, sessionId: 'evening' }));
+  await expectSameHoweverGrown(world, CLAUDE_CODE, [
+    { name: 'morning.jsonl', lines: textOf([...REPLIES, ...SUB_AGENT]) },
+    { name: 'evening.jsonl', lines: textOf(fork) },
+  ]);
+});
+
+test('no text of prompts, answers, files and outputs is stored', async () => {
+  const world = await World.create();
+  const file = world.file('morning.jsonl', textOf([...REPLIES, ...SUB_AGENT]).join('\n'));
+  const { accepted } = await world.ingest([file], { source: CLAUDE_CODE, userId: 'ada' });
+  expect(accepted).toBe(16);
+  await world.build();
+  await expectNoText(world, [...REPLIES, ...SUB_AGENT]);
+});
+
+const REAL = samples('transcripts/claude-code') ?? '';
+
+describe.skipIf(REAL === '')('the transcripts of public projects', () => {
   test('give the same day tables once, twice, and with their files in another order', async () => {
     const files = readdirSync(REAL, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))

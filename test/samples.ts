@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'vitest';
+import { z } from 'zod';
+import type { World } from './world.js';
+
+/**
+ * Files that real agents have written. They are not part of the repository: DAYBOOK_SAMPLES names their folder, which has
+ * `transcripts/<agent>` and `captures/<agent>/<session>`.
+ */
+const ROOT = process.env.DAYBOOK_SAMPLES;
+
+/** A folder of the samples, or undefined where they aren't. */
+export function samples(path: string): string | undefined {
+  if (ROOT === undefined) return undefined;
+  const folder = resolve(ROOT, path);
+  return existsSync(folder) ? folder : undefined;
+}
+
+/** A test that reads a folder of the samples. Without them it is skipped, and says how to play it. */
+export function testSamples(path: string, name: string, run: (folder: string) => Promise<void>): void {
+  const folder = samples(path);
+  test(name, async ({ skip }) => {
+    if (folder === undefined) skip(`Set DAYBOOK_SAMPLES to a folder that has ${path} to play this test.`);
+    else await run(folder);
+  });
+}
+
+/** The folders in a folder of the samples, such as the sessions of captures; none where they aren't. */
+export function sampleFolders(path: string): string[] {
+  const folder = samples(path);
+  if (folder === undefined) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(folder, entry.name))
+    .sort();
+}
+
+const Truth = z.object({
+  totals: z.object({
+    all: z.object({
+      calls: z.number(),
+      input_uncached: z.number(),
+      cached: z.number(),
+      output: z.number(),
+    }),
+  }),
+  model_calls: z.array(z.object({ note: z.string().optional(), thread: z.string().optional() })),
+  person_turns: z.array(z.object({ text: z.string() })),
+  tool_calls: z.array(
+    z.object({
+      id_sent_by_stub: z.string().optional(),
+      name: z.string(),
+      success: z.boolean().nullable(),
+      mcp_server: z.string().optional(),
+    }),
+  ),
+  files_created: z.array(z.string()),
+  files_edited: z.array(z.string()),
+  commits: z.array(z.object({ sha: z.string() })),
+});
+
+/** What an agent did while it was recorded, as the recording's truth.json says. */
+export function readTruth(folder: string): z.infer<typeof Truth> {
+  return Truth.parse(JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')));
+}
+
+/** The usage of an organization by UTC day and model: the number of usages, and input, cache read and output tokens. */
+export async function usageOf(world: World, orgId: string): Promise<Record<string, number[]>> {
+  const rows = await world.store.select(
+    `SELECT
+      CAST(day AS VARCHAR) || ' ' || model AS pair,
+      count(*) AS usages,
+      CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+      CAST(sum(coalesce(cache_read_tokens, 0)) AS BIGINT) AS cache_read_tokens,
+      CAST(sum(output_tokens) AS BIGINT) AS output_tokens
+    FROM events
+    WHERE org_id = $org_id AND type = 'model_usage'
+    GROUP BY day, model
+    ORDER BY day, model`,
+    { org_id: orgId },
+  );
+  return Object.fromEntries(
+    rows.map(({ pair, ...counts }) => [String(pair), Object.values(counts).map(Number)]),
+  );
+}
+
+/** How much of each kind an organization has done, without usage. */
+export async function countsOf(world: World, orgId: string): Promise<Record<string, number>> {
+  const [counts] = await world.store.select(
+    `SELECT
+      count(*) FILTER (WHERE type = 'user_message') AS turns,
+      count(*) FILTER (WHERE type = 'assistant_message') AS replies,
+      count(*) FILTER (WHERE type = 'tool_call') AS tool_calls,
+      count(*) FILTER (WHERE type = 'tool_call' AND NOT success) AS failed_tool_calls,
+      count(*) FILTER (WHERE type = 'file_change' AND operation = 'create') AS files_created,
+      count(*) FILTER (WHERE type = 'file_change' AND operation = 'edit') AS files_edited,
+      count(*) FILTER (WHERE type = 'git_commit') AS commits,
+      count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
+    FROM events
+    WHERE org_id = $org_id`,
+    { org_id: orgId },
+  );
+  return Object.fromEntries(Object.entries(counts ?? {}).map(([name, count]) => [name, Number(count)]));
+}
