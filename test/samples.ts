@@ -43,6 +43,7 @@ const Truth = z.object({
       input_uncached: z.number(),
       cached: z.number(),
       output: z.number(),
+      reasoning: z.number(),
     }),
   }),
   model_calls: z.array(z.object({ note: z.string().optional(), thread: z.string().optional() })),

@@ -120,6 +120,19 @@ CREATE OR REPLACE MACRO is_nothing_committed(output) AS
 -- is_nothing_committed('[main 4b825dc] Fix it') -> false;
 -- is_nothing_committed(NULL) -> false;
 
+-- The exit code that a shell tool printed below the output of its command; NULL if it printed none.
+CREATE OR REPLACE MACRO printed_exit_code(output) AS
+  try_cast(regexp_extract(
+    output,
+    '(?:^|\n|\\n)Exit Code: (-?\d+)(?:(?:\n|\\n)(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*\s*(?:</untrusted_context>)?\s*$',
+    1
+  ) AS BIGINT);
+-- printed_exit_code('Output: 1' || chr(10) || 'Exit Code: 3' || chr(10) || 'Process Group PGID: 1447') -> 3;
+-- printed_exit_code('<untrusted_context>' || chr(10) || 'Output: 1' || chr(10) || 'Exit Code: 3' || chr(10) || '</untrusted_context>') -> 3;
+-- printed_exit_code('Error: (none)' || chr(10) || 'Exit Code: 0' || chr(10) || 'Signal: (none)') -> 0;
+-- printed_exit_code('Output: Exit Code: 3' || chr(10) || 'Process Group PGID: 1447') -> NULL;
+-- printed_exit_code('Output: log' || chr(10) || 'Exit Code: 3' || chr(10) || 'done') -> NULL;
+
 -- The address of the pull request or merge request that was printed.
 CREATE OR REPLACE MACRO printed_pull_request(output) AS
   nullif(regexp_extract(output, 'https?://\S{1,300}/(?:pull|merge_requests)/\d+'), '');
@@ -128,7 +141,8 @@ CREATE OR REPLACE MACRO printed_pull_request(output) AS
 -- printed_pull_request('https://github.com/acme/engine') -> NULL;
 
 -- Whether a tool runs shell commands.
-CREATE OR REPLACE MACRO is_shell_tool(name) AS lower(name) IN ('bash', 'powershell', 'execute', 'shell');
+CREATE OR REPLACE MACRO is_shell_tool(name) AS
+  lower(name) IN ('bash', 'powershell', 'execute', 'shell', 'run_shell_command');
 -- is_shell_tool('Bash') -> true;
 -- is_shell_tool('Read') -> false;
 
@@ -192,6 +206,41 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
 -- autonomy_mode_of('acceptEdits') -> 'auto-low';
 -- autonomy_mode_of('dontAsk') -> 'auto-high';
 -- autonomy_mode_of('yolo') -> NULL;
+
+-- The text of a message in the form of Gemini's API: a text, or a list of parts, of which some have text.
+CREATE OR REPLACE MACRO text_of_parts(content) AS
+  CASE json_type(content)
+    WHEN 'VARCHAR' THEN json_extract_string(content, '$')
+    WHEN 'ARRAY'
+      THEN coalesce(array_to_string(list_transform(from_json(content, '[{"text": "VARCHAR"}]'), lambda part: (part).text), ''), '')
+  END;
+-- text_of_parts('"hello"') -> 'hello';
+-- text_of_parts('[{"text": "hello "}, {"functionResponse": {}}, {"text": "you"}]') -> 'hello you';
+-- text_of_parts('[{"inlineData": {}}]') -> '';
+-- text_of_parts(NULL) -> NULL;
+
+-- Whether a message in the form of Gemini's API has more than results of tools.
+CREATE OR REPLACE MACRO has_own_part(content) AS
+  CASE json_type(content)
+    WHEN 'VARCHAR' THEN content <> '""'
+    WHEN 'ARRAY'
+      THEN len(list_filter(from_json(content, '[{"functionResponse": "JSON"}]'), lambda part: (part).functionResponse IS NULL)) > 0
+    ELSE false
+  END;
+-- has_own_part('"hello"') -> true;
+-- has_own_part('""') -> false;
+-- has_own_part('[{"text": "hello"}]') -> true;
+-- has_own_part('[{"functionResponse": {"name": "read_file"}}]') -> false;
+-- has_own_part('[]') -> false;
+-- has_own_part(NULL) -> false;
+
+-- The name of the slash command that a text begins with; NULL if there is none. A path is no command.
+CREATE OR REPLACE MACRO slash_command_of(text) AS
+  nullif(regexp_extract(text, '^\s*/([A-Za-z][\w:.-]*)(\s|$)', 1), '');
+-- slash_command_of('/tiny now') -> 'tiny';
+-- slash_command_of('/git:commit') -> 'git:commit';
+-- slash_command_of('/home/ada is full') -> NULL;
+-- slash_command_of('see /init') -> NULL;
 
 -- The client that the way an agent was started means.
 CREATE OR REPLACE MACRO client_of(entrypoint) AS

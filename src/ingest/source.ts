@@ -55,6 +55,21 @@ export const CLAUDE_CODE: Source = {
   namesRepos: false,
 };
 
+export const GEMINI_CLI: Source = {
+  name: 'gemini-cli',
+  title: 'Gemini CLI chats',
+  sql: folderOf('gemini-cli'),
+  // Beside the folders of chats are other files of the program.
+  files: /(\/chats\/|^(?!.*\/\.gemini\/)).*\.jsonl?$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${GEMINI_CLI_HOME:-~}/.gemini/tmp'],
+  unit: 'line',
+  documents: /\.json$/,
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -62,7 +77,7 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
 /** All sources of files, as help shows them. */
-export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE];
+export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
 export function sourceOf(name: string): Source {

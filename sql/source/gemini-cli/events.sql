@@ -1,0 +1,222 @@
+-- One row is one event of a Gemini CLI chat, in the columns that rules.sql reads. docs/gemini-cli.md describes the mapping.
+-- Reads messages.
+WITH
+chat_message AS MATERIALIZED (
+  SELECT
+    *,
+    rfc3339_ms(message."timestamp") AS occurred_ms,
+    message.id AS id
+  FROM messages
+),
+-- A message is written again when it gains tokens or tool calls. A resume writes the whole history once more, with the time of the
+-- resume and without tokens, model and tool calls.
+reply AS (
+  SELECT
+    source,
+    min(line_no) AS line_no,
+    any_value(form_fault) AS form_fault,
+    session_id,
+    id,
+    min(occurred_ms) AS occurred_ms,
+    max(message.model) AS model,
+    -- The model's answer to a summary of the history stands in the history alone.
+    bool_or(NOT is_history OR message.model IS NOT NULL) AS is_reply,
+    arg_max(message.tokens, message.tokens.output + coalesce(message.tokens.thoughts, 0)) AS tokens
+  FROM chat_message
+  WHERE message.type IN ('gemini', 'model')
+  GROUP BY
+    source,
+    session_id,
+    id
+),
+usage AS (
+  SELECT
+    * EXCLUDE (tokens, is_reply),
+    greatest(coalesce(tokens.input, 0) - coalesce(tokens.cached, 0), 0) + coalesce(tokens.tool, 0) AS input_tokens,
+    coalesce(tokens.output, 0) + coalesce(tokens.thoughts, 0) AS output_tokens,
+    coalesce(tokens.cached, 0) AS cache_read_tokens
+  FROM reply
+  WHERE tokens IS NOT NULL
+),
+-- What a person wrote. The program writes user messages as well: results of tools, and texts that begin with one of these.
+turn AS (
+  SELECT
+    source,
+    min(line_no) AS line_no,
+    any_value(form_fault) AS form_fault,
+    session_id,
+    id,
+    min(occurred_ms) AS occurred_ms,
+    max(slash_command_of(coalesce(text_of_parts(message.displayContent), text_of_parts(message.content)))) AS command_name
+  FROM chat_message
+  WHERE message.type = 'user'
+    AND NOT is_subagent
+    AND has_own_part(message.content)
+    AND NOT regexp_matches(
+      text_of_parts(message.content),
+      '^\s*(System: Please continue\.|\[Function Response:|<session_context>|<hook_context>|<state_snapshot>)'
+    )
+  GROUP BY
+    source,
+    session_id,
+    id
+),
+tool AS (
+  SELECT
+    source,
+    min(line_no) AS line_no,
+    any_value(form_fault) AS form_fault,
+    session_id,
+    call.id AS id,
+    min(occurred_ms) AS occurred_ms,
+    min(rfc3339_ms(call."timestamp")) AS result_ms,
+    any_value(call.name) AS name,
+    any_value(call.displayName) AS display_name,
+    any_value(call.args) AS args,
+    any_value(call.resultDisplay) AS display,
+    any_value(output) AS output,
+    -- A shell command that fails has the status success all the same.
+    bool_and(CASE
+      WHEN call.status = 'success' THEN coalesce(printed_exit_code(output), 0) = 0
+      WHEN call.status IN ('error', 'cancelled') THEN false
+    END) AS success
+  FROM (
+    SELECT
+      * EXCLUDE (id),
+      CASE WHEN is_shell_tool(call.name) THEN call.result[1].functionResponse.response.output END AS output
+    FROM (
+      SELECT
+        *,
+        unnest(message.toolCalls) AS call
+      FROM chat_message
+    )
+  )
+  GROUP BY
+    source,
+    session_id,
+    call.id
+),
+git_command AS (
+  SELECT
+    *,
+    -- The output of the command begins in the line of its label.
+    regexp_replace(output, '(?m)^Output: ', '') AS printed
+  FROM tool
+  WHERE success
+    AND is_shell_tool(name)
+),
+event AS (
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    occurred_ms,
+    'model_usage' AS type,
+    id_with('usage:' || session_id, id) AS event_id,
+    model,
+    input_tokens,
+    output_tokens,
+    cache_read_tokens
+  FROM usage
+  WHERE input_tokens + output_tokens + cache_read_tokens > 0
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    occurred_ms,
+    'assistant_message' AS type,
+    id_with('message:' || session_id, id) AS event_id
+  FROM reply
+  WHERE is_reply
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    occurred_ms,
+    'user_message' AS type,
+    id_with('turn:' || session_id, id) AS event_id
+  FROM turn
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    occurred_ms,
+    'slash_command' AS type,
+    id_with('slash:' || session_id, id) AS event_id,
+    command_name
+  FROM turn
+  WHERE command_name IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    occurred_ms,
+    'tool_call' AS type,
+    id_with('tool:' || session_id, id) AS event_id,
+    name AS tool_name,
+    nullif(regexp_extract(display_name, ' \((.+) MCP Server\)$', 1), '') AS mcp_server,
+    success
+  FROM tool
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    coalesce(result_ms, occurred_ms) AS occurred_ms,
+    'file_change' AS type,
+    id_with('file:' || session_id, id) AS event_id,
+    args.file_path AS path,
+    CASE WHEN display.isNewFile THEN 'create' ELSE 'edit' END AS operation,
+    display.diffStat.model_added_lines AS lines_added,
+    display.diffStat.model_removed_lines AS lines_removed
+  FROM tool
+  WHERE success
+    AND name IN ('write_file', 'replace')
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    coalesce(result_ms, occurred_ms) AS occurred_ms,
+    'git_commit' AS type,
+    id_with('commit:' || session_id, id) AS event_id,
+    printed_commit(printed) AS commit_sha
+  FROM git_command
+  WHERE is_commit_command(args.command)
+    AND NOT is_nothing_committed(printed)
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault,
+    session_id,
+    coalesce(result_ms, occurred_ms) AS occurred_ms,
+    'pull_request' AS type,
+    id_with('pull_request:' || session_id, id) AS event_id,
+    printed_pull_request(printed) AS url
+  FROM git_command
+  WHERE is_pull_request_command(args.command)
+  UNION ALL BY NAME
+  SELECT
+    source,
+    line_no,
+    form_fault
+  FROM messages
+  WHERE message IS NULL
+)
+SELECT
+  *,
+  'gemini-cli' AS agent,
+  'log' AS channel
+FROM event
