@@ -750,6 +750,7 @@ describe('hooks send', () => {
       'dist/cli.js',
       'dist/exit.js',
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
+      'dist/json-object.js',
     ]);
   });
 });

@@ -87,7 +87,7 @@ export function organizations(known: (world: World) => void, now = NOW): (...eve
   beforeAll(async () => {
     const world = await World.create({}, atEnd);
     world.now = now;
-    for (const [orgId, events] of sent) await world.send(events, { orgId });
+    await world.sendTogether([...sent]);
     await world.build();
     known(world);
   });

@@ -1,3 +1,4 @@
+import { isObject } from '../json-object.js';
 import { MASK, mapSecrets, type Settings } from './control-settings.js';
 
 /** A member of the settings that differs between two revisions; undefined in a revision without it. Secrets are masked. */
@@ -12,14 +13,10 @@ class Secret {
   constructor(readonly sealed: unknown) {}
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The elements of a list by their names, so that adding one doesn't move the others; undefined if they have no names. */
 function named(list: readonly unknown[]): Map<string, unknown> | undefined {
   const names = list.map((one) =>
-    isPlain(one) ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when) : one,
+    isObject(one) ? (one.id ?? one.model ?? one.matcher ?? one.urlPattern ?? one.repo ?? one.when) : one,
   );
   const isName = (name: unknown) => ['string', 'number', 'boolean'].includes(typeof name);
   if (!names.every(isName) || new Set(names).size < names.length) return undefined;
@@ -29,7 +26,7 @@ function named(list: readonly unknown[]): Map<string, unknown> | undefined {
 /** All nested members, as deep as there are names: `networkPolicy.allowedIps[10.0.0.0/8]`. */
 function* leaves(value: unknown, member: string): Generator<[member: string, value: unknown]> {
   const elements = Array.isArray(value) ? (named(value) ?? new Map(value.entries())) : undefined;
-  const inner = isPlain(value) && !(value instanceof Secret) ? Object.entries(value) : [];
+  const inner = isObject(value) && !(value instanceof Secret) ? Object.entries(value) : [];
   if (elements !== undefined && elements.size > 0) {
     for (const [name, one] of elements) yield* leaves(one, `${member}[${name}]`);
   } else if (inner.length > 0) {

@@ -147,8 +147,6 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
         action: 'send events',
         errors: {
           400: 'The member hook_event_name is required: it must be a string.',
-          413: `The body must have at most ${PAYLOAD_BYTES} bytes.`,
-          415: "This route doesn't accept that Content-Type: send application/json.",
           503: FULL,
         },
       },

@@ -1,7 +1,9 @@
 /**
- * A hook's payload without what people and agents wrote. `hooks send` loads nothing else to make one. Which events a payload
- * becomes is decided by the server, in sql/source/hooks/events.sql.
+ * A hook's payload without what people and agents wrote. This loads no library, because agents wait for `hooks send`. Which
+ * events a payload becomes is decided by the server, in sql/source/hooks/events.sql.
  */
+
+import { isObject } from '../json-object.js';
 
 /** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -19,7 +21,7 @@ const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
 
 /** A value as an object; any other value has no members. */
 export function membersOf(value: unknown): Payload {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Payload) : {};
+  return isObject(value) ? value : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isObject } from '../json-object.js';
 import { isMapped, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
 
@@ -22,7 +23,7 @@ export interface HookContext {
 export function payloadOf(text: string): Payload {
   try {
     const payload: unknown = JSON.parse(text);
-    if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload as Payload;
+    if (isObject(payload)) return payload;
   } catch {
     // What it says could be anything.
   }

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { isObject } from '../json-object.js';
 import { ElementSplitter, LineSplitter, NotAnArray, type Splitter } from './body-lines.js';
 import { EventCheck, membersOf } from './event-check.js';
 import { type Fault, PLAIN_CHARACTERS, SENTENCES } from './event-members.js';
@@ -8,7 +9,7 @@ import { type Fault, PLAIN_CHARACTERS, SENTENCES } from './event-members.js';
 export const BODY_LINES = 100_000;
 
 /** The answer names at most so many lines that broke a rule. */
-const ERRORS_SHOWN = 100;
+export const ERRORS_SHOWN = 100;
 /** More than is stored, because half a password can't be recognized as one. Characters. */
 const KEPT_OF_REJECTED = 4096;
 /** How much is checked before others can have their turn: bytes. */
@@ -147,10 +148,6 @@ export class BodyCheck implements Verdict {
       : undefined;
     return JSON.stringify({ $line: this.lines, $at: timestamp, $fault: fault, $text });
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An escape of half of a surrogate pair, and escapes that can hide one or are a whole pair. */

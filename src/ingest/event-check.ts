@@ -7,6 +7,7 @@ import {
   type Member,
   type Members,
   MOST_MS,
+  RFC3339,
   type Text,
   TYPES,
 } from './event-members.js';
@@ -140,9 +141,6 @@ function isText(
   if (values !== undefined) return values.includes(text);
   return pattern === undefined || pattern.test(text);
 }
-
-const RFC3339 =
-  /^\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /** The instant of an RFC 3339 text in Unix milliseconds, without finer digits; NaN for any other text. */
 export function instantOf(text: string): number {

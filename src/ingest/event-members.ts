@@ -52,6 +52,10 @@ export interface Instant extends Base {
 export type Member = Text | Integer | Truth | Instant;
 export type Members = Readonly<Record<string, Member>>;
 
+/** An instant as text. */
+export const RFC3339 =
+  /^\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
 /** A day's sum of such counts still fits 64 bits. */
 export const MOST = 100_000_000_000;
 

@@ -7,7 +7,7 @@ import { may } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { isFull } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
-import { BODY_LINES, Gone, TooManyLines } from './body-check.js';
+import { BODY_LINES, ERRORS_SHOWN, Gone, TooManyLines } from './body-check.js';
 import { NotAnArray } from './body-lines.js';
 import { EVENT_BODIES } from './event-schema.js';
 import { type Inbox, InboxFull } from './inbox.js';
@@ -36,7 +36,7 @@ const Taken = z.object({
           .meta({ description: 'what would be accepted', examples: ['user_id is required.'] }),
       }),
     )
-    .max(100)
+    .max(ERRORS_SHOWN)
     .meta({ description: 'the first hundred rejected lines' }),
 });
 

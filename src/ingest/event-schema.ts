@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { COMMON, FIRST_MS, type Member, type Members, MOST_MS, TYPES } from './event-members.js';
+import { COMMON, FIRST_MS, type Member, type Members, MOST_MS, RFC3339, TYPES } from './event-members.js';
 
 /** The declared members as schemas of the OpenAPI document. */
 
 const Instant = z.union([
-  z
-    .string()
-    .regex(/^\d{4}-\d{2}-\d{2}[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/)
-    .meta({ format: 'date-time' }),
+  z.string().regex(RFC3339).meta({ format: 'date-time' }),
   z.int().min(FIRST_MS).max(MOST_MS),
 ]);
 

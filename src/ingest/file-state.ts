@@ -1,16 +1,20 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs';
 
 /** How much of a file's end is looked at: bytes. */
 const TAIL_BYTES = 4096;
+
+/** What the file system knows of a path; undefined where nothing is. */
+export function statOf(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
 
 /**
  * Tells a file as it is from what it was before or becomes later, without reading all of it: by its size, its times and its
  * last bytes. Two states of a file that are equal have the same content, unless somebody sets the clock of the machine back.
  * Undefined for a file that is gone.
  */
-export function fileState(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+export function fileState(path: string, found = statOf(path)): string | undefined {
   if (found === undefined) return undefined;
   const { size, mtimeNs, ctimeNs } = found;
   return `${size} ${mtimeNs} ${ctimeNs} ${hash('md5', tailOf(path, Number(size)))}`;

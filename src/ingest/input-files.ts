@@ -1,9 +1,9 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { accessSync, type BigIntStats, constants, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
 import { withoutPacking } from '../store/line-numbers.js';
 import { sideFilesOf } from '../store/source-sql.js';
-import { fileState } from './file-state.js';
+import { fileState, statOf } from './file-state.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
@@ -25,8 +25,9 @@ function requireReadable(path: string, isFolder: boolean): void {
 }
 
 /** What tells a file, and those that stand beside it, from what they become. */
-function stateOf(source: Source, path: string): string {
-  return [path, ...sideFilesOf(source, path).map((file) => file.path)].map(fileState).join(', ');
+function stateOf(source: Source, path: string, found: BigIntStats): string {
+  const beside = sideFilesOf(source, path).map((file) => fileState(file.path));
+  return [fileState(path, found), ...beside].join(', ');
 }
 
 /**
@@ -36,7 +37,7 @@ function stateOf(source: Source, path: string): string {
 export function inputFiles(paths: readonly string[], source: Source): InputFile[] {
   const files: InputFile[] = [];
   const add = (path: string, isNamed: boolean): void => {
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = statOf(path);
     if (found === undefined) {
       // Below a folder a file may have gone in the meantime.
       if (!isNamed) return;
@@ -52,7 +53,7 @@ export function inputFiles(paths: readonly string[], source: Source): InputFile[
           add(below, false);
       }
     } else {
-      files.push({ path, size: found.size, state: stateOf(source, path) });
+      files.push({ path, size: Number(found.size), state: stateOf(source, path, found) });
     }
   };
   for (const path of paths) {

@@ -31,13 +31,15 @@ export type DailySql = (table: BuiltTable) => string;
 /** What `sql/daily` has. */
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
+/** What says which events of the running build don't count, in the order in which it is filled. */
+export const SHADOW_TABLES = ['shadow_days', 'fresh_shadows'] as const;
+
 /** What holds rows of the running build that nobody else reads. */
 export const SCRATCH_TABLES = [
   'due',
   'fresh_digests',
-  'fresh_shadows',
   'fresh_touches',
-  'shadow_days',
+  ...SHADOW_TABLES,
   'written_rows',
 ] as const;
 
@@ -103,7 +105,7 @@ export class Builder {
     this.written = [];
     await this.session.run(EMPTY_SCRATCH);
     await this.session.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
-    for (const table of ['shadow_days', 'fresh_shadows'])
+    for (const table of SHADOW_TABLES)
       await this.session.run(`INSERT INTO ${table} BY NAME ${readSql(`build/${table}.sql`)}`);
   }
 

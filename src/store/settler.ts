@@ -167,7 +167,6 @@ export class Settler {
       if (isNumbered) await numberLines(files, spool, limitOf(source));
       const inserted = await this.insert(
         source,
-        files,
         isNumbered ? readLines(source, readNumbered(source, spool)) : readFiles(source, files),
       );
       const faults = await this.faults();
@@ -178,7 +177,7 @@ export class Settler {
         if (!isNumbered && source.isChecked !== true) await numberLines(suspects, spool, limitOf(source));
         const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(source, spool);
         if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
-        rejects = await this.reject(source, suspects, numbered, faults);
+        rejects = await this.reject(source, numbered, faults);
       }
       if (batch.repoOf !== undefined) await nameRepos(session, batch.repoOf);
       return await this.finish(batch, number, inserted, rejects);
@@ -188,7 +187,7 @@ export class Settler {
   }
 
   /** Inserts the events without a fault, and answers how many. */
-  private async insert(source: SourceSql, files: readonly IndexedFile[], lines: string): Promise<number> {
+  private async insert(source: SourceSql, lines: string): Promise<number> {
     const { session } = this;
     if (this.defined === source) {
       await replaceLines(session, lines);
@@ -198,7 +197,7 @@ export class Settler {
       this.defined = source;
     }
     // What is left out is counted on the way, so that lines are looked at once.
-    return overLines(session, files, () =>
+    return overLines(session, () =>
       session.run(
         `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
         WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
@@ -225,29 +224,24 @@ export class Settler {
     if (faults.lines > 0) found.push(unreadOf(source));
     if (faults.events > 0) found.push('SELECT source FROM checked WHERE fault IS NOT NULL');
     if (found.length === 0) return [];
-    const rows = await overLines(this.session, files, () =>
+    const rows = await overLines(this.session, () =>
       this.session.select(`SELECT DISTINCT source FROM (${found.join(' UNION ALL ')}) ORDER BY source`),
     );
     return rows.flatMap((row) => files[Number(row.source)] ?? []);
   }
 
   /**
-   * Keeps the lines with a fault, of those of files that are numbered and in `lines`, and counts them by reason. Throws Misread
+   * Keeps the lines with a fault, of those that are numbered and in `lines`, and counts them by reason. Throws Misread
    * when their faults aren't as many as were found before.
    */
-  private async reject(
-    source: SourceSql,
-    files: readonly IndexedFile[],
-    numbered: string,
-    found: Faults,
-  ): Promise<Rejects> {
+  private async reject(source: SourceSql, numbered: string, found: Faults): Promise<Rejects> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP VIEW sentences AS ${readSql('ingest/sentences.sql')}`);
     await session.run(`
       SET VARIABLE keeps_text = ${source.keepsText === true};
       SET VARIABLE limit_mb = ${source.limitMb}`);
     await countFromZero(session);
-    await overLines(session, files, async () => {
+    await overLines(session, async () => {
       await session.run(
         'CREATE OR REPLACE TEMP TABLE faults AS SELECT source, line_no, fault, day FROM checked WHERE fault IS NOT NULL',
       );

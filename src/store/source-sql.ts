@@ -259,38 +259,12 @@ export async function readSideFiles(
  */
 const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
 
-/** Those that find nothing to do in it as well: to plan with them takes longer than to read a small batch. */
-const USELESS_OPTIMIZERS = [
-  ...HARMFUL_OPTIMIZERS,
-  'statistics_propagation',
-  'in_clause',
-  'reorder_filter',
-  'common_subplan',
-  'join_order',
-  'duplicate_groups',
-  'column_lifetime',
-  'join_elimination',
-  'build_side_probe_side',
-  'join_filter_pushdown',
-];
-
-/** Up to here a batch is small: bytes. */
-const SMALL_BYTES = 1 << 20;
-
 /**
  * Does something with the lines of files that defineSource has set up.
- * TRICKY: what plans are made without is a setting of the whole instance. What others plan meanwhile is slower and not wrong;
- * beside large files, which take a while, as little as may be.
+ * TRICKY: what plans are made without is a setting of the whole instance. What others plan meanwhile is slower and not wrong.
  */
-export async function overLines<T>(
-  session: Session,
-  files: readonly File[],
-  work: () => Promise<T>,
-): Promise<T> {
-  let bytes = 0;
-  for (const { path } of files) if (bytes <= SMALL_BYTES) bytes += statSync(path).size;
-  const disabled = bytes <= SMALL_BYTES ? USELESS_OPTIMIZERS : HARMFUL_OPTIMIZERS;
-  await session.run(`SET disabled_optimizers = '${disabled}'`);
+export async function overLines<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.run(`SET disabled_optimizers = '${HARMFUL_OPTIMIZERS}'`);
   try {
     return await work();
   } finally {

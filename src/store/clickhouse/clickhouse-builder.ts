@@ -1,4 +1,11 @@
-import { BUILT_TABLES, type BuiltTable, DAY_TABLES, type DailySql, SCRATCH_TABLES } from '../day-builder.js';
+import {
+  BUILT_TABLES,
+  type BuiltTable,
+  DAY_TABLES,
+  type DailySql,
+  SCRATCH_TABLES,
+  SHADOW_TABLES,
+} from '../day-builder.js';
 import { ChecksFailed, findBreaches } from '../day-checks.js';
 import { digestSql } from '../row-digest.js';
 import { quote, readSql, valuesOf } from '../sql-text.js';
@@ -116,7 +123,7 @@ export class ClickHouseBuilder {
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
     // They read what the last builds left, and nothing of the running build.
-    for (const table of ['shadow_days', 'fresh_shadows'])
+    for (const table of SHADOW_TABLES)
       await session.run(`INSERT INTO ${table} ${readSql(`build/${table}.sql`)}`);
     await session.run(
       `INSERT INTO building
