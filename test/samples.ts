@@ -36,16 +36,17 @@ export function sampleFolders(path: string): string[] {
     .sort();
 }
 
+const Totals = z.object({
+  calls: z.number(),
+  input_uncached: z.number(),
+  cached: z.number(),
+  output: z.number(),
+  reasoning: z.number(),
+});
+
 const Truth = z.object({
-  totals: z.object({
-    all: z.object({
-      calls: z.number(),
-      input_uncached: z.number(),
-      cached: z.number(),
-      output: z.number(),
-      reasoning: z.number(),
-    }),
-  }),
+  /** `main` is without calls of other kinds, such as titles. */
+  totals: z.object({ all: Totals, main: Totals }),
   model_calls: z.array(z.object({ note: z.string().optional(), thread: z.string().optional() })),
   person_turns: z.array(z.object({ text: z.string() })),
   tool_calls: z.array(

@@ -49,6 +49,7 @@ SELECT
   CASE
     WHEN fault = 'not_json compressed' THEN 'The compressed file is damaged, or ends in the middle: send it again whole.'
     WHEN fault = 'not_json' AND unit = 'document' THEN 'The document must be JSON in UTF-8.'
+    WHEN fault = 'not_json' AND unit = 'database' THEN 'The database must be one that SQLite can read, with the tables of its agent.'
     WHEN fault = 'line_too_long' THEN 'The ' || unit || ' must be at most ' || getvariable('limit_mb') || ' MiB long.'
     WHEN sentence.detail IS NOT NULL THEN replace(sentence.detail, '{org_id}', org_id)
     -- The source's SQL has named a member of its own lines.

@@ -146,6 +146,12 @@ CREATE OR REPLACE MACRO is_shell_tool(name) AS
 -- is_shell_tool('Bash') -> true;
 -- is_shell_tool('Read') -> false;
 
+-- Whether a tool succeeded. Where there is an exit code it decides, because agents call a command that fails a success.
+CREATE OR REPLACE MACRO tool_success(as_agent_says, exit_code) AS coalesce(exit_code = 0, as_agent_says);
+-- tool_success(true, 3) -> false;
+-- tool_success(true, NULL) -> true;
+-- tool_success(NULL, 0) -> true;
+
 -- The files that a tool changed. Only a patch can have several. `input` is the tool's input; `kind` and `path` are from its
 -- result, or NULL.
 CREATE OR REPLACE MACRO changed_files(name, input, kind, path) AS

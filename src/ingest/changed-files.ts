@@ -11,6 +11,18 @@ interface Owner {
   readonly userId?: string | undefined;
 }
 
+/** A file to read. Its state is that of the file, a space, and the meaning of the SQL. */
+export interface ChangedFile extends InputFile {
+  /** Of a database that the same SQL has read before: from when on rows have to be read. Unix milliseconds. */
+  readonly since?: number | undefined;
+}
+
+/** What is known of a database ends in a time: see withRows. */
+function sinceOf(known: string, state = ''): number | undefined {
+  const [, meaning, since] = known.split(' ');
+  return since !== undefined && meaning === state.split(' ')[1] ? Number(since) : undefined;
+}
+
 /**
  * The files that aren't as they were when the store last read them for the same organization, source and user, and those that
  * the source's SQL must see together with one of them.
@@ -19,13 +31,15 @@ export async function changedFiles(
   store: Pick<Store, 'select'>,
   { orgId, source, userId }: Owner,
   files: readonly InputFile[],
-): Promise<readonly InputFile[]> {
+): Promise<readonly ChangedFile[]> {
   const rows = await store.select(
     'SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = $user_id',
     { org_id: orgId, source: source.name, user_id: userId ?? '' },
   );
-  const known = new Map(rows.map(({ path, state }) => [path, state]));
-  const changed = files.filter(({ path, state }) => state === undefined || known.get(path) !== state);
+  const known = new Map(rows.map(({ path, state }) => [path, String(state)]));
+  const changed = files
+    .filter(({ path, state }) => state === undefined || !`${known.get(path)} `.startsWith(`${state} `))
+    .map((file) => ({ ...file, since: sinceOf(known.get(file.path) ?? '', file.state) }));
   const { context } = source;
   if (context === undefined || changed.length === 0) return changed;
   const paths = new Set(changed.map(({ path }) => path));

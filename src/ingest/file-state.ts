@@ -20,6 +20,17 @@ export function fileState(path: string, found = statOf(path)): string | undefine
   return `${size} ${mtimeNs} ${ctimeNs} ${hash('md5', tailOf(path, Number(size)))}`;
 }
 
+/**
+ * The same for a SQLite database with its write-ahead log. Reading it can leave an empty log, and changes the log's ctime if root
+ * reads it.
+ */
+export function databaseState(path: string): string {
+  return [path, `${path}-wal`]
+    .map(statOf)
+    .flatMap((found) => (found === undefined || found.size === 0n ? [] : [`${found.size} ${found.mtimeNs}`]))
+    .join(', ');
+}
+
 function tailOf(path: string, size: number): Buffer {
   const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
   const file = openSync(path, 'r');

@@ -27,8 +27,8 @@ export interface Ingested extends Settled {
   bytes: number;
 }
 
-function batchesOf(files: readonly InputFile[]): InputFile[][] {
-  const batches: InputFile[][] = [];
+function batchesOf<File extends InputFile>(files: readonly File[]): File[][] {
+  const batches: File[][] = [];
   let bytes = 0;
   for (const file of files) {
     const batch = batches.at(-1);
@@ -74,7 +74,7 @@ export async function ingest(
     request,
     request.files.map((file) => ({
       ...file,
-      state: file.state === undefined ? undefined : hash('md5', `${file.state} ${meaning}`),
+      state: file.state === undefined ? undefined : `${hash('md5', file.state)} ${meaning}`,
     })),
   );
   total.unchanged = request.files.length - changed.length;
@@ -85,9 +85,10 @@ export async function ingest(
     const settled = await store.settle(
       {
         source: request.source,
-        files: files.map(({ path, state }) => ({
+        files: files.map(({ path, state, since }) => ({
           path,
           state,
+          since,
           name: path,
           orgId: request.orgId,
           userId: request.userId,

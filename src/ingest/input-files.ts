@@ -2,8 +2,8 @@ import { accessSync, type BigIntStats, constants, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
 import { withoutPacking } from '../store/line-numbers.js';
-import { sideFilesOf } from '../store/source-sql.js';
-import { fileState, statOf } from './file-state.js';
+import { sideFilesOf, unitOf } from '../store/source-sql.js';
+import { databaseState, fileState, statOf } from './file-state.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
@@ -24,10 +24,11 @@ function requireReadable(path: string, isFolder: boolean): void {
   }
 }
 
-/** What tells a file, and those that stand beside it, from what they become. */
+/** What tells a file, and those that say more of it, from what they become. */
 function stateOf(source: Source, path: string, found: BigIntStats): string {
-  const beside = sideFilesOf(source, path).map((file) => fileState(file.path));
-  return [fileState(path, found), ...beside].join(', ');
+  if (unitOf(source, path) === 'database') return databaseState(path);
+  const others = sideFilesOf(source, path).map((file) => fileState(file.path));
+  return [fileState(path, found), ...others].join(', ');
 }
 
 /**
@@ -49,7 +50,11 @@ export function inputFiles(paths: readonly string[], source: Source): InputFile[
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const entry of entries) {
         const below = join(path, entry.name);
-        if (entry.isDirectory() || (entry.isFile() && source.files.test(withoutPacking(below))))
+        if (
+          entry.isDirectory()
+            ? !source.skippedFolders?.test(below)
+            : entry.isFile() && source.files.test(withoutPacking(below))
+        )
           add(below, false);
       }
     } else {

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../exit.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { SourceSql } from '../store/store.js';
+import { storageFilesOf } from './opencode-storage.js';
 
 /** A kind of file that events come from. docs/sources.md says how to add one. */
 export interface Source extends SourceSql {
@@ -9,6 +10,8 @@ export interface Source extends SourceSql {
   readonly title: string;
   /** The files of a folder that are read, by their paths without .gz and .zst. */
   readonly files: RegExp;
+  /** Folders below those that are never looked into, by their paths. */
+  readonly skippedFolders?: RegExp;
   /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. */
   readonly folders: readonly string[];
   /**
@@ -70,6 +73,23 @@ export const GEMINI_CLI: Source = {
   namesRepos: false,
 };
 
+export const OPENCODE: Source = {
+  name: 'opencode',
+  title: 'opencode sessions',
+  sql: folderOf('opencode'),
+  // The database, or the messages of older versions, or exports. Other JSON files of opencode have credentials and lists.
+  files: /\/(opencode(-[^/]+)?\.db|storage\/message\/[^/]+\/[^/]+\.json|(?<!\/storage\/.*)ses_\w+\.json)$/,
+  skippedFolders: /\/opencode\/(bin|log|repos|snapshot|tool-output|worktree)$/,
+  databases: /\.db$/,
+  sideFiles: storageFilesOf,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${XDG_DATA_HOME:-~/.local/share}/opencode'],
+  unit: 'document',
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -77,7 +97,7 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
 /** All sources of files, as help shows them. */
-export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI];
+export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI, OPENCODE];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
 export function sourceOf(name: string): Source {

@@ -184,9 +184,9 @@ export async function* numberedLines(
   let line_no = 0;
   let isDamaged = file.isDamaged ?? false;
   try {
-    for await (const { bytes, isTooLong } of unit === 'line'
-      ? linesOf(path, limit)
-      : documentOf(path, limit)) {
+    for await (const { bytes, isTooLong } of unit === 'document'
+      ? documentOf(path, limit)
+      : linesOf(path, limit)) {
       line_no += 1;
       const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
       if (text === '') continue;

@@ -18,6 +18,7 @@ import {
   unreadOf,
 } from './source-sql.js';
 import { quote, readSql } from './sql-text.js';
+import { withRows } from './sqlite-rows.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { rawColumns } from './table-text.js';
 
@@ -75,12 +76,12 @@ export function isReadError(error: unknown): boolean {
 
 /** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
 export function isSpool(file: string): boolean {
-  return /^(lines-\d+\.tmp|rows-\w+\.parquet)$/.test(file);
+  return /^(lines-\d+(-\d+)?\.tmp|rows-\w+\.parquet)$/.test(file);
 }
 
 /** Whether a file can't be read as it is: of compressed ones the reader takes one that was cut off for whole. */
-async function isUnreadable({ path }: BatchFile, source: SourceSql): Promise<boolean> {
-  return unitOf(source, path) === 'document'
+async function isUnreadable({ path, unit }: BatchFile, source: SourceSql): Promise<boolean> {
+  return (unit ?? unitOf(source, path)) === 'document'
     ? isCompressed(path) || statSync(path).size > limitOf(source)
     : isCompressed(path) && !(await isWhole(path));
 }
@@ -106,6 +107,12 @@ export class Settler {
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
+    return withRows(batch.files, batch.source, this.folder, (files) =>
+      this.settleFiles({ ...batch, files }, progress),
+    );
+  }
+
+  private async settleFiles(batch: Batch, progress: (share: number) => void): Promise<Settled> {
     const watch = setInterval(
       () => progress(Math.max(0, this.session.connection.progress.percentage) / 100),
       200,
@@ -160,7 +167,7 @@ export class Settler {
       const files = batch.files.map((file, index) => ({
         ...file,
         source: index,
-        unit: unitOf(source, file.path),
+        unit: file.unit ?? unitOf(source, file.path),
       }));
       await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${indexOf(files)}`);
       await readSideFiles(session, source, files);

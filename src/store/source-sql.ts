@@ -5,7 +5,7 @@ import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { withoutPacking } from './line-numbers.js';
 import { inOrder, patternOf, quote, readFunctions, readSql } from './sql-text.js';
-import type { SourceSql } from './store.js';
+import type { SideFile, SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 
 /** A file that is read. */
@@ -55,6 +55,8 @@ interface Texts {
   /** The views that `events` reads from, each after those that it reads from itself. */
   readonly views: readonly { readonly name: string; readonly text: string }[];
   readonly events: string;
+  /** The statement that gives the rows of a SQLite database. */
+  readonly rows: string;
 }
 
 const READ = new WeakMap<SourceSql, Texts>();
@@ -82,6 +84,7 @@ function textsOf(source: SourceSql): Texts {
           },
     views: inOrder(views.filter(({ name }) => name !== 'events')),
     events: read('events.sql'),
+    rows: source.databases === undefined ? '' : read('sqlite/rows.sql'),
   };
   READ.set(source, texts);
   return texts;
@@ -95,7 +98,8 @@ function pathsOf(files: readonly File[]): string {
 }
 
 /** What a row of a source's `lines` is, of a file. */
-export function unitOf({ unit, documents }: SourceSql, path: string): SourceSql['unit'] {
+export function unitOf({ unit, documents, databases }: SourceSql, path: string): SourceSql['unit'] {
+  if (databases?.test(path) === true) return 'database';
   return documents?.test(withoutPacking(path)) === true ? 'document' : unit;
 }
 
@@ -143,11 +147,16 @@ function readLineFiles(source: SourceSql, files: readonly UnitFile[]): string {
   return `SELECT ${row}, ${names.join(', ')} FROM read_json(${paths}, columns = {${columns.join(', ')}}, ${options}) ${numbering}`;
 }
 
+/** The statement of SQLite that gives the rows of a source's databases: see RowsRequest. */
+export function rowsOfDatabase(source: SourceSql): string {
+  return textsOf(source).rows;
+}
+
 /** Changes when a line can give other events than before. */
 export function meaningOfSource(source: SourceSql): string {
-  const { members, views, events } = textsOf(source);
+  const { members, views, events, rows } = textsOf(source);
   const rules = [readFunctions(), readSql('source/functions.sql'), readSql('ingest/rules.sql')];
-  const texts = [...rules, ...views.map(({ text }) => text), events].map(meaningOf);
+  const texts = [...rules, ...views.map(({ text }) => text), events, rows].map(meaningOf);
   const { unit, documents, isOrdered = false, limitMb } = source;
   return hash('md5', JSON.stringify([unit, documents?.source, isOrdered, limitMb, members?.json, ...texts]));
 }
@@ -223,10 +232,11 @@ export async function countFromZero(session: Session): Promise<void> {
   );
 }
 
-/** The files that can stand beside one of a source, with how their names end. */
-export function sideFilesOf(source: SourceSql, path: string): (File & { readonly ending: string })[] {
+/** The files that can say more of one of a source. */
+export function sideFilesOf({ sideFiles = [] }: SourceSql, path: string): readonly SideFile[] {
+  if (typeof sideFiles === 'function') return sideFiles(path);
   const stem = path.replace(/(\.[^./\\]+?)(\.gz|\.zst)?$/, '');
-  return (source.sideFiles ?? []).map((ending) => ({ path: `${stem}${ending}`, ending }));
+  return sideFiles.map((ending) => ({ path: `${stem}${ending}`, ending }));
 }
 
 /** Makes the table `side_files` of what stands beside files: their `source`, the ending, and the document, null where it is no JSON. */

@@ -19,10 +19,12 @@ export interface SourceSql {
   readonly name: string;
   /** The folder of its SQL, by absolute path. */
   readonly sql: string;
-  /** What a row of `lines` is: a line of a file, a whole file (one JSON document), or a request. */
-  readonly unit: 'line' | 'document' | 'request';
+  /** What a row of `lines` is: a line of a file, a whole file (one JSON document), a row of a SQLite database, or a request. */
+  readonly unit: 'line' | 'document' | 'database' | 'request';
   /** The files of a source of lines that are documents, by path without .gz and .zst. */
   readonly documents?: RegExp;
+  /** The files that are SQLite databases, by path. `sqlite/rows.sql` in the source's folder selects their rows. */
+  readonly databases?: RegExp;
   /** Whether its SQL needs the order of a file's lines: then `line_no` grows with it. Otherwise it can be null, which is faster. */
   readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */
@@ -31,8 +33,15 @@ export interface SourceSql {
   readonly keepsText?: boolean;
   /** Whether its lines have their numbers and faults in them, as those of the inbox do. */
   readonly isChecked?: true;
-  /** How the names of files end that stand beside a file and say more of it, as `.meta.json`; they are in `side_files`. */
-  readonly sideFiles?: readonly string[];
+  /** The files that say more of a file; they are in `side_files`. Endings name those beside it, as `.meta.json`. */
+  readonly sideFiles?: readonly string[] | ((path: string) => readonly SideFile[]);
+}
+
+/** A file that says more of another one. */
+export interface SideFile {
+  readonly path: string;
+  /** What it is: how its name ends, or another word. */
+  readonly ending: string;
 }
 
 /** A file of lines: all of them are one organization's, and were received at one instant. */
@@ -46,6 +55,10 @@ export interface BatchFile {
   readonly userId?: string | undefined;
   /** What tells it as it was before it was read from what it becomes: kept, if given. See ingested_files. */
   readonly state?: string | undefined;
+  /** Of a database: rows that were updated earlier needn't be read. Unix milliseconds. */
+  readonly since?: number | undefined;
+  /** What it is read as, where its path doesn't say it. */
+  readonly unit?: SourceSql['unit'];
   /** Its events are judged by this instant, whenever they are settled. Unix milliseconds. */
   readonly receivedAt: number;
 }

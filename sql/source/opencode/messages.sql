@@ -1,0 +1,50 @@
+-- One row is one message of an opencode session, or a document that has none.
+-- Reads documents.
+SELECT
+  {
+    'source': source,
+    'line_no': line_no,
+    'session_id': document.info.id,
+    'directory': document.info.directory,
+    'agent_version': document.info.version
+  } AS line,
+  document.messages IS NULL AS is_foreign,
+  document.info.parentID IS NOT NULL AS is_subagent,
+  unnest(coalesce(document.messages, [NULL])) AS message
+FROM (
+  SELECT
+    source,
+    line_no,
+    from_json(line, '{
+      "info": {"id": "VARCHAR", "parentID": "VARCHAR", "directory": "VARCHAR", "version": "VARCHAR"},
+      "messages": [{
+        "info": {
+          "role": "VARCHAR", "agent": "VARCHAR", "mode": "VARCHAR", "modelID": "VARCHAR", "finish": "VARCHAR",
+          "path": {"cwd": "VARCHAR"},
+          "time": {"created": "BIGINT", "completed": "BIGINT"},
+          "tokens": {
+            "input": "BIGINT", "output": "BIGINT", "reasoning": "BIGINT",
+            "cache": {"read": "BIGINT", "write": "BIGINT"}
+          }
+        },
+        "parts": [{
+          "type": "VARCHAR", "synthetic": "BOOLEAN", "ignored": "BOOLEAN", "tool": "VARCHAR", "callID": "VARCHAR",
+          "state": {
+            "status": "VARCHAR",
+            "time": {"start": "BIGINT", "end": "BIGINT"},
+            "input": {"filePath": "VARCHAR", "command": "VARCHAR", "name": "VARCHAR"},
+            "output": "VARCHAR",
+            "metadata": {
+              "exit": "BIGINT", "exists": "BOOLEAN",
+              "filediff": {"additions": "BIGINT", "deletions": "BIGINT"},
+              "files": [{
+                "filePath": "VARCHAR", "movePath": "VARCHAR", "type": "VARCHAR",
+                "additions": "BIGINT", "deletions": "BIGINT"
+              }]
+            }
+          }
+        }]
+      }]
+    }') AS document
+  FROM documents
+)
