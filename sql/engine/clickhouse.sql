@@ -46,6 +46,11 @@ CREATE OR REPLACE FUNCTION double_field AS (value) ->
 -- The digest of rows, given their texts: the hexadecimal SHA-256 of the texts in byte order, with line feeds in between.
 CREATE OR REPLACE FUNCTION digest AS (row_text) -> lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(row_text)), '\n'))));
 
+-- The digest of rows of which there can be millions, given their texts: it needs no order and little memory. The hexadecimal SHA-256 of
+-- a number in decimal digits: the last 8 bytes of the MD5 of each text, as little-endian integers, combined by exclusive or.
+CREATE OR REPLACE FUNCTION unordered_digest AS (row_text) ->
+  lower(hex(SHA256(toString(groupBitXor(reinterpretAsUInt64(substring(MD5(row_text), 9, 8)))))));
+
 -- A checksum of rows that doesn't depend on their order. It is cheap, differs between engines and doesn't detect forgery. NULL without
 -- rows.
 CREATE OR REPLACE FUNCTION checksum AS (row_text) -> groupBitXor(sipHash64(row_text));

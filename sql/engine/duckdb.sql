@@ -22,6 +22,10 @@ CREATE OR REPLACE FUNCTION double_field(value) AS coalesce(CAST(CAST(CAST(value 
 -- The digest of rows, given their texts: the hexadecimal SHA-256 of the texts in byte order, with line feeds in between.
 CREATE OR REPLACE FUNCTION digest(row_text) AS sha256(string_agg(row_text, chr(10) ORDER BY row_text));
 
+-- The digest of rows of which there can be millions, given their texts: it needs no order and little memory. The hexadecimal SHA-256 of
+-- a number in decimal digits: the last 8 bytes of the MD5 of each text, as little-endian integers, combined by exclusive or.
+CREATE OR REPLACE FUNCTION unordered_digest(row_text) AS sha256(CAST(bit_xor(md5_number_lower(row_text)) AS VARCHAR));
+
 -- A checksum of rows that doesn't depend on their order. It is cheap, differs between engines and doesn't detect forgery. NULL without
 -- rows.
 CREATE OR REPLACE FUNCTION checksum(row_text) AS bit_xor(hash(row_text));
