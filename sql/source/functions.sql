@@ -203,7 +203,7 @@ CREATE OR REPLACE MACRO removed_lines(kind, patch) AS
 -- The autonomy mode that an agent's permission mode means; NULL if it is unknown.
 CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
   CASE
-    WHEN permission_mode IN ('off', 'default', 'manual') THEN 'manual'
+    WHEN permission_mode IN ('off', 'default', 'manual', 'normal') THEN 'manual'
     WHEN permission_mode IN ('plan', 'spec') THEN 'spec'
     WHEN permission_mode IN ('acceptEdits', 'low', 'auto-low') THEN 'auto-low'
     WHEN permission_mode IN ('auto', 'medium', 'auto-medium') THEN 'auto-medium'

@@ -90,6 +90,19 @@ export const OPENCODE: Source = {
   namesRepos: false,
 };
 
+export const DROID: Source = {
+  name: 'droid',
+  title: 'Droid sessions',
+  sql: folderOf('droid'),
+  files: /\.jsonl$/,
+  folders: ['~/.factory/sessions'],
+  unit: 'line',
+  sideFiles: ['.settings.json'],
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -97,7 +110,7 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
 /** All sources of files, as help shows them. */
-export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI, OPENCODE];
+export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI, OPENCODE, DROID];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
 export function sourceOf(name: string): Source {

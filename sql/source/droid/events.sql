@@ -1,0 +1,220 @@
+-- One row is one event of a Droid session, in the columns that rules.sql reads. docs/droid.md describes the mapping.
+-- Reads messages and sessions.
+WITH
+message AS MATERIALIZED (
+  SELECT * FROM messages
+),
+session AS MATERIALIZED (
+  SELECT * FROM sessions
+),
+-- A prompt says whether it asks for a plan; this is valid until the session's next one: instants and modes, in order.
+interaction AS (
+  SELECT
+    line.source AS source,
+    list(occurred_ms ORDER BY occurred_ms) AS since,
+    list(interaction_mode ORDER BY occurred_ms) AS modes
+  FROM message
+  WHERE interaction_mode IS NOT NULL
+    AND occurred_ms IS NOT NULL
+  GROUP BY line.source
+),
+tool_result AS (
+  SELECT
+    source,
+    part.tool_use_id AS tool_use_id,
+    min(occurred_ms) AS result_ms,
+    -- A command that fails is no error to some versions.
+    bool_and(tool_success(
+      NOT coalesce(part.is_error, false),
+      try_cast(regexp_extract(part.content, '^Error: Command failed \(exit code: (\d+)\)', 1) AS BIGINT)
+    )) AS success,
+    any_value(part.content) AS output
+  FROM (
+    SELECT
+      line.source AS source,
+      occurred_ms,
+      unnest(blocks) AS part
+    FROM message
+    WHERE role = 'user'
+  )
+  WHERE part.type = 'tool_result'
+  GROUP BY
+    source,
+    part.tool_use_id
+),
+tool AS MATERIALIZED (
+  SELECT
+    tool_use.occurred_ms AS occurred_ms,
+    tool_use.line AS line,
+    tool_use.part.id AS id,
+    tool_use.part.name AS name,
+    tool_use.part.input AS input,
+    tool_result.result_ms AS result_ms,
+    tool_result.success AS success,
+    tool_result.output AS output
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      unnest(blocks) AS part
+    FROM message
+    WHERE role = 'assistant'
+  ) AS tool_use
+  LEFT JOIN tool_result
+    ON tool_result.tool_use_id = tool_use.part.id
+    AND tool_result.source = tool_use.line.source
+  WHERE tool_use.part.type = 'tool_use'
+),
+file_change AS (
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    id,
+    unnest(changed_files(name, input, NULL, NULL)) AS file
+  FROM tool
+  WHERE success
+),
+git_command AS (
+  SELECT *
+  FROM tool
+  WHERE success
+    AND is_shell_tool(name)
+),
+-- Settings have one total for the session. It is dated by the first message, so that it replaces itself as it grows.
+usage AS (
+  SELECT
+    min(message.occurred_ms) AS occurred_ms,
+    {'source': session.source, 'line_no': min(message.line.line_no)} AS line,
+    any_value(session.session_id) AS session_id,
+    coalesce(any_value(session.model), max(message.model)) AS model,
+    any_value(session.tokens) AS tokens
+  FROM session
+  JOIN message
+    ON message.line.source = session.source
+  WHERE session.tokens IS NOT NULL
+  GROUP BY session.source
+),
+event AS (
+  SELECT
+    occurred_ms,
+    line,
+    'model_usage' AS type,
+    'usage:' || session_id AS event_id,
+    model,
+    coalesce(tokens.inputTokens, 0) AS input_tokens,
+    coalesce(tokens.outputTokens, 0) + coalesce(tokens.thinkingTokens, 0) AS output_tokens,
+    coalesce(tokens.cacheReadTokens, 0) AS cache_read_tokens,
+    coalesce(tokens.cacheCreationTokens, 0) AS cache_write_tokens
+  FROM usage
+  WHERE input_tokens > 0 OR output_tokens > 0 OR cache_read_tokens > 0 OR cache_write_tokens > 0
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'assistant_message' AS type,
+    id_with('message:' || occurred_ms, id) AS event_id
+  FROM message
+  WHERE role = 'assistant'
+  UNION ALL BY NAME
+  -- What a person wrote: more than results of tools and reminders that the program writes.
+  SELECT
+    message.occurred_ms AS occurred_ms,
+    message.line AS line,
+    'user_message' AS type,
+    id_with('turn:' || message.occurred_ms, message.id) AS event_id
+  FROM message
+  LEFT JOIN session
+    ON session.source = message.line.source
+  WHERE message.role = 'user'
+    AND message.is_shown
+    AND NOT coalesce(session.is_subagent, false)
+    AND NOT list_contains(list_transform(message.blocks, lambda part: part.type), 'tool_result')
+    AND len(list_filter(message.blocks, lambda part:
+      part.type <> 'text' OR trim(regexp_replace(part.text, '(?s)<system-reminder>.*?</system-reminder>', '', 'g'), E' \t\r\n') <> ''
+    )) > 0
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'tool_call' AS type,
+    'tool:' || id AS event_id,
+    name AS tool_name,
+    success
+  FROM tool
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'file_change' AS type,
+    id_with('file:' || id, file.path) AS event_id,
+    file.path AS path,
+    file.operation AS operation
+  FROM file_change
+  WHERE file.path IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    'git_commit' AS type,
+    'commit:' || id AS event_id,
+    printed_commit(output) AS commit_sha
+  FROM git_command
+  WHERE is_commit_command(input.command)
+    AND NOT is_nothing_committed(output)
+  UNION ALL BY NAME
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    'pull_request' AS type,
+    'pull_request:' || id AS event_id,
+    printed_pull_request(output) AS url
+  FROM git_command
+  WHERE is_pull_request_command(input.command)
+  UNION ALL BY NAME
+  -- The output of `droid exec` is no session.
+  SELECT
+    line,
+    'missing_member session_start' AS form_fault
+  FROM message
+  WHERE is_stream
+)
+SELECT
+  event.line.source AS source,
+  event.line.line_no AS line_no,
+  CASE
+    WHEN event.form_fault IS NOT NULL THEN event.form_fault
+    WHEN session.session_id IS NULL THEN 'missing_member session_start'
+  END AS form_fault,
+  event.occurred_ms AS occurred_ms,
+  event.event_id AS event_id,
+  event.type AS type,
+  session.session_id AS session_id,
+  session.client AS client,
+  CASE
+    WHEN coalesce(
+      interaction.modes[len(list_filter(interaction.since, lambda since: since <= event.occurred_ms))],
+      session.interaction_mode
+    ) = 'spec'
+      THEN 'spec'
+    ELSE session.autonomy_mode
+  END AS autonomy_mode,
+  'droid' AS agent,
+  session.agent_version AS agent_version,
+  session.cwd AS cwd,
+  event.model AS model,
+  event.input_tokens AS input_tokens,
+  event.output_tokens AS output_tokens,
+  event.cache_read_tokens AS cache_read_tokens,
+  event.cache_write_tokens AS cache_write_tokens,
+  event.tool_name AS tool_name,
+  event.success AS success,
+  event.path AS path,
+  event.operation AS operation,
+  event.commit_sha AS commit_sha,
+  event.url AS url,
+  'log' AS channel
+FROM event
+LEFT JOIN session
+  ON session.source = event.line.source
+LEFT JOIN interaction
+  ON interaction.source = event.line.source
