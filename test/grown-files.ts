@@ -16,9 +16,13 @@ export type GrownFile =
   | { readonly name: string; readonly lines: readonly string[] }
   | { readonly name: string; readonly versions: readonly string[] };
 
-/** How many times the files are damaged, doubled and cut. For many more: GROWN_RUNS=300 GROWN_SEED=7 npx vitest run ... */
+/**
+ * How many times the files are damaged, doubled and cut, and from which seed. For many more:
+ *
+ *   GROWN_RUNS=300 GROWN_SEED=7 npx vitest run --project DuckDB test/codex.test.ts -t grew
+ */
 const RUNS = {
-  numRuns: Number(process.env.GROWN_RUNS ?? 6),
+  numRuns: Number(process.env.GROWN_RUNS ?? (process.env.SLOW_TESTS === undefined ? 2 : 20)),
   seed: Number(process.env.GROWN_SEED ?? 20260612),
 };
 
@@ -53,7 +57,7 @@ function growthOfLines(name: string, lines: readonly string[]): fc.Arbitrary<Gro
   return fc
     .record({
       fates: fc.array(fate, { minLength: lines.length, maxLength: lines.length }),
-      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 }),
+      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
     })
     .map(({ fates, cuts }) => {
       const damaged = lines.map((line, index) => {
@@ -141,7 +145,8 @@ export async function expectSameHoweverGrown(
       const once = newOrganization();
       for (const { name, whole } of growths) write(once, name, whole);
       const { byReason } = await read(once);
-      expect({ ...NO_FAULTS, ...byReason }).toEqual(sumOf(growths.map(({ faults }) => faults)));
+      const { not_json = 0, not_an_object = 0 } = byReason;
+      expect({ not_json, not_an_object }).toEqual(sumOf(growths.map(({ faults }) => faults)));
       const grown = [newOrganization(), newOrganization()] as const;
       await grow(grown[0], growths, one, []);
       await grow(grown[1], growths, other, copied);

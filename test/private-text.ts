@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import type { World } from './world.js';
 
 /** The shortest text that is looked for, and the longest piece of it: characters. */
@@ -47,31 +48,61 @@ async function storedBy(world: World): Promise<string[]> {
   return stored;
 }
 
+/** All of the program's SQL, whose words are in every database. */
+function programText(): string[] {
+  const folder = join(PACKAGE_ROOT, 'sql');
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+}
+
+/** Texts that can be found quickly: few places of a long text have what the first characters of one of them give. */
+class Pieces {
+  private readonly beginnings = new Map<string, string[]>();
+  private readonly marks = new Uint8Array(1 << 22);
+
+  constructor(pieces: Iterable<string>) {
+    for (const piece of pieces) {
+      const beginning = piece.slice(0, SHORTEST);
+      this.beginnings.set(beginning, [...(this.beginnings.get(beginning) ?? []), piece]);
+      this.marks[Pieces.markOf(piece, 0)] = 1;
+    }
+  }
+
+  private static markOf(text: string, at: number): number {
+    let mark = 0;
+    for (let index = at; index < at + 6; index += 1) mark = (mark * 33 + text.charCodeAt(index)) & 0x3fffff;
+    return mark;
+  }
+
+  foundIn(text: string, found: Set<string>): void {
+    for (let at = 0; at + SHORTEST <= text.length; at += 1) {
+      if (this.marks[Pieces.markOf(text, at)] === 0) continue;
+      for (const piece of this.beginnings.get(text.slice(at, at + SHORTEST)) ?? [])
+        if (text.startsWith(piece, at)) found.add(piece);
+    }
+  }
+}
+
 /**
  * Expects that no text of prompts, answers, files and outputs in some JSON documents is anywhere in what a world has stored. A text
- * that the documents also have elsewhere, such as a path, may be there. `allowed` are texts that must be stored, such as the path of
- * a file that only a patch names.
+ * that the documents also have elsewhere, such as a path, may be there, and so may the addresses of pull requests. `allowed` are texts
+ * that must be stored, such as the path of a file that only a patch names.
  */
 export async function expectNoText(
   world: World,
   documents: readonly unknown[],
   allowed: readonly string[] = [],
 ): Promise<void> {
-  const found = { text: [] as string[], other: [...allowed] };
-  for (const document of documents) sort(document, false, found);
-  const others = found.other.join('\n');
-  const pieces = new Set(found.text.flatMap(piecesOf));
+  const sorted = { text: [] as string[], other: [...programText(), ...allowed] };
+  for (const document of documents) sort(document, false, sorted);
+  const pieces = new Set(sorted.text.flatMap(piecesOf));
   expect(pieces.size).toBeGreaterThan(0);
-  const byBeginning = new Map<string, string[]>();
-  for (const piece of pieces) {
-    const bytes = Buffer.from(piece).toString('latin1');
-    for (const form of new Set([piece, bytes]))
-      byBeginning.set(form.slice(0, SHORTEST), [...(byBeginning.get(form.slice(0, SHORTEST)) ?? []), form]);
-  }
-  const leaked = new Set<string>();
-  for (const stored of await storedBy(world))
-    for (let at = 0; at + SHORTEST <= stored.length; at += 1)
-      for (const form of byBeginning.get(stored.slice(at, at + SHORTEST)) ?? [])
-        if (stored.startsWith(form, at) && !others.includes(form)) leaked.add(form);
-  expect([...leaked]).toEqual([]);
+  const asBytes = [...pieces].map((piece) => Buffer.from(piece).toString('latin1'));
+  const lookedFor = new Pieces(new Set([...pieces, ...asBytes]));
+  const found = new Set<string>();
+  for (const stored of await storedBy(world)) lookedFor.foundIn(stored, found);
+  const addresses = await world.store.select('SELECT DISTINCT url FROM events WHERE url IS NOT NULL');
+  const others = [...sorted.other, ...addresses.map(({ url }) => String(url))].join('\n');
+  expect([...found].filter((piece) => !others.includes(piece))).toEqual([]);
 }

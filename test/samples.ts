@@ -45,8 +45,9 @@ const Totals = z.object({
 });
 
 const Truth = z.object({
-  /** `main` is without calls of other kinds, such as titles. */
-  totals: z.object({ all: Totals, main: Totals }),
+  ids: z.record(z.string(), z.unknown()).default({}),
+  /** `main` is without calls of other kinds. Auxiliary calls, such as for a title, are in `all`. */
+  totals: z.object({ all: Totals, main: Totals, auxiliary: Totals.optional() }),
   model_calls: z.array(z.object({ note: z.string().optional(), thread: z.string().optional() })),
   person_turns: z.array(z.object({ text: z.string() })),
   tool_calls: z.array(

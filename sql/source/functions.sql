@@ -152,18 +152,24 @@ CREATE OR REPLACE MACRO tool_success(as_agent_says, exit_code) AS coalesce(exit_
 -- tool_success(true, NULL) -> true;
 -- tool_success(NULL, 0) -> true;
 
+-- The files that a patch of the form "*** Begin Patch" adds or changes.
+CREATE OR REPLACE MACRO patched_files(patch) AS
+  list_transform(
+    regexp_extract_all(patch, '(?m)^\*\*\* (?:Add|Update) File: [^\r\n]+'),
+    lambda heading: {
+      'path': trim(regexp_extract(heading, 'File: (.+)$', 1)),
+      'operation': CASE WHEN prefix(heading, '*** Add') THEN 'create' ELSE 'edit' END
+    }
+  );
+-- patched_files('*** Begin Patch' || chr(10) || '*** Add File: a b.ts' || chr(10) || '+x' || chr(10) || '*** Update File: c.ts ' || chr(10)) -> [{'path': 'a b.ts', 'operation': 'create'}, {'path': 'c.ts', 'operation': 'edit'}];
+-- len(patched_files('*** Delete File: a.ts')) -> 0;
+
 -- The files that a tool changed. Only a patch can have several. `input` is the tool's input; `kind` and `path` are from its
 -- result, or NULL.
 CREATE OR REPLACE MACRO changed_files(name, input, kind, path) AS
   CASE
     WHEN name = 'ApplyPatch'
-      THEN list_transform(
-        regexp_extract_all(coalesce((input).patch, (input).input, (input).command), '(?m)^\*\*\* (?:Add|Update) File: [^\r\n]+'),
-        lambda heading: {
-          'path': trim(regexp_extract(heading, 'File: (.+)$', 1)),
-          'operation': CASE WHEN prefix(heading, '*** Add') THEN 'create' ELSE 'edit' END
-        }
-      )
+      THEN patched_files(coalesce((input).patch, (input).input, (input).command))
     WHEN name IN ('Write', 'Create', 'Edit', 'MultiEdit', 'NotebookEdit')
       THEN [{
         'path': coalesce(path, (input).file_path, (input).notebook_path, (input).path),
@@ -259,6 +265,144 @@ CREATE OR REPLACE MACRO client_of(entrypoint) AS
 -- client_of('sdk-py') -> 'non-interactive-cli';
 -- client_of('Claude-Desktop') -> 'claude-desktop';
 -- client_of('an app') -> NULL;
+
+-- A free name as the name of a client.
+CREATE OR REPLACE MACRO client_named(name) AS
+  nullif(regexp_extract(regexp_replace(lower(name), '[^a-z0-9]+', '-', 'g'), '^-?([a-z]([a-z0-9-]{0,30}[a-z0-9])?)', 1), '');
+-- client_named('Codex Desktop') -> 'codex-desktop';
+-- client_named('codex_vscode') -> 'codex-vscode';
+-- client_named('An editor with a name that is too long for it') -> 'an-editor-with-a-name-that-is-to';
+-- client_named('!') -> NULL;
+
+-- The client that the originator of a Codex thread means; `source` is what started the thread.
+CREATE OR REPLACE MACRO codex_client_of(originator, source) AS
+  CASE
+    WHEN source = 'mcp' THEN 'mcp'
+    WHEN originator IN ('codex-tui', 'codex_cli_rs') THEN 'terminal-ui'
+    WHEN originator = 'codex_exec' THEN 'non-interactive-cli'
+    ELSE client_named(originator)
+  END;
+-- codex_client_of('codex-tui', 'cli') -> 'terminal-ui';
+-- codex_client_of('codex_exec', NULL) -> 'non-interactive-cli';
+-- codex_client_of('codex_cli_rs', 'mcp') -> 'mcp';
+-- codex_client_of('Codex Desktop', 'vscode') -> 'codex-desktop';
+-- codex_client_of(NULL, NULL) -> NULL;
+
+-- The autonomy mode that the settings of a Codex turn mean: its collaboration mode, approval policy, sandbox, and the type of its
+-- permission profile.
+CREATE OR REPLACE MACRO codex_autonomy_mode(collaboration, approval, sandbox, profile) AS
+  CASE
+    WHEN collaboration = 'plan' THEN 'spec'
+    WHEN approval = 'untrusted' THEN 'manual'
+    WHEN sandbox = 'danger-full-access' OR profile = 'disabled' THEN 'auto-high'
+    WHEN sandbox = 'workspace-write' THEN 'auto-medium'
+    WHEN sandbox = 'read-only' THEN 'manual'
+  END;
+-- codex_autonomy_mode('plan', 'never', 'danger-full-access', NULL) -> 'spec';
+-- codex_autonomy_mode('default', 'untrusted', 'workspace-write', NULL) -> 'manual';
+-- codex_autonomy_mode('default', 'on-request', 'workspace-write', 'managed') -> 'auto-medium';
+-- codex_autonomy_mode(NULL, 'never', NULL, 'disabled') -> 'auto-high';
+-- codex_autonomy_mode(NULL, 'never', 'read-only', NULL) -> 'manual';
+-- codex_autonomy_mode(NULL, 'never', NULL, 'managed') -> NULL;
+
+-- Whether a tool of Codex succeeded, by the output that it gave the model; NULL if that doesn't say it. Codex writes the exit code
+-- above the output of a command, or behind it in JSON.
+CREATE OR REPLACE MACRO codex_success(output) AS
+  CASE
+    WHEN prefix(output, '{"output":')
+      THEN nullif(regexp_extract(right(output, 200), '"metadata":\s*\{"exit_code":\s*(-?\d+)', 1), '') = '0'
+    WHEN prefix(output, 'Script completed') THEN true
+    WHEN prefix(output, 'Script failed') THEN false
+    WHEN regexp_matches(split_part(output, chr(10) || 'Output:', 1), '(?m)^(Exit code:|Process exited with code) -?\d+$')
+      THEN regexp_extract(output, '(?m)^(?:Exit code:|Process exited with code) (-?\d+)$', 1) = '0'
+    WHEN regexp_matches(output, '^(\w+ failed\b|apply_patch verification failed|patch rejected|unsupported call)|(?m:^aborted by user)')
+      THEN false
+  END;
+-- codex_success('Exit code: 0' || chr(10) || 'Wall time: 0 seconds' || chr(10) || 'Output:' || chr(10) || 'Process exited with code 3') -> true;
+-- codex_success('Chunk ID: 9c30db' || chr(10) || 'Process exited with code 3' || chr(10) || 'Output:' || chr(10)) -> false;
+-- codex_success('{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.1}}') -> false;
+-- codex_success('Script completed' || chr(10) || 'Wall time 0.1 seconds') -> true;
+-- codex_success('Script failed') -> false;
+-- codex_success('apply_patch verification failed: no such line') -> false;
+-- codex_success('Wall time: 6.7 seconds' || chr(10) || 'aborted by user') -> false;
+-- codex_success('Process running with session ID 7') -> NULL;
+-- codex_success('Plan updated') -> NULL;
+
+-- How long a tool of Codex took, by the output that it gave the model: milliseconds.
+CREATE OR REPLACE MACRO codex_duration_ms(output) AS
+  CAST(round(1000 * coalesce(
+    try_cast(regexp_extract(split_part(output, chr(10) || 'Output:', 1), '(?m)^Wall time:? ([\d.]+) seconds', 1) AS DOUBLE),
+    try_cast(regexp_extract(right(output, 200), '"duration_seconds":\s*([\d.]+)', 1) AS DOUBLE)
+  )) AS BIGINT);
+-- codex_duration_ms('Script completed' || chr(10) || 'Wall time 0.1 seconds') -> 100;
+-- codex_duration_ms('{"output":"x","metadata":{"exit_code":2,"duration_seconds":1.25}}') -> 1250;
+-- codex_duration_ms('Plan updated') -> NULL;
+
+-- The counters of a usage of OpenAI's API, 0 where they are missing. The cached and the written ones are inside the input.
+CREATE OR REPLACE MACRO codex_tokens(usage) AS {
+  'input': coalesce((usage).input_tokens, 0),
+  'cached': coalesce((usage).cached_input_tokens, 0),
+  'written': coalesce((usage).cache_write_input_tokens, 0),
+  'output': coalesce((usage).output_tokens, 0)
+};
+-- codex_tokens({'input_tokens': 9, 'cached_input_tokens': 4, 'cache_write_input_tokens': NULL, 'output_tokens': 1}) -> {'input': 9, 'cached': 4, 'written': 0, 'output': 1};
+
+-- Whether a total of tokens has begun anew after another one.
+CREATE OR REPLACE MACRO is_codex_reset(total, before) AS
+  (total).input < (before).input OR (total).cached < (before).cached OR (total).written < (before).written OR (total).output < (before).output;
+-- is_codex_reset({'input': 9, 'cached': 4, 'written': 0, 'output': 1}, {'input': 5, 'cached': 4, 'written': 0, 'output': 1}) -> false;
+-- is_codex_reset({'input': 9, 'cached': 3, 'written': 0, 'output': 1}, {'input': 5, 'cached': 4, 'written': 0, 'output': 1}) -> true;
+
+-- What one total of tokens has more than another one.
+CREATE OR REPLACE MACRO codex_difference(total, before) AS {
+  'input': greatest(0, (total).input - (before).input),
+  'cached': greatest(0, (total).cached - (before).cached),
+  'written': greatest(0, (total).written - (before).written),
+  'output': greatest(0, (total).output - (before).output)
+};
+-- codex_difference({'input': 9, 'cached': 4, 'written': 0, 'output': 1}, {'input': 5, 'cached': 1, 'written': 0, 'output': 2}) -> {'input': 4, 'cached': 3, 'written': 0, 'output': 0};
+
+-- Whether an id is a UUIDv7. These sort by the time at which they were made.
+CREATE OR REPLACE MACRO is_uuid_v7(id) AS regexp_full_match(id, '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}');
+-- is_uuid_v7('01a20508-807d-7892-8162-81ff9af338aa') -> true;
+-- is_uuid_v7('01a20508-807d-4892-8162-81ff9af338aa') -> false;
+-- is_uuid_v7('3') -> false;
+
+-- The shell line of a command that is a list of words, as JSON. If it calls a shell with -c, it is the line for that shell.
+CREATE OR REPLACE MACRO shell_line(command) AS
+  CASE
+    WHEN json_type(command) = 'ARRAY' AND regexp_full_match(command->>1, '-l?c') THEN command->>2
+    WHEN json_type(command) = 'ARRAY'
+      THEN array_to_string(
+        list_transform(
+          from_json(command, '["VARCHAR"]'),
+          lambda word: CASE WHEN regexp_full_match(word, '[\w./=:@-]+') THEN word ELSE '"x"' END
+        ),
+        ' '
+      )
+    ELSE command->>'$'
+  END;
+-- shell_line(CAST('["/bin/bash", "-lc", "git commit -m x"]' AS JSON)) -> 'git commit -m x';
+-- shell_line(CAST('["git", "commit", "-m", "a; b"]' AS JSON)) -> 'git commit -m "x"';
+-- shell_line(CAST('"git commit"' AS JSON)) -> 'git commit';
+-- coalesce(shell_line(CAST(NULL AS JSON)), 'none') -> 'none';
+
+-- The shell lines in a script that runs commands, as in exec_command({cmd: "git status"}).
+CREATE OR REPLACE MACRO script_shell_lines(script) AS
+  array_to_string(
+    list_transform(
+      regexp_extract_all(script, '\bcmd["'']?\s*[:=]\s*("(?:[^"\\]|\\.)*"|''(?:[^''\\]|\\.)*''|`(?:[^`\\]|\\.)*`)', 1),
+      lambda quoted: regexp_replace(
+        replace(substr(quoted, 2, length(quoted) - 2), '\n', chr(10)),
+        '\\(["''`\\])',
+        '\1',
+        'g'
+      )
+    ),
+    chr(10)
+  );
+-- script_shell_lines('await tools.exec_command({cmd: "git commit -m \"x\""}); tools.exec_command({"cmd": ''ls''})') -> 'git commit -m "x"' || chr(10) || 'ls';
+-- script_shell_lines('text("git commit")') -> '';
 
 -- The tokens that a usage of Claude's API wrote to the cache: the larger of the flat counter and the sum of its split by
 -- lifetime.

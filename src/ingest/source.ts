@@ -58,6 +58,21 @@ export const CLAUDE_CODE: Source = {
   namesRepos: false,
 };
 
+export const CODEX: Source = {
+  name: 'codex',
+  title: 'Codex rollouts',
+  sql: folderOf('codex'),
+  files: /\.jsonl$/,
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${CODEX_HOME:-~/.codex}/sessions', '${CODEX_HOME:-~/.codex}/archived_sessions'],
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as a shell has it
+  unit: 'line',
+  isOrdered: true,
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 export const GEMINI_CLI: Source = {
   name: 'gemini-cli',
   title: 'Gemini CLI chats',
@@ -110,7 +125,7 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
 /** All sources of files, as help shows them. */
-export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, GEMINI_CLI, OPENCODE, DROID];
+export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, DROID];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
 export function sourceOf(name: string): Source {

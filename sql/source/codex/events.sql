@@ -1,0 +1,476 @@
+-- One row is one event of a Codex rollout, in the columns that rules.sql reads. docs/codex.md describes the mapping.
+-- Reads rollout_lines.
+WITH
+rollout_line AS MATERIALIZED (
+  SELECT
+    rfc3339_ms("timestamp") AS occurred_ms,
+    * EXCLUDE ("timestamp")
+  FROM rollout_lines
+),
+-- The thread of a file is that of its first session_meta. Resumes and forks repeat others.
+thread AS MATERIALIZED (
+  SELECT
+    source,
+    occurred_ms AS started_ms,
+    payload.forked_from_id IS NOT NULL AS is_fork,
+    payload.history_base IS NOT NULL AS has_base,
+    {
+      'id': payload.id,
+      'is_of_agent': coalesce(json_type(payload.source) = 'OBJECT', false),
+      'client': codex_client_of(payload.originator, payload.source->>'$'),
+      'agent_version': payload.cli_version,
+      'cwd': payload.cwd,
+      'repo': payload.git.repository_url,
+      'git_branch': payload.git.branch
+    } AS thread
+  FROM rollout_line
+  WHERE type = 'session_meta'
+    AND payload.id IS NOT NULL
+  QUALIFY row_number() OVER (PARTITION BY source ORDER BY line_no) = 1
+),
+-- A fork without history_base begins with its parent's lines, at new times. Its own lines begin with the first turn that is newer than
+-- the thread. Turns and threads have UUIDv7 as ids, which sort by time; if they don't, the parent's lines are those of the first second.
+own_start AS (
+  SELECT
+    thread.source AS source,
+    min(rollout_line.line_no) AS line_no
+  FROM thread
+  JOIN rollout_line ON rollout_line.source = thread.source
+  WHERE NOT is_fork
+    OR has_base
+    OR (
+      (type = 'turn_context' OR kind = 'task_started')
+      AND CASE
+        WHEN is_uuid_v7(payload.turn_id) AND is_uuid_v7(thread.thread.id) THEN payload.turn_id >= thread.thread.id
+        ELSE occurred_ms > started_ms + 1000
+      END
+    )
+  GROUP BY thread.source
+),
+-- The lines that the thread itself has written, each with the turn and the settings at that point. What all events of a line have in
+-- common is one column, `line`.
+own_line AS MATERIALIZED (
+  SELECT
+    rollout_line.source AS source,
+    rollout_line.line_no AS line_no,
+    occurred_ms,
+    type,
+    kind,
+    payload,
+    coalesce(
+      last_value(CASE WHEN type = 'turn_context' OR kind IN ('task_started', 'UserMessage') THEN payload.turn_id END IGNORE NULLS) OVER so_far,
+      ''
+    ) AS turn_id,
+    bool_or(type = 'token_usage_record') OVER so_far AS has_records,
+    {
+      'source': rollout_line.source,
+      'line_no': rollout_line.line_no,
+      'thread': thread.thread,
+      'setting': last_value(
+        CASE
+          WHEN type = 'turn_context'
+            THEN {
+              'model': payload.model,
+              'cwd': payload.cwd,
+              'autonomy_mode': codex_autonomy_mode(
+                payload.collaboration_mode->>'mode',
+                payload.approval_policy->>'$',
+                coalesce(payload.sandbox_policy->>'type', payload.sandbox_policy->>'mode'),
+                payload.permission_profile->>'type'
+              )
+            }
+        END
+        IGNORE NULLS
+      ) OVER so_far
+    } AS line
+  FROM rollout_line
+  LEFT JOIN thread ON thread.source = rollout_line.source
+  LEFT JOIN own_start ON own_start.source = rollout_line.source
+  WHERE thread.source IS NULL
+    OR rollout_line.line_no >= own_start.line_no
+  WINDOW so_far AS (PARTITION BY rollout_line.source ORDER BY rollout_line.line_no)
+),
+-- The tokens of a thread so far, and what they were before. At its first count a fork that has no lines of its parent has the
+-- parent's tokens too.
+token_total AS (
+  SELECT
+    source,
+    line_no,
+    total,
+    last,
+    coalesce(
+      lag(total) OVER (PARTITION BY source ORDER BY line_no),
+      CASE WHEN is_fork THEN codex_difference(total, last) END,
+      {'input': 0, 'cached': 0, 'written': 0, 'output': 0}
+    ) AS before
+  FROM (
+    SELECT
+      source,
+      line_no,
+      codex_tokens(payload.info.total_token_usage) AS total,
+      CASE
+        WHEN payload.info.last_token_usage IS NOT NULL THEN codex_tokens(payload.info.last_token_usage)
+        ELSE total
+      END AS last
+    FROM rollout_line
+    WHERE kind = 'token_count'
+      AND payload.info.total_token_usage IS NOT NULL
+  )
+  LEFT JOIN thread USING (source)
+),
+-- Newer versions write a record of each response. From the first one on only these count, because totals repeat them.
+usage AS (
+  SELECT
+    occurred_ms,
+    line,
+    'usage:' || payload.response_id AS event_id,
+    codex_tokens(payload.usage) AS tokens
+  FROM own_line
+  WHERE type = 'token_usage_record'
+  UNION ALL
+  SELECT
+    occurred_ms,
+    line,
+    'usage:' || line.thread.id || ':' || total.input || ':' || total.output AS event_id,
+    CASE WHEN is_codex_reset(total, before) THEN last ELSE codex_difference(total, before) END AS tokens
+  FROM own_line
+  JOIN token_total USING (source, line_no)
+  WHERE NOT has_records
+    AND total <> before
+),
+-- A message is a line of one kind, of another kind, or both. The first message of a turn is the same one in both.
+turn AS (
+  SELECT
+    occurred_ms,
+    arg_min(line, line_no) AS line,
+    turn_id,
+    row_number() OVER (PARTITION BY source, turn_id, kind ORDER BY min(line_no)) AS place
+  FROM own_line
+  WHERE kind IN ('user_message', 'UserMessage')
+    AND coalesce(payload.kind, 'plain') = 'plain'
+    AND NOT coalesce(line.thread.is_of_agent, false)
+  GROUP BY
+    source,
+    turn_id,
+    kind,
+    occurred_ms,
+    payload.item.id
+),
+-- Replies of older versions have no id.
+reply AS (
+  SELECT
+    occurred_ms,
+    arg_min(line, line_no) AS line,
+    turn_id,
+    payload.id AS id,
+    row_number() OVER (PARTITION BY source, turn_id, id IS NULL ORDER BY min(line_no)) AS place
+  FROM own_line
+  WHERE kind = 'message'
+  GROUP BY
+    source,
+    turn_id,
+    payload.id,
+    occurred_ms
+),
+tool_start AS MATERIALIZED (
+  SELECT
+    source,
+    line_no,
+    occurred_ms,
+    line,
+    -- Some searches have no id.
+    coalesce(payload.call_id, payload.id, line.thread.id || ':' || occurred_ms) AS id,
+    payload.name AS called,
+    CASE WHEN payload.namespace LIKE 'mcp!_!_%' ESCAPE '!' THEN substr(payload.namespace, 6) END AS mcp_server,
+    CASE
+      WHEN mcp_server IS NOT NULL THEN payload.namespace || '__' || payload.name
+      ELSE coalesce(payload.name, regexp_replace(kind, '_call$', ''))
+    END AS name,
+    try_cast(payload.arguments->>'$' AS JSON) AS arguments,
+    payload.input AS input,
+    payload.action->'command' AS command
+  FROM own_line
+  WHERE type = 'response_item'
+    AND kind IN ('function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call', 'tool_search_call', 'image_generation_call')
+  QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY line_no) = 1
+),
+-- How a tool ended, in either of two forms. Tools that a script of `exec` runs show only so. Without a name are those of sub-agents,
+-- which always have a call too.
+tool_end AS MATERIALIZED (
+  SELECT
+    source,
+    line_no,
+    occurred_ms,
+    line,
+    id,
+    CASE
+      WHEN kind IN ('exec_command_end', 'CommandExecution') THEN 'exec_command'
+      WHEN kind IN ('patch_apply_end', 'FileChange') THEN 'apply_patch'
+      WHEN kind IN ('mcp_tool_call_end', 'McpToolCall') THEN 'mcp__' || server || '__' || tool
+      WHEN kind IN ('web_search_end', 'image_generation_end') THEN regexp_replace(kind, '_end$', '')
+    END AS name,
+    server AS mcp_server,
+    tool,
+    tool_success(
+      CASE
+        WHEN kind = 'mcp_tool_call_end' THEN (result->'Ok') IS NOT NULL AND coalesce(result->'Ok'->>'isError', 'false') <> 'true'
+        WHEN kind = 'SubAgentActivity' THEN true
+        WHEN says_success IS NOT NULL THEN says_success
+        WHEN status = 'completed' THEN coalesce(result->>'isError', 'false') <> 'true'
+        WHEN status IN ('failed', 'declined') THEN false
+      END,
+      exit_code
+    ) AS success,
+    CAST(round(1000 * CAST(duration->>'secs' AS DOUBLE) + CAST(duration->>'nanos' AS DOUBLE) / 1e6) AS BIGINT) AS duration_ms,
+    command,
+    output,
+    changes,
+    result
+  FROM (
+    SELECT
+      source,
+      line_no,
+      occurred_ms,
+      line,
+      kind,
+      coalesce(payload.item.id, payload.call_id) AS id,
+      coalesce(payload.item.server, payload.invocation.server) AS server,
+      coalesce(payload.item.tool, payload.invocation.tool) AS tool,
+      coalesce(payload.item.exit_code, payload.exit_code) AS exit_code,
+      payload.success AS says_success,
+      coalesce(payload.item.status, payload.status) AS status,
+      coalesce(payload.item.duration, payload.duration) AS duration,
+      coalesce(payload.item.command, payload.command) AS command,
+      coalesce(payload.item.aggregated_output, payload.aggregated_output) AS output,
+      coalesce(payload.item.changes, payload.changes) AS changes,
+      coalesce(payload.item.result, payload.result) AS result
+    FROM own_line
+    WHERE type = 'event_msg'
+      AND kind IN (
+        'exec_command_end', 'patch_apply_end', 'mcp_tool_call_end', 'web_search_end', 'image_generation_end',
+        'CommandExecution', 'FileChange', 'McpToolCall', 'CollabAgentToolCall', 'SubAgentActivity'
+      )
+  )
+),
+-- What a tool gave the model: a text, or a list of texts.
+tool_output AS (
+  SELECT
+    source,
+    line_no,
+    occurred_ms,
+    payload.call_id AS id,
+    CASE
+      WHEN json_type(payload.output) = 'ARRAY'
+        THEN array_to_string(list_transform(from_json(payload.output, '[{"text": "VARCHAR"}]'), lambda part: part.text), chr(10))
+      ELSE payload.output->>'$'
+    END AS output
+  FROM own_line
+  WHERE kind IN ('function_call_output', 'custom_tool_call_output')
+  QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY line_no) = 1
+),
+tool AS MATERIALIZED (
+  SELECT
+    coalesce(tool_start.occurred_ms, tool_end.occurred_ms) AS occurred_ms,
+    coalesce(tool_start.line, tool_end.line) AS line,
+    coalesce(tool_start.id, tool_end.id) AS id,
+    tool_start.called AS called,
+    coalesce(tool_start.name, tool_end.name) AS name,
+    coalesce(tool_start.mcp_server, tool_end.mcp_server) AS mcp_server,
+    coalesce(tool_end.success, codex_success(tool_output.output)) AS success,
+    -- The output of a command that goes on in the background has the time until then.
+    CASE
+      WHEN tool_end.success IS NOT NULL THEN tool_end.duration_ms
+      WHEN codex_success(tool_output.output) IS NOT NULL THEN codex_duration_ms(tool_output.output)
+    END AS duration_ms,
+    CASE WHEN tool_end.success IS NOT NULL THEN tool_end.occurred_ms ELSE tool_output.occurred_ms END AS result_ms,
+    tool_end.id IS NOT NULL AND tool_end.name = 'apply_patch' AS has_changes,
+    CASE
+      WHEN tool_start.called = 'exec' THEN script_shell_lines(tool_start.input)
+      ELSE coalesce(
+        tool_start.arguments->>'cmd',
+        shell_line(tool_start.arguments->'command'),
+        shell_line(tool_start.command),
+        shell_line(tool_end.command)
+      )
+    END AS command,
+    tool_start.input AS input,
+    coalesce(tool_end.output, tool_output.output) AS output,
+    -- The lines between which a script runs its own tools.
+    tool_start.line_no AS start_line,
+    tool_output.line_no AS output_line,
+    CASE WHEN regexp_matches(tool_end.tool, '(^|[._])create_pull_request$') THEN CAST(tool_end.result AS VARCHAR) END AS created_pull_request
+  FROM tool_start
+  FULL JOIN (
+    FROM tool_end QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY line_no) = 1
+  ) AS tool_end
+    ON tool_end.source = tool_start.source
+    AND tool_end.id = tool_start.id
+  LEFT JOIN tool_output
+    ON tool_output.source = tool_start.source
+    AND tool_output.id = tool_start.id
+  WHERE coalesce(tool_start.name, tool_end.name) IS NOT NULL
+),
+-- Commands that commit or open a pull request, and succeed. A script says only how the script ended, so its commands count only if
+-- they don't show themselves.
+git_command AS (
+  SELECT
+    *,
+    contains(command, 'commit') AND is_commit_command(command) AND NOT is_nothing_committed(output) AS is_commit,
+    created_pull_request IS NOT NULL OR (contains(command, 'create') AND is_pull_request_command(command)) AS is_pull_request
+  FROM tool
+  WHERE success
+    AND (is_commit OR is_pull_request)
+    AND NOT (
+      coalesce(called, '') = 'exec'
+      AND EXISTS (
+        SELECT 1
+        FROM tool AS nested
+        WHERE nested.line.source = tool.line.source
+          AND nested.start_line IS NULL
+          AND nested.command IS NOT NULL
+          AND nested.line.line_no BETWEEN tool.start_line AND tool.output_line
+      )
+    )
+),
+-- A patch without an event of its own names its files in its headings.
+file_change AS (
+  SELECT
+    occurred_ms,
+    line,
+    id,
+    coalesce(change->>'move_path', path) AS path,
+    CASE change->>'type' WHEN 'add' THEN 'create' WHEN 'update' THEN 'edit' END AS operation,
+    added_lines(
+      CASE WHEN operation = 'create' AND (change->>'content') IS NOT NULL THEN 'create' END,
+      change->>'content',
+      CASE WHEN (change->>'unified_diff') IS NOT NULL THEN [{'lines': string_split(change->>'unified_diff', chr(10))}] END
+    ) AS lines_added,
+    removed_lines(
+      CASE WHEN operation = 'create' THEN 'create' END,
+      CASE WHEN (change->>'unified_diff') IS NOT NULL THEN [{'lines': string_split(change->>'unified_diff', chr(10))}] END
+    ) AS lines_removed
+  FROM (
+    SELECT
+      occurred_ms,
+      line,
+      id,
+      unnest(map_entries(try_cast(changes AS MAP(VARCHAR, JSON))), recursive := true)
+    FROM tool_end
+    WHERE name = 'apply_patch'
+      AND success
+  ) AS changed (occurred_ms, line, id, path, change)
+  UNION ALL BY NAME
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    id,
+    unnest(patched_files(input), recursive := true)
+  FROM tool
+  WHERE called = 'apply_patch'
+    AND NOT has_changes
+    AND success
+),
+event AS (
+  SELECT
+    occurred_ms,
+    line,
+    'model_usage' AS type,
+    event_id,
+    line.setting.model AS model,
+    greatest(0, tokens.input - tokens.cached - tokens.written) AS input_tokens,
+    tokens.output AS output_tokens,
+    tokens.cached AS cache_read_tokens,
+    tokens.written AS cache_write_tokens
+  FROM usage
+  WHERE tokens.input > 0
+    OR tokens.cached > 0
+    OR tokens.written > 0
+    OR tokens.output > 0
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'user_message' AS type,
+    'turn:' || line.thread.id || ':' || turn_id || ':' || place AS event_id
+  FROM turn
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'assistant_message' AS type,
+    'message:' || coalesce(id, line.thread.id || ':' || turn_id || ':' || place) AS event_id
+  FROM reply
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'tool_call' AS type,
+    'tool:' || id AS event_id,
+    name AS tool_name,
+    mcp_server,
+    success,
+    duration_ms
+  FROM tool
+  UNION ALL BY NAME
+  SELECT
+    occurred_ms,
+    line,
+    'file_change' AS type,
+    'file:' || id || ':' || md5(path) AS event_id,
+    path,
+    operation,
+    lines_added,
+    lines_removed
+  FROM file_change
+  WHERE operation IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    'git_commit' AS type,
+    'commit:' || id AS event_id,
+    printed_commit(output) AS commit_sha
+  FROM git_command
+  WHERE is_commit
+  UNION ALL BY NAME
+  SELECT
+    result_ms AS occurred_ms,
+    line,
+    'pull_request' AS type,
+    'pull_request:' || id AS event_id,
+    printed_pull_request(coalesce(created_pull_request, output)) AS url
+  FROM git_command
+  WHERE is_pull_request
+)
+SELECT
+  event.line.source AS source,
+  event.line.line_no AS line_no,
+  CASE WHEN event.line.thread.id IS NULL THEN 'missing_member session_meta' END AS form_fault,
+  event.occurred_ms AS occurred_ms,
+  event.event_id AS event_id,
+  event.type AS type,
+  event.line.thread.id AS session_id,
+  event.line.thread.client AS client,
+  event.line.setting.autonomy_mode AS autonomy_mode,
+  'codex' AS agent,
+  event.line.thread.agent_version AS agent_version,
+  name_of(event.line.thread.repo) AS repo,
+  name_of(event.line.thread.git_branch) AS git_branch,
+  coalesce(event.line.setting.cwd, event.line.thread.cwd) AS cwd,
+  'log' AS channel,
+  event.model AS model,
+  event.input_tokens AS input_tokens,
+  event.output_tokens AS output_tokens,
+  event.cache_read_tokens AS cache_read_tokens,
+  event.cache_write_tokens AS cache_write_tokens,
+  event.tool_name AS tool_name,
+  event.mcp_server AS mcp_server,
+  event.success AS success,
+  event.duration_ms AS duration_ms,
+  event.path AS path,
+  event.operation AS operation,
+  event.lines_added AS lines_added,
+  event.lines_removed AS lines_removed,
+  event.commit_sha AS commit_sha,
+  event.url AS url
+FROM event
