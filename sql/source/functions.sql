@@ -108,6 +108,13 @@ CREATE OR REPLACE MACRO is_pull_request_command(line) AS
 -- is_pull_request_command('gh pr view') -> false;
 -- is_pull_request_command('echo "gh pr create"') -> false;
 
+-- Whether a tool of an MCP server opens a pull request.
+CREATE OR REPLACE MACRO is_pull_request_tool(name) AS coalesce(regexp_matches(name, '(^|[._])create_pull_request$'), false);
+-- is_pull_request_tool('create_pull_request') -> true;
+-- is_pull_request_tool('github.create_pull_request') -> true;
+-- is_pull_request_tool('create_pull_request_review') -> false;
+-- is_pull_request_tool(NULL) -> false;
+
 -- The hash of the commit that git printed.
 CREATE OR REPLACE MACRO printed_commit(output) AS nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '');
 -- printed_commit('[main 4b825dc] Fix it' || chr(10) || ' 1 file changed') -> '4b825dc';
@@ -212,8 +219,8 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
     WHEN permission_mode IN ('off', 'default', 'manual', 'normal') THEN 'manual'
     WHEN permission_mode IN ('plan', 'spec') THEN 'spec'
     WHEN permission_mode IN ('acceptEdits', 'low', 'auto-low') THEN 'auto-low'
-    WHEN permission_mode IN ('auto', 'medium', 'auto-medium') THEN 'auto-medium'
-    WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'high', 'auto-high') THEN 'auto-high'
+    WHEN permission_mode IN ('auto', 'medium', 'auto-medium', 'assisted') THEN 'auto-medium'
+    WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'high', 'auto-high', 'allow-all') THEN 'auto-high'
   END;
 -- autonomy_mode_of('acceptEdits') -> 'auto-low';
 -- autonomy_mode_of('dontAsk') -> 'auto-high';

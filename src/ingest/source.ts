@@ -118,6 +118,19 @@ export const DROID: Source = {
   namesRepos: false,
 };
 
+export const COPILOT_CLI: Source = {
+  name: 'copilot-cli',
+  title: 'Copilot CLI sessions',
+  sql: folderOf('copilot-cli'),
+  files: /\/events\.jsonl$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${COPILOT_HOME:-~/.copilot}/session-state'],
+  unit: 'line',
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -125,7 +138,15 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
 /** All sources of files, as help shows them. */
-export const SOURCES: readonly Source[] = [CANONICAL, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, DROID];
+export const SOURCES: readonly Source[] = [
+  CANONICAL,
+  CLAUDE_CODE,
+  CODEX,
+  GEMINI_CLI,
+  OPENCODE,
+  DROID,
+  COPILOT_CLI,
+];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */
 export function sourceOf(name: string): Source {

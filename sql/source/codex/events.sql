@@ -298,7 +298,7 @@ tool AS MATERIALIZED (
     -- The lines between which a script runs its own tools.
     tool_start.line_no AS start_line,
     tool_output.line_no AS output_line,
-    CASE WHEN regexp_matches(tool_end.tool, '(^|[._])create_pull_request$') THEN CAST(tool_end.result AS VARCHAR) END AS created_pull_request
+    CASE WHEN is_pull_request_tool(tool_end.tool) THEN CAST(tool_end.result AS VARCHAR) END AS created_pull_request
   FROM tool_start
   FULL JOIN (
     FROM tool_end QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY line_no) = 1
