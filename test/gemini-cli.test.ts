@@ -349,43 +349,36 @@ describe('chats of real people', () => {
   });
 });
 
-describe('recordings', () => {
-  for (const path of sampleFolders('captures/gemini-cli'))
-    testSamples(
-      `captures/gemini-cli/${basename(path)}`,
-      `${basename(path)} is as it happened`,
-      async (folder) => {
-        const truth = readTruth(folder);
-        const { orgId, byReason, events } = await gemini.read(join(folder, 'logs'));
-        expect(byReason).toEqual({});
-        const { calls, input_uncached, cached, output, reasoning } = truth.totals.all;
-        expect(Object.values(await usageOf(gemini.world, orgId))).toEqual([
-          // Thoughts are outside of the output that Gemini's API reports.
-          [calls, input_uncached, cached, output + reasoning],
-        ]);
-        expect(await countsOf(gemini.world, orgId)).toEqual({
-          turns: truth.person_turns.length,
-          replies: calls,
-          tool_calls: truth.tool_calls.length,
-          failed_tool_calls: truth.tool_calls.filter(({ success }) => success === false).length,
-          files_created: truth.files_created.length,
-          files_edited: truth.files_edited.length,
-          commits: truth.commits.length,
-          pull_requests: 0,
-        });
-        const tools = await events('tool_call', 'event_id, tool_name, success, mcp_server');
-        expect(
-          new Set(tools.map(([id, ...rest]) => [String(id).split('__').at(-1), ...rest].join())),
-        ).toEqual(
-          new Set(
-            truth.tool_calls.map(({ id_sent_by_stub, name, success, mcp_server }) =>
-              [id_sent_by_stub, name, success, mcp_server].join(),
-            ),
-          ),
-        );
-        const printed = (await events('git_commit', 'commit_sha')).flat().filter((sha) => sha !== null);
-        for (const sha of printed)
-          expect(truth.commits.some((commit) => commit.sha.startsWith(String(sha)))).toBe(true);
-      },
+testSamples('captures/gemini-cli', 'recordings give what happened', async () => {
+  for (const folder of sampleFolders('captures/gemini-cli')) {
+    const truth = readTruth(folder);
+    const { orgId, byReason, events } = await gemini.read(join(folder, 'logs'));
+    expect(byReason).toEqual({});
+    const { calls, input_uncached, cached, output, reasoning } = truth.totals.all;
+    expect(Object.values(await usageOf(gemini.world, orgId))).toEqual([
+      // Thoughts are outside of the output that Gemini's API reports.
+      [calls, input_uncached, cached, output + reasoning],
+    ]);
+    expect(await countsOf(gemini.world, orgId)).toEqual({
+      turns: truth.person_turns.length,
+      replies: calls,
+      tool_calls: truth.tool_calls.length,
+      failed_tool_calls: truth.tool_calls.filter(({ success }) => success === false).length,
+      files_created: truth.files_created.length,
+      files_edited: truth.files_edited.length,
+      commits: truth.commits.length,
+      pull_requests: 0,
+    });
+    const tools = await events('tool_call', 'event_id, tool_name, success, mcp_server');
+    expect(new Set(tools.map(([id, ...rest]) => [String(id).split('__').at(-1), ...rest].join()))).toEqual(
+      new Set(
+        truth.tool_calls.map(({ id_sent_by_stub, name, success, mcp_server }) =>
+          [id_sent_by_stub, name, success, mcp_server].join(),
+        ),
+      ),
     );
+    const printed = (await events('git_commit', 'commit_sha')).flat().filter((sha) => sha !== null);
+    for (const sha of printed)
+      expect(truth.commits.some((commit) => commit.sha.startsWith(String(sha)))).toBe(true);
+  }
 });

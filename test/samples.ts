@@ -48,7 +48,13 @@ const Truth = z.object({
   ids: z.record(z.string(), z.unknown()).default({}),
   /** `main` is without calls of other kinds. Auxiliary calls, such as for a title, are in `all`. */
   totals: z.object({ all: Totals, main: Totals, auxiliary: Totals.optional() }),
-  model_calls: z.array(z.object({ note: z.string().optional(), thread: z.string().optional() })),
+  model_calls: z.array(
+    z.object({
+      note: z.string().optional(),
+      thread: z.string().optional(),
+      response_id: z.string().optional(),
+    }),
+  ),
   person_turns: z.array(z.object({ text: z.string() })),
   tool_calls: z.array(
     z.object({

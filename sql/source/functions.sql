@@ -218,13 +218,14 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
   CASE
     WHEN permission_mode IN ('off', 'default', 'manual', 'normal') THEN 'manual'
     WHEN permission_mode IN ('plan', 'spec') THEN 'spec'
-    WHEN permission_mode IN ('acceptEdits', 'low', 'auto-low') THEN 'auto-low'
+    WHEN permission_mode IN ('acceptEdits', 'auto-edit', 'low', 'auto-low') THEN 'auto-low'
     WHEN permission_mode IN ('auto', 'medium', 'auto-medium', 'assisted') THEN 'auto-medium'
-    WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'high', 'auto-high', 'allow-all') THEN 'auto-high'
+    WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'yolo', 'high', 'auto-high', 'allow-all') THEN 'auto-high'
   END;
 -- autonomy_mode_of('acceptEdits') -> 'auto-low';
 -- autonomy_mode_of('dontAsk') -> 'auto-high';
--- autonomy_mode_of('yolo') -> NULL;
+-- autonomy_mode_of('yolo') -> 'auto-high';
+-- autonomy_mode_of('reckless') -> NULL;
 
 -- The text of a message in the form of Gemini's API: a text, or a list of parts, of which some have text.
 CREATE OR REPLACE MACRO text_of_parts(content) AS

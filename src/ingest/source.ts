@@ -131,6 +131,25 @@ export const COPILOT_CLI: Source = {
   namesRepos: false,
 };
 
+export const QWEN_CODE: Source = {
+  name: 'qwen-code',
+  title: 'Qwen Code chats',
+  sql: folderOf('qwen-code'),
+  files: /\.jsonl$/,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${QWEN_RUNTIME_DIR:-~/.qwen}/projects'],
+  unit: 'line',
+  limitMb: 64,
+  sideFiles: ['.meta.json'],
+  // The ids of a sub-agent's calls stand in the file of its session.
+  context: (path) =>
+    path.includes('/subagents/')
+      ? [dirname(path), path.replace(/\/subagents\/([^/]+)\/[^/]+$/, '/chats/$1.jsonl')]
+      : [path.replace(/\/chats\/([^/]+)\.jsonl(\.gz|\.zst)?$/, '/subagents/$1')],
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -146,6 +165,7 @@ export const SOURCES: readonly Source[] = [
   OPENCODE,
   DROID,
   COPILOT_CLI,
+  QWEN_CODE,
 ];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */

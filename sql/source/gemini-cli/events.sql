@@ -76,10 +76,10 @@ tool AS (
     any_value(call.resultDisplay) AS display,
     any_value(output) AS output,
     -- A shell command that fails has the status success all the same.
-    bool_and(CASE
-      WHEN call.status = 'success' THEN coalesce(printed_exit_code(output), 0) = 0
-      WHEN call.status IN ('error', 'cancelled') THEN false
-    END) AS success
+    bool_and(tool_success(
+      CASE WHEN call.status = 'success' THEN true WHEN call.status IN ('error', 'cancelled') THEN false END,
+      printed_exit_code(output)
+    )) AS success
   FROM (
     SELECT
       * EXCLUDE (id),
