@@ -75,7 +75,7 @@ describe('the analytics endpoints', () => {
   test('every answer is as its schema says, grouped and not, and names its range', async () => {
     const { get } = sample;
     for (const answer of ANSWERS) {
-      for (const group of [undefined, GROUPS[answer]]) {
+      for (const group of [undefined, ...GROUPS[answer]]) {
         const { status, headers, body } = await get(
           `${answer}?${DAYS}${group === undefined ? '' : `&group_by=${group}`}`,
         );
@@ -183,9 +183,9 @@ describe('a request that is refused', () => {
     ['tokens?startDate=2026-06-03&endDate=2026-06-02', 'startDate must not be after endDate'],
     ['tokens?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     ['tokens?startDate=2026-06-03&endDate=2027-07-10', 'analytics data has a 24-hour lag'],
-    [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model or absent'],
+    [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model, agent or absent'],
     [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
-    [`activity?${DAYS}&group_by=user`, 'group_by must be client or absent'],
+    [`activity?${DAYS}&group_by=user`, 'group_by must be client, agent or absent'],
     [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: use startDate, endDate.'],
     [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: use startDate, endDate.'],
     ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
@@ -195,7 +195,10 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&limit=2.5`, 'limit must be an integer from 1 to 100'],
     [`users?${DAYS}&cursor=`, 'cursor must be a user id'],
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be given once, not 2 times'],
-    [`users?${DAYS}&timezone=utc`, 'There is no parameter timezone: use startDate, endDate, limit, cursor.'],
+    [
+      `users?${DAYS}&timezone=utc`,
+      'There is no parameter timezone: use startDate, endDate, group_by, limit, cursor.',
+    ],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({
       url: `/api/v1/analytics/${path}`,

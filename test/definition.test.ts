@@ -62,10 +62,15 @@ test('every answer is served while an upgrade builds 300 days again', async () =
   const ask = (world: World) =>
     answersOf(world, 'acme', { from: first, to: last }, (family) => family !== 'quality');
   const before = await ask(older);
-  // Its table of users has one column less.
-  const table = storeName() === 'DuckDB' ? 'users' : rowsOf('users');
+  // Its table of users has one column less, and it knows no agents.
+  const isDuckDb = storeName() === 'DuckDB';
+  const stored = (table: string) => (isDuckDb ? table : rowsOf(table));
   await older.age();
-  await older.store.run([{ sql: `ALTER TABLE ${table} DROP COLUMN mcp_calls` }]);
+  await older.store.run([
+    { sql: `ALTER TABLE ${stored('users')} DROP COLUMN mcp_calls` },
+    { sql: `DROP TABLE ${stored('user_agents')}` },
+    ...(isDuckDb ? [{ sql: 'ALTER TABLE user_tools DROP COLUMN agent' }] : []),
+  ]);
   await older.store.close();
 
   const world = await World.create({ DAYBOOK_DATA: older.config.data });

@@ -215,7 +215,7 @@ describe('a restatement', () => {
     await world.send([event('skill_use', '2026-06-08', 'grace', { skill_name: 'review' })]);
     await world.build();
     const after = await digestsOf(world);
-    const tables = ['activity', 'quality', 'tools', 'user_sessions', 'user_skills', 'users'];
+    const tables = ['activity', 'quality', 'tools', 'user_agents', 'user_sessions', 'user_skills', 'users'];
     expect(await restated(world)).toEqual([
       ...tables.map((table) => `2026-06-08 ${table}: late events`),
       '2026-06-09 activity: late events',
@@ -240,6 +240,7 @@ describe('a restatement', () => {
       const all = await restated(world);
       expect(all.filter((line) => line > '2026-06')).toEqual([
         '2026-06-08 activity: late events',
+        '2026-06-08 user_agents: late events',
         '2026-06-08 users: late events',
       ]);
       expect(new Set(all.map((line) => line.split(': ')[1]))).toEqual(new Set(['late events']));
@@ -255,11 +256,12 @@ describe('a restatement', () => {
     expect(await restated(world)).toEqual([]);
     await build(world.store, { all: true }, world.clock);
     expect(await restated(world)).toEqual([
+      '2026-06-08 user_agents: rate card',
       '2026-06-08 user_models: rate card',
       '2026-06-08 users: rate card',
     ]);
     await build(world.store, { all: true }, world.clock);
-    expect(await restated(world)).toHaveLength(2);
+    expect(await restated(world)).toHaveLength(3);
   });
 
   test('is made by late events that tell better what another day tells, in whatever build it goes in', async () => {
@@ -289,6 +291,7 @@ describe('a restatement', () => {
       '2026-06-09 productivity: late events',
       '2026-06-09 quality: late events, rate card',
       '2026-06-09 tools: late events',
+      '2026-06-09 user_agents: late events, rate card',
       '2026-06-09 user_extensions: late events',
       '2026-06-09 user_models: late events, rate card',
       '2026-06-09 user_modes: late events',
@@ -335,6 +338,7 @@ describe('a restatement', () => {
       expect(await world.build()).toEqual(['2026-06-08', '2026-06-09']);
       expect((await restated(world)).filter((line) => line.startsWith('2026-06-09'))).toEqual([
         '2026-06-09 productivity: definition',
+        '2026-06-09 user_agents: definition',
         '2026-06-09 user_extensions: definition',
         '2026-06-09 users: definition',
       ]);

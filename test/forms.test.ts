@@ -23,13 +23,11 @@ const WEEKS = 'startDate=2026-01-14&endDate=2026-07-09';
 
 /** Every question of the analytics endpoints. */
 const PATHS = ANSWERS.flatMap((answer) =>
-  [undefined, GROUPS[answer]]
-    .filter((group, index) => index === 0 || group !== undefined)
-    .map((group) => ({
-      answer,
-      group,
-      path: `${answer}?${WEEKS}${group === undefined ? '' : `&group_by=${group}`}`,
-    })),
+  [undefined, ...GROUPS[answer]].map((group) => ({
+    answer,
+    group,
+    path: `${answer}?${WEEKS}${group === undefined ? '' : `&group_by=${group}`}`,
+  })),
 );
 
 let world: World;

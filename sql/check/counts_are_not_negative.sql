@@ -106,6 +106,29 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
+  'a number of user_agents' AS difference
+FROM user_agents
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    tool_calls >= 0
+    AND billable_tokens >= 0
+    AND files_created >= 0
+    AND files_edited >= 0
+    AND git_commits >= 0
+    AND git_prs_created >= 0
+    AND mcp_calls >= 0
+    AND skill_calls >= 0
+    AND slash_commands >= 0
+    AND hooks >= 0
+    AND sessions >= 0
+    AND messages >= 0
+    AND user_messages >= 0
+    AND assistant_messages >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
   'a number of users' AS difference
 FROM users
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)

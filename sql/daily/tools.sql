@@ -36,7 +36,7 @@ web AS (
   SELECT
     org_id,
     day,
-    count(*) AS web_users
+    count(DISTINCT user_id) AS web_users
   FROM user_clients
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND client = 'web'

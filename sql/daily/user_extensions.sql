@@ -1,5 +1,5 @@
--- One row is one kind of file that one user changed on one day: an extension and a language.
--- Grain: (org_id, day, user_id, extension, language).
+-- One row is one kind of file that one agent of one user changed on one day: an extension and a language.
+-- Grain: (org_id, day, user_id, extension, language, agent).
 -- Looks back: 0 days.
 WITH
 file AS (
@@ -8,6 +8,7 @@ file AS (
     day,
     user_id,
     path,
+    agent,
     is_created
   FROM files
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
@@ -42,6 +43,7 @@ SELECT
   CAST(file.user_id AS VARCHAR) AS user_id,
   CAST(path_language.extension AS VARCHAR) AS extension,
   CAST(path_language.language AS VARCHAR) AS language,
+  CAST(file.agent AS VARCHAR) AS agent,
   CAST(sum(file.is_created) AS BIGINT) AS files_created,
   CAST(sum(1 - file.is_created) AS BIGINT) AS files_edited
 FROM file
@@ -52,4 +54,5 @@ GROUP BY
   file.day,
   file.user_id,
   path_language.extension,
-  path_language.language
+  path_language.language,
+  file.agent

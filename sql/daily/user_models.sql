@@ -1,5 +1,5 @@
--- One row is one model that one user used on one day, with its tokens and the standard credits that they cost.
--- Grain: (org_id, day, user_id, model_id).
+-- One row is one model that one user used with one agent on one day, with its tokens and the standard credits that they cost.
+-- Grain: (org_id, day, user_id, model_id, agent).
 -- Looks back: 0 days.
 WITH
 usage AS (
@@ -8,6 +8,7 @@ usage AS (
     day,
     user_id,
     model_id,
+    coalesce(agent, '') AS agent,
     count(*) AS calls,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
@@ -20,7 +21,18 @@ usage AS (
     org_id,
     day,
     user_id,
-    model_id
+    model_id,
+    coalesce(agent, '')
+),
+-- The tokens of each agent with those of the agents before it by name.
+agent_usage AS (
+  SELECT
+    *,
+    sum(input_tokens + output_tokens) OVER so_far AS tokens_so_far,
+    sum(cache_write_tokens) OVER so_far AS cache_write_tokens_so_far,
+    sum(cache_read_tokens) OVER so_far AS cache_read_tokens_so_far
+  FROM usage
+  WINDOW so_far AS (PARTITION BY org_id, day, user_id, model_id ORDER BY agent ROWS UNBOUNDED PRECEDING)
 ),
 -- A model has the rates of the longest listed id that its name begins with: its own id is the longest, the default's empty id the
 -- shortest. Of the dated entries it has the newest that is valid on the day, else the first.
@@ -49,30 +61,42 @@ model_rates AS (
       CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC NULLS LAST,
       rates.valid_from
   ) = 1
+),
+priced AS (
+  SELECT
+    agent_usage.*,
+    coalesce(model_rates.model_tier, 'standard') AS model_tier,
+    CASE WHEN coalesce(model_rates.rates_id, '') = '' THEN 0 ELSE 1 END AS is_on_rate_card,
+    credits(
+      coalesce(model_rates.multiplier, 1.0),
+      agent_usage.tokens_so_far,
+      coalesce(model_rates.cache_write_rate, 1.0),
+      agent_usage.cache_write_tokens_so_far,
+      coalesce(model_rates.cache_read_rate, 0.1),
+      agent_usage.cache_read_tokens_so_far
+    ) AS credits_so_far
+  FROM agent_usage
+  LEFT JOIN model_rates
+    ON model_rates.day = agent_usage.day
+    AND model_rates.model_id = agent_usage.model_id
 )
 SELECT
-  CAST(usage.org_id AS VARCHAR) AS org_id,
-  CAST(usage.day AS DATE) AS day,
-  CAST(usage.user_id AS VARCHAR) AS user_id,
-  CAST(usage.model_id AS VARCHAR) AS model_id,
-  CAST(coalesce(model_rates.model_tier, 'standard') AS VARCHAR) AS model_tier,
-  CAST(CASE WHEN coalesce(model_rates.rates_id, '') = '' THEN 0 ELSE 1 END AS BIGINT) AS is_on_rate_card,
-  CAST(usage.calls AS BIGINT) AS calls,
-  CAST(usage.input_tokens AS BIGINT) AS input_tokens,
-  CAST(usage.output_tokens AS BIGINT) AS output_tokens,
-  CAST(usage.cache_read_tokens AS BIGINT) AS cache_read_tokens,
-  CAST(usage.cache_write_tokens AS BIGINT) AS cache_write_tokens,
-  CAST(usage.cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
-  -- Rounded here, at the finest grain, so that every breakdown adds up exactly.
-  CAST(credits(
-    coalesce(model_rates.multiplier, 1.0),
-    usage.input_tokens + usage.output_tokens,
-    coalesce(model_rates.cache_write_rate, 1.0),
-    usage.cache_write_tokens,
-    coalesce(model_rates.cache_read_rate, 0.1),
-    usage.cache_read_tokens
-  ) AS BIGINT) AS billable_tokens
-FROM usage
-LEFT JOIN model_rates
-  ON model_rates.day = usage.day
-  AND model_rates.model_id = usage.model_id
+  CAST(org_id AS VARCHAR) AS org_id,
+  CAST(day AS DATE) AS day,
+  CAST(user_id AS VARCHAR) AS user_id,
+  CAST(model_id AS VARCHAR) AS model_id,
+  CAST(agent AS VARCHAR) AS agent,
+  CAST(model_tier AS VARCHAR) AS model_tier,
+  CAST(is_on_rate_card AS BIGINT) AS is_on_rate_card,
+  CAST(calls AS BIGINT) AS calls,
+  CAST(input_tokens AS BIGINT) AS input_tokens,
+  CAST(output_tokens AS BIGINT) AS output_tokens,
+  CAST(cache_read_tokens AS BIGINT) AS cache_read_tokens,
+  CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
+  CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
+  -- Rounded for the user and model, so that every breakdown adds up exactly: an agent has what it adds to the agents before it.
+  CAST(
+    credits_so_far - lag(credits_so_far, 1, CAST(0 AS BIGINT)) OVER (PARTITION BY org_id, day, user_id, model_id ORDER BY agent)
+    AS BIGINT
+  ) AS billable_tokens
+FROM priced

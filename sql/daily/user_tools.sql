@@ -1,5 +1,5 @@
--- One row is one tool that one user called on one day.
--- Grain: (org_id, day, user_id, tool_key, server_key).
+-- One row is one tool that one agent of one user called on one day.
+-- Grain: (org_id, day, user_id, tool_key, server_key, agent).
 -- Looks back: 0 days.
 WITH
 -- Keys are computed once per spelling of a name, not once per call.
@@ -10,6 +10,7 @@ spelling AS (
     user_id,
     tool_name,
     mcp_server,
+    coalesce(agent, '') AS agent,
     count(*) AS tool_calls
   FROM counted_events
   WHERE type = 'tool_call'
@@ -19,7 +20,8 @@ spelling AS (
     day,
     user_id,
     tool_name,
-    mcp_server
+    mcp_server,
+    coalesce(agent, '')
 ),
 keyed AS (
   SELECT
@@ -28,6 +30,7 @@ keyed AS (
     user_id,
     tool_key(tool_name, mcp_server) AS tool_key,
     coalesce(server_key(tool_name, mcp_server), '') AS server_key,
+    agent,
     tool_calls
   FROM spelling
   WHERE is_tool_name(tool_name)
@@ -38,6 +41,7 @@ SELECT
   CAST(user_id AS VARCHAR) AS user_id,
   CAST(tool_key AS VARCHAR) AS tool_key,
   CAST(server_key AS VARCHAR) AS server_key,
+  CAST(agent AS VARCHAR) AS agent,
   CAST(sum(tool_calls) AS BIGINT) AS tool_calls
 FROM keyed
 GROUP BY
@@ -45,4 +49,5 @@ GROUP BY
   day,
   user_id,
   tool_key,
-  server_key
+  server_key,
+  agent

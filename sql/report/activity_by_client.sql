@@ -3,7 +3,7 @@
 SELECT
   CAST(day AS DATE) AS day,
   CAST(client AS VARCHAR) AS client,
-  CAST(count(*) AS BIGINT) AS daily_active_users
+  CAST(count(DISTINCT user_id) AS BIGINT) AS daily_active_users
 FROM user_clients
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to

@@ -7,6 +7,7 @@ SELECT
   user_id,
   session_id,
   path,
+  max(coalesce(agent, '')) AS agent,  -- the last by name if several changed it; '' if the events name none
   max(CASE WHEN operation = 'create' THEN 1 ELSE 0 END) AS is_created
 FROM file_changes
 GROUP BY ALL

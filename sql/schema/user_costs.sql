@@ -1,11 +1,12 @@
--- One row is one model that one user used on one day, with the cost of its tokens at the prices of that day, in USD.
--- Grain: (org_id, day, user_id, model_id).
+-- One row is one model that one user used with one agent on one day, with the cost of its tokens at the prices of that day, in USD.
+-- Grain: (org_id, day, user_id, model_id, agent).
 CREATE OR REPLACE VIEW user_costs AS
 SELECT
   org_id,
   day,
   user_id,
   model_id,
+  agent,  -- '' if the events name none
   calls,
   input_tokens,
   output_tokens,
@@ -25,6 +26,7 @@ FROM (
     usage.day AS day,
     usage.user_id AS user_id,
     usage.model_id AS model_id,
+    usage.agent AS agent,
     usage.calls AS calls,
     usage.input_tokens AS input_tokens,
     usage.output_tokens AS output_tokens,

@@ -1,10 +1,11 @@
--- One row is one model that one user used on one day.
--- Grain: (org_id, day, user_id, model_id).
+-- One row is one model that one user used with one agent on one day.
+-- Grain: (org_id, day, user_id, model_id, agent).
 CREATE TABLE user_models (
   org_id                 VARCHAR NOT NULL,
   day                    DATE NOT NULL,
   user_id                VARCHAR NOT NULL,
   model_id               VARCHAR NOT NULL,
+  agent                  VARCHAR NOT NULL,  -- '' if the events name none
   model_tier             VARCHAR NOT NULL,  -- standard, thinking
   is_on_rate_card        BIGINT NOT NULL,   -- 1; 0 if the default rates applied
   calls                  BIGINT NOT NULL,   -- model_usage events
@@ -16,4 +17,4 @@ CREATE TABLE user_models (
   billable_tokens        BIGINT NOT NULL    -- standard credits
 --clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, model_id)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, model_id, agent)

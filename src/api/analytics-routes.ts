@@ -48,16 +48,16 @@ interface Query {
 
 /** The query parameters of an answer's endpoint. */
 function queryOf(answer: Answer): z.ZodType<Query> {
-  const group = GROUPS[answer];
-  if (group !== undefined)
-    return z.strictObject({
-      ...Range,
-      group_by: z
-        .literal(group, `must be ${group} or absent`)
-        .meta({ description: 'one row per group and day instead of one per day', examples: [group] })
-        .optional(),
-    });
-  return answer === 'users' ? z.strictObject({ ...Range, ...Page }) : z.strictObject(Range);
+  const groups = GROUPS[answer];
+  const Grouped = {
+    ...Range,
+    group_by: z
+      .enum(groups, `must be ${groups.join(', ')} or absent`)
+      .meta({ description: 'one row per group and day instead of one per day', examples: groups.slice(0, 1) })
+      .optional(),
+  };
+  if (answer === 'users') return z.strictObject({ ...Grouped, ...Page });
+  return z.strictObject(groups.length > 0 ? Grouped : Range);
 }
 
 /** Throws 400 if a range is empty or hasn't ended. */

@@ -6,11 +6,14 @@ export type Family = (typeof FAMILIES)[number];
 export const ANSWERS = [...FAMILIES, 'quality'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
-/** What a family's rows can be grouped by (public-api.md 4.6-4.10). */
-export const GROUPS: Partial<Record<Answer, string>> = {
-  tokens: 'model',
-  tools: 'tool_name',
-  activity: 'client',
+/** What an answer's rows can be grouped by (public-api.md 4.6-4.10), and by agent (ours). */
+export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
+  tokens: ['model', 'agent'],
+  tools: ['tool_name'],
+  activity: ['client', 'agent'],
+  productivity: [],
+  users: ['agent'],
+  quality: [],
 };
 
 /** The file of `sql/answer` that has an answer's rows. */

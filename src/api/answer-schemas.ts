@@ -45,9 +45,9 @@ const Page = {
 };
 
 function answerOf(answer: Answer): z.ZodType {
-  const group = GROUPS[answer];
   const days = z.array(DAYS[answer]);
-  const data = group === undefined ? days : z.union([days, z.array(rowOf(fileOf(answer, group)))]);
+  const groups = GROUPS[answer].map((group) => z.array(rowOf(fileOf(answer, group))));
+  const data = groups.length === 0 ? days : z.union([days, ...groups]);
   return z.object({ data, meta: z.object(answer === 'users' ? { ...Meta, ...Page } : Meta) });
 }
 

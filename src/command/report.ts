@@ -23,7 +23,10 @@ export function add(program: Command, invocation: Invocation): void {
     .requiredOption('--org <org>', 'organization')
     .requiredOption('--from <day>', 'first day')
     .requiredOption('--to <day>', 'last day')
-    .option('--group-by <what>', 'model (tokens), tool_name (tools) or client (activity)')
+    .option(
+      '--group-by <what>',
+      'agent (tokens, activity, users), model (tokens), tool_name (tools) or client (activity)',
+    )
     .addOption(
       new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
         .choices(['table', 'json', 'csv'])
@@ -41,9 +44,11 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
   if (to > last)
     throw new UsageError(`--to must be ${last} or earlier: later days have not ended yet (UTC).`);
   const groups = GROUPS[answer];
-  if (groupBy !== undefined && groupBy !== groups) {
+  if (groupBy !== undefined && !groups.includes(groupBy)) {
     throw new UsageError(
-      groups === undefined ? `${answer} has no --group-by.` : `--group-by of ${answer} must be ${groups}.`,
+      groups.length === 0
+        ? `${answer} has no --group-by.`
+        : `--group-by of ${answer} must be ${groups.join(' or ')}.`,
     );
   }
   const chosen = settings();

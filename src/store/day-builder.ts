@@ -14,6 +14,7 @@ export const DAY_TABLES = [
   'user_slash_commands',
   'user_hooks',
   'user_extensions',
+  'user_agents',
   'users',
   'tools',
   'activity',

@@ -32,8 +32,11 @@ export interface Defined {
   readonly define: (text: string) => Promise<unknown>;
   /** The names of a table's columns; none where there is no such table. */
   readonly columns: (table: string) => Promise<string[]>;
-  /** Makes a table anew, given the columns that it had. A day table keeps its rows, which are served until their days are built again. */
-  readonly renew: (table: SqlText, old: readonly string[]) => Promise<void>;
+  /**
+   * Makes a table anew. A day table begins with the rows of a table that has these columns, mostly its own old ones, which are served
+   * until their days are built again.
+   */
+  readonly renew: (table: SqlText, from: string, columns: readonly string[]) => Promise<void>;
   /** Fills a table with reference data in place of what it has. */
   readonly fill: (reference: Reference) => Promise<void>;
 }
@@ -47,6 +50,9 @@ export async function newestChange({
   const [applied] = await select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   return Number(applied?.newest);
 }
+
+/** The table whose rows a new day table begins with, on the days that an earlier version built: until then no agent was told apart. */
+const BEGINNINGS: Readonly<Record<string, string>> = { user_agents: 'users' };
 
 async function factsIn({ select }: Defined): Promise<Map<string, string>> {
   const facts = await select('SELECT name, value FROM facts');
@@ -81,7 +87,9 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
     await define(definitions.functions);
     for (const { text } of definitions.ownTables) await define(text);
     for (const table of oldTables(database, facts)) {
-      await database.renew(table, await database.columns(table.name));
+      const own = await database.columns(table.name);
+      const from = own.length > 0 ? table.name : (BEGINNINGS[table.name] ?? table.name);
+      await database.renew(table, from, await database.columns(from));
       if (table.name === 'trailing_days')
         await run(`INSERT INTO trailing_days VALUES ${Array.from({ length: 30 }, (_, day) => `(${day})`)}`);
       renewed.add(table.name);
@@ -155,11 +163,12 @@ export function definedIn(session: Session): Defined {
       const sql = 'SELECT column_name FROM duckdb_columns() WHERE NOT internal AND table_name = $table';
       return (await session.select(sql, { table })).map(({ column_name }) => String(column_name));
     },
-    renew: async ({ name, text }, old) => {
-      if (old.length > 0) await run(`ALTER TABLE ${name} RENAME TO old_${name}`);
+    renew: async ({ name, text }, from, old) => {
+      const source = from === name ? `old_${name}` : from;
+      if (old.length > 0 && from === name) await run(`ALTER TABLE ${name} RENAME TO ${source}`);
       await run(text);
       if (old.length > 0 && (BUILT_TABLES as readonly string[]).includes(name))
-        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM old_${name}`);
+        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM ${source}`);
       await run(`DROP TABLE IF EXISTS old_${name} CASCADE`);
     },
     fill: async ({ table, insert }) => {

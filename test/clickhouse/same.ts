@@ -14,7 +14,7 @@ export async function answersOf(
 ): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const answer of ANSWERS) {
-    for (const groupBy of [undefined, GROUPS[answer]]) {
+    for (const groupBy of [undefined, ...GROUPS[answer]]) {
       const pages: unknown[] = [];
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const limit = answer === 'users' ? USERS_A_PAGE : undefined;

@@ -93,8 +93,7 @@ export async function answersOf(
   const rows: Record<string, unknown[]> = {};
   for (const family of FAMILIES.filter(isAsked)) {
     rows[family] = (await report(world.store, family, { orgId, from, to })).data;
-    const groupBy = GROUPS[family];
-    if (groupBy !== undefined)
+    for (const groupBy of GROUPS[family])
       rows[`${family} by ${groupBy}`] = (
         await report(world.store, family, { orgId, from, to, groupBy })
       ).data;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { activity, activityByClient } from '../oracle/activity.js';
+import type { activityByAgent, tokensByAgent, usersByAgent } from '../oracle/agents.js';
 import { answers as oracle } from '../oracle/answers.js';
 import type { SentEvent } from '../oracle/event.js';
 import { NOW, organization } from '../oracle/generate.js';
@@ -51,6 +52,23 @@ const TOKENS = [
   'cache_write_tokens',
 ];
 
+const COUNTS_OF_USERS = [
+  'tool_calls',
+  'billable_tokens',
+  'files_created',
+  'files_edited',
+  'git_commits',
+  'git_prs_created',
+  'mcp_calls',
+  'skill_calls',
+  'slash_commands',
+  'hooks',
+  'sessions',
+  'messages',
+  'user_messages',
+  'assistant_messages',
+];
+
 /** What must hold between an organization's answers, whatever its events are. */
 function expectToAgree(answers: Record<string, unknown[]>): void {
   const day = {
@@ -67,6 +85,17 @@ function expectToAgree(answers: Record<string, unknown[]>): void {
     ['tool_calls'],
     'by tool',
   );
+  const byAgent = answers['users by agent'] as ReturnType<typeof usersByAgent>;
+  expectSums(day.tokens, answers['tokens by agent'] as ReturnType<typeof tokensByAgent>, TOKENS, 'by agent');
+  expectSums(
+    day.activity,
+    answers['activity by agent'] as ReturnType<typeof activityByAgent>,
+    ['sessions', 'messages', 'user_messages'],
+    'by agent',
+  );
+  const ofUserDay = <T extends { user_id: string; date: string }>(rows: readonly T[]) =>
+    rows.map((row) => ({ ...row, date: `${row.date} of ${row.user_id}` }));
+  expectSums(ofUserDay(people), ofUserDay(byAgent), COUNTS_OF_USERS, 'by agent');
   expectSums(day.tokens, people, ['billable_tokens'], 'users');
   expectSums(day.tools, people, ['tool_calls'], 'users');
   expectSums(day.activity, people, ['sessions', 'messages', 'user_messages'], 'users');

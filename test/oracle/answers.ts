@@ -1,4 +1,5 @@
 import { activity, activityByClient } from './activity.js';
+import { activityByAgent, tokensByAgent, usersByAgent } from './agents.js';
 import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
@@ -17,12 +18,15 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
   return {
     tokens: tokens(organization),
     'tokens by model': tokensByModel(organization),
+    'tokens by agent': tokensByAgent(organization),
     tools: tools(organization),
     'tools by tool_name': toolsByToolName(organization),
     activity: activity(organization),
     'activity by client': activityByClient(organization),
+    'activity by agent': activityByAgent(organization),
     productivity: productivity(organization),
     users: users(organization),
+    'users by agent': usersByAgent(organization),
     quality: quality(organization),
     summary: summary(organization),
   };

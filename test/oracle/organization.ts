@@ -22,6 +22,16 @@ export function sessionOf(event: StoredEvent): string {
   return JSON.stringify([event.user_id, event.session_id]);
 }
 
+/** The agent that an event names; '' if it names none. */
+export function agentOf(event: StoredEvent): string {
+  return event.text('agent') ?? '';
+}
+
+/** Whom something counts for that several events tell of: the last of their agents by name. */
+export function lastAgentOf(events: readonly StoredEvent[]): string {
+  return events.map(agentOf).sort(byteOrder).at(-1) ?? '';
+}
+
 /** One organization: its events, and the words that all families share. */
 export class Organization {
   /** All that are stored. */

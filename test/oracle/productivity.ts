@@ -1,7 +1,7 @@
 import type { StoredEvent } from './event.js';
-import { counted, distinct, groups } from './lists.js';
+import { counted, groups } from './lists.js';
 import { extensionOf, languageOf } from './names.js';
-import { type Organization, ofType } from './organization.js';
+import { lastAgentOf, type Organization, ofType } from './organization.js';
 
 /** metrics.md, "productivity". */
 
@@ -9,6 +9,7 @@ import { type Organization, ofType } from './organization.js';
 interface File {
   readonly path: string;
   readonly isCreated: boolean;
+  readonly agent: string;
 }
 
 export function filesOf(events: readonly StoredEvent[]): File[] {
@@ -18,26 +19,31 @@ export function filesOf(events: readonly StoredEvent[]): File[] {
   return [...changes.values()].map((same) => ({
     path: same[0]?.text('path') ?? '',
     isCreated: same.some((event) => event.text('operation') === 'create'),
+    agent: lastAgentOf(same),
   }));
 }
 
-/** One name counts once per user; an event without a name counts by itself. Events are those of one day. */
-function distinctNames(events: readonly StoredEvent[], member: string): number {
-  const names = events.map((event) =>
+/**
+ * One name counts once per user; an event without a name counts by itself. Events are those of one day. With an agent, those that
+ * count for it.
+ */
+function distinctNames(events: readonly StoredEvent[], member: string, agent?: string): number {
+  const named = groups(events, (event) =>
     event.text(member) === null
       ? JSON.stringify([event.event_id])
       : JSON.stringify([event.user_id, event.text(member)]),
   );
-  return distinct(names).length;
+  return [...named.values()].filter((same) => agent === undefined || lastAgentOf(same) === agent).length;
 }
 
-export function madeBy(events: readonly StoredEvent[]) {
-  const files = filesOf(events);
+/** What was made on one day: by all agents, or by one. */
+export function madeBy(events: readonly StoredEvent[], agent?: string) {
+  const files = filesOf(events).filter((file) => agent === undefined || file.agent === agent);
   return {
     files_created: files.filter(({ isCreated }) => isCreated).length,
     files_edited: files.filter(({ isCreated }) => !isCreated).length,
-    git_commits: distinctNames(ofType(events, 'git_commit'), 'commit_sha'),
-    git_prs_created: distinctNames(ofType(events, 'pull_request'), 'url'),
+    git_commits: distinctNames(ofType(events, 'git_commit'), 'commit_sha', agent),
+    git_prs_created: distinctNames(ofType(events, 'pull_request'), 'url', agent),
   };
 }
 

@@ -1,7 +1,7 @@
 import { credits, type Tokens, tierOf } from './credits.js';
 import type { StoredEvent } from './event.js';
 import { byteOrder, distinct, groups, sum } from './lists.js';
-import { type Organization, ofType } from './organization.js';
+import { agentOf, type Organization, ofType } from './organization.js';
 
 /** metrics.md, "tokens". */
 
@@ -31,6 +31,17 @@ export function creditsOf(usage: readonly StoredEvent[], { rateCard }: Organizat
       return credits(tokensOf(calls), text('model') ?? '', day, rateCard);
     }),
   );
+}
+
+/** What an agent's calls add to those of the agents before it by name. */
+export function creditsOfAgent(
+  usage: readonly StoredEvent[],
+  agent: string,
+  organization: Organization,
+): number {
+  const before = usage.filter((event) => byteOrder(agentOf(event), agent) < 0);
+  const own = usage.filter((event) => agentOf(event) === agent);
+  return creditsOf([...before, ...own], organization) - creditsOf(before, organization);
 }
 
 function byModel(usage: readonly StoredEvent[], organization: Organization) {

@@ -1,11 +1,12 @@
+import { usersByAgent } from './agents.js';
 import { isOnCard, type Tokens, tierOf } from './credits.js';
 import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
-import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
-import { creditsOf, longWritesOf, tokensOf } from './tokens.js';
+import { creditsOfAgent, longWritesOf, tokensOf } from './tokens.js';
 
 /** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
 
@@ -43,11 +44,12 @@ function files(organization: Organization): Row[] {
   const bySession = groups(organization.events, (event) => JSON.stringify([event.day, sessionOf(event)]));
   return [...bySession.values()].flatMap((events) => {
     const [{ day, user_id, session_id }] = events as [StoredEvent];
-    return filesOf(events).map(({ path, isCreated }) => ({
+    return filesOf(events).map(({ path, isCreated, agent }) => ({
       day,
       user_id,
       session_id,
       path,
+      agent,
       is_created: isCreated ? 1 : 0,
     }));
   });
@@ -70,21 +72,27 @@ function sessions(organization: Organization): Row[] {
   });
 }
 
-/** The rows of a day table: one for each distinct key of a built day, with what its events say. */
+/** The rows of a day table: one for each distinct key and agent of a built day, with what its events say. */
 function perDay(
   organization: Organization,
   key: (event: StoredEvent) => Row | undefined,
   numbers: (events: readonly StoredEvent[]) => Row,
+  byAgent: (event: StoredEvent) => Row = (event) => ({ agent: agentOf(event) }),
 ): Row[] {
   const built = organization.days.flatMap((day) => organization.on(day)).filter((event) => key(event));
-  const keyOf = (event: StoredEvent) => ({ day: event.day, user_id: event.user_id, ...key(event) });
+  const keyOf = (event: StoredEvent) => ({
+    day: event.day,
+    user_id: event.user_id,
+    ...key(event),
+    ...byAgent(event),
+  });
   return [...groups(built, (event) => JSON.stringify(keyOf(event))).values()].map((events) => {
     const [first] = events as [StoredEvent];
     return { ...keyOf(first), ...numbers(events) };
   });
 }
 
-function userSessions(organization: Organization): Row[] {
+function userSessions(organization: Organization, byAgent?: () => Row): Row[] {
   return perDay(
     organization,
     ({ session_id }) => ({ session_id }),
@@ -94,7 +102,17 @@ function userSessions(organization: Organization): Row[] {
       user_turns: userTurns(events).length,
       assistant_messages: ofType(events, 'assistant_message').length,
     }),
+    byAgent,
   );
+}
+
+/** The credits of one agent's calls of one user and model on one day. */
+function creditsIn(calls: readonly StoredEvent[], organization: Organization): number {
+  const [first] = calls as [StoredEvent];
+  const usage = ofType(organization.on(first.day), 'model_usage').filter(
+    ({ user_id, text }) => user_id === first.user_id && text('model') === first.text('model'),
+  );
+  return creditsOfAgent(usage, agentOf(first), organization);
 }
 
 function userModels(organization: Organization): Row[] {
@@ -110,7 +128,7 @@ function userModels(organization: Organization): Row[] {
         calls: calls.length,
         ...tokensOf(calls),
         cache_write_1h_tokens: longWritesOf(calls),
-        billable_tokens: creditsOf(calls, organization),
+        billable_tokens: creditsIn(calls, organization),
       };
     },
   );
@@ -130,7 +148,7 @@ function userCosts(organization: Organization): Row[] {
       return {
         calls: calls.length,
         ...tokens,
-        billable_tokens: creditsOf(calls, organization),
+        billable_tokens: creditsIn(calls, organization),
         ...costs,
         unpriced_tokens: costs.cost_usd === null ? tokensIn(tokens) : 0,
       };
@@ -225,7 +243,7 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     hook_runs: plain('hook_run').map((row) => ({ ...row, matcher: row.matcher ?? '' })),
     sessions: sessions(organization),
     user_sessions: userSessions(organization),
-    active_sessions: userSessions(organization).filter(
+    active_sessions: userSessions(organization, () => ({})).filter(
       ({ tool_calls, user_turns }) => Number(tool_calls) + Number(user_turns) > 0,
     ),
     user_models: userModels(organization),
@@ -234,6 +252,11 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     user_modes: userModes(organization),
     user_tools: userTools(organization),
     user_clients: userClients(organization),
+    user_agents: usersByAgent(organization).map(({ date, group_key, user_email: _, ...row }) => ({
+      day: date,
+      agent: group_key,
+      ...row,
+    })),
     active_users: organization.days.flatMap((day) =>
       organization.activeUsers(day).map((user_id) => ({ day, user_id })),
     ),

@@ -114,20 +114,21 @@ export function definedIn(session: ClickHouseSession): Defined {
       const sql = 'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table';
       return (await session.select(sql, { table: rowsOf(table) })).map(({ name }) => String(name));
     },
-    renew: async ({ name, text }, old) => {
+    renew: async ({ name, text }, from, old) => {
       const table = rowsOf(name);
       if (!DAILY.includes(name) || old.length === 0) {
         await run(`DROP TABLE IF EXISTS ${table} SYNC`);
         await session.define(text);
         return;
       }
+      if (from !== name) await session.define(text);
       const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
       await exchange(table, async (into) => {
         await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
         // Each build has a partition of its own, and an insert by itself takes a hundred at most.
         await run(
           `INSERT INTO ${into} (${columns.map((column) => column.name).join(', ')})
-          SELECT ${carriedOver(columns, old)} FROM ${table}
+          SELECT ${carriedOver(columns, old)} FROM ${rowsOf(from)}
           WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)
           SETTINGS max_partitions_per_insert_block = 0`,
         );

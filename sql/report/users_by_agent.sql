@@ -1,0 +1,13 @@
+-- One row is one agent of a user of a page on a day on which the user was active with it.
+-- Grain: (user_id, day, agent).
+SELECT
+  user_agents.*,
+  user_emails.user_email AS user_email
+FROM user_agents
+LEFT JOIN user_emails
+  ON user_emails.org_id = $org_id
+  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
+  AND user_emails.user_id = user_agents.user_id
+WHERE user_agents.org_id = $org_id
+  AND user_agents.day BETWEEN $from AND $to
+  AND user_agents.user_id BETWEEN $first_user_id AND $last_user_id
