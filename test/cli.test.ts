@@ -139,6 +139,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     [['ingest', 'x.ndjson'], "Required option '--org <org>' not specified"],
     [['ingest', '--org', 'acme'], 'Name the files or folders to read'],
     [['ingest', '--org', 'a b', '.'], '--org must be'],
+    [['ingest', '--org', 'acme', '--source', 'all', '.'], "Paths can't be combined with --source all"],
     [['ingest', '--org', 'acme', '--source', 'emacs', '.'], 'Allowed choices are canonical, claude-code'],
     [['ingest', '--org', 'acme', '--user', 'ada', '.'], "--user can't be combined with --source canonical"],
     [['build', '--from', '2026-02-30'], '--from must be a calendar date as YYYY-MM-DD, not "2026-02-30"'],
@@ -282,6 +283,45 @@ describe('ingest', () => {
     expect(byVariable.stderr).toContain(
       `There is no file or folder ${join(folder, 'elsewhere', 'projects')}`,
     );
+  });
+
+  test('reads every agent of the machine, and says what each has', async () => {
+    const home = temporaryFolder();
+    const droid = join(home, '.factory', 'sessions');
+    mkdirSync(droid, { recursive: true });
+    const lines = [
+      { type: 'session_start', id: 's-1' },
+      {
+        type: 'message',
+        id: 'm1',
+        timestamp: `${TODAY}T00:00:00Z`,
+        message: { role: 'user', content: 'Greet' },
+      },
+    ];
+    writeFileSync(
+      join(droid, 's-1.jsonl'),
+      `${lines.map((line) => JSON.stringify(line)).join('\n')}\nno JSON\n`,
+    );
+    // Only what is in this home.
+    const env = { HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', XDG_DATA_HOME: '', COPILOT_HOME: '' };
+    const args = ['ingest', '--org', 'acme', '--source', 'all'];
+    const { code, stdout } = await daybook(args, { cwd: home, env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ *droid +1 +0 +1 +0 +1 +\S+sessions *$/m);
+    expect(stdout).toMatch(/^ *claude-code +0 +0 +0 +0 +0 +none at \S+projects *$/m);
+    expect(stdout).toContain('s-1.jsonl:3: ');
+    const again = await daybook([...args, '--json', '--strict'], { cwd: home, env });
+    expect(again.code).toBe(1);
+    const { agents } = JSON.parse(again.stdout) as { agents: { agent: string }[] };
+    expect(agents.find(({ agent }) => agent === 'droid')).toEqual({
+      agent: 'droid',
+      read: 1,
+      unchanged: 0,
+      accepted: 0,
+      duplicates: 1,
+      rejected: 1,
+      folder: droid,
+    });
   });
 
   test('says what was rejected and where, and --strict makes it an error', async () => {

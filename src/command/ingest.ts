@@ -4,13 +4,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { expandPath } from '../config.js';
+import { type Config, expandPath } from '../config.js';
 import { UsageError } from '../exit.js';
-import { inputFiles } from '../ingest/input-files.js';
+import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
-import { bytes, count, withProgress } from '../terminal.js';
+import { bytes, count, table, withProgress } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 
 interface IngestOptions {
@@ -21,13 +21,9 @@ interface IngestOptions {
   readonly json?: boolean;
 }
 
-/** The folders that are read where none is named. */
-const DEFAULTS = SOURCES.flatMap(({ name, folders }) =>
-  folders.map((folder) => `with --source ${name}: ${folder}`),
-);
-
-/** The sources that can be taken for events. */
-const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers).map(({ name }) => name);
+/** The sources that can be taken for events, and are read together as the source `all`. */
+const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers);
+const ALL = 'all';
 
 /** Adds `ingest` to the program. */
 export function add(program: Command, invocation: Invocation): void {
@@ -36,17 +32,19 @@ export function add(program: Command, invocation: Invocation): void {
     .description(
       'read events or transcripts from files (also .gz and .zst), folders, or - for standard input',
     )
-    .argument('[path...]', `files and folders to read (default ${DEFAULTS.join(', ')})`)
+    .argument('[path...]', 'files and folders to read (default: where the agent keeps them)')
     .requiredOption('--org <org>', 'organization that the events belong to')
     .addOption(
-      new Option('--source <name>', 'what wrote the files')
-        .choices(SOURCES.map(({ name }) => name))
+      new Option('--source <name>', 'what wrote the files; all reads every agent of this machine')
+        .choices([...SOURCES.map(({ name }) => name), ALL])
         .default(CANONICAL.name),
     )
     .option('--user <id>', 'user whose transcripts these are (default: your user name)')
     .option('--strict', 'exit with 1 if any line is rejected')
     .option('--json', 'print one JSON object')
-    .action((paths: string[], options: IngestOptions) => run(paths, options, invocation));
+    .action((paths: string[], options: IngestOptions) =>
+      options.source === ALL ? runAll(paths, options, invocation) : run(paths, options, invocation),
+    );
 }
 
 async function run(paths: string[], options: IngestOptions, { settings, clock }: Invocation): Promise<void> {
@@ -68,15 +66,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
       named.map((path) => (path === '-' ? spool : path)),
       source,
     ).map((file) => (file.path === spool ? { ...file, state: undefined } : file));
-    const request = {
-      orgId: options.org,
-      source: source.name,
-      userId: source.namesUsers ? undefined : (options.user ?? userInfo().username),
-      files,
-    };
-    const result = await withProgress('Reading', (progress) =>
-      call(chosen, clock, 'ingest', request, progress),
-    );
+    const result = await read(source, files, options, { chosen, clock });
     if (files.length === 0)
       process.stderr.write(
         `Found no files to read in ${named.join(', ')}: docs/events.md says which names count.\n`,
@@ -89,13 +79,72 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
       source.namesUsers &&
       examples.every(({ detail }) => /^(event_id|user_id) is required/.test(detail))
     )
-      process.stderr.write(`If an agent wrote these files, name it: --source ${AGENTS.join(' or ')}.\n`);
+      process.stderr.write(
+        `If an agent wrote these files, name it: --source ${AGENTS.map(({ name }) => name).join(' or ')}.\n`,
+      );
     const isAllRejected = rejected > 0 && accepted + duplicates === 0;
     if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
   } finally {
     await rm(spool, { force: true });
   }
 }
+
+/** Takes in files of a source. */
+function read(
+  source: Source,
+  files: readonly InputFile[],
+  { org, user = userInfo().username }: IngestOptions,
+  { chosen, clock }: { chosen: Config; clock: () => number },
+): Promise<Ingested> {
+  const userId = source.namesUsers ? undefined : user;
+  const request = { orgId: org, source: source.name, userId, files: [...files] };
+  return withProgress(`Reading ${source.title}`, (progress) =>
+    call(chosen, clock, 'ingest', request, progress),
+  );
+}
+
+/** Reads what every agent keeps on this machine, and says for each what was found. An agent that can't be read stops no other. */
+async function runAll(
+  paths: readonly string[],
+  options: IngestOptions,
+  { settings, clock }: Invocation,
+): Promise<void> {
+  if (paths.length > 0)
+    throw new UsageError(`Paths can't be combined with --source ${ALL}: name the source of the paths.`);
+  const chosen = settings();
+  const rows: Record<string, string | number>[] = [];
+  const details: string[] = [];
+  for (const source of AGENTS) {
+    const folders = source.folders.map(expandPath);
+    const found = folders.filter((folder) => existsSync(folder));
+    let result = NOTHING;
+    try {
+      const files = inputFiles(found, source);
+      if (files.length > 0) result = await read(source, files, options, { chosen, clock });
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      details.push(error.message);
+      process.exitCode = 1;
+    }
+    const { files, unchanged, accepted, duplicates, rejected, examples } = result;
+    const folder = found.length > 0 ? found.join(', ') : `none at ${folders.join(', ')}`;
+    rows.push({ agent: source.name, read: files, unchanged, accepted, duplicates, rejected, folder });
+    details.push(...examples.map((one) => `${one.source}:${one.line_no}: ${one.detail}`));
+    if (options.strict === true && rejected > 0) process.exitCode = 1;
+  }
+  if (options.json === true) print(JSON.stringify({ agents: rows }));
+  else print([table(rows), ...details.map((detail) => `  ${detail}`)].join('\n'));
+}
+
+/** What is taken in of an agent that isn't here. */
+const NOTHING: Pick<Ingested, 'files' | 'unchanged' | 'accepted' | 'duplicates' | 'rejected' | 'examples'> = {
+  files: 0,
+  unchanged: 0,
+  accepted: 0,
+  duplicates: 0,
+  rejected: 0,
+  examples: [],
+};
 
 /** The default folders of a source that exist here; all of them where none does, so that an error can name them. */
 function foldersOf({ folders }: Source): string[] {
