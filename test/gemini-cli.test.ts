@@ -172,12 +172,16 @@ describe('tools', () => {
   });
 
   test('that change files say which, how, and how many lines', async () => {
-    const display = (isNewFile: boolean, added: number, removed: number) => ({
-      resultDisplay: { isNewFile, diffStat: { model_added_lines: added, model_removed_lines: removed } },
+    const display = (isNewFile: boolean, added: number, removed: number, filePath?: string) => ({
+      resultDisplay: {
+        isNewFile,
+        filePath,
+        diffStat: { model_added_lines: added, model_removed_lines: removed },
+      },
     });
     const told = await calls(
       call('t1', 'write_file', { file_path: '/a.py' }, 'x', display(true, 2, 0)),
-      call('t2', 'replace', { file_path: 'b.md' }, 'x', display(false, 3, 1)),
+      call('t2', 'replace', { file_path: 'b.md' }, 'x', display(false, 3, 1, '/engine/b.md')),
       call('t3', 'replace', { file_path: 'b.md' }, 'x', { status: 'error' }),
       call('t4', 'read_file', { file_path: 'b.md' }, 'x'),
     );
@@ -185,7 +189,7 @@ describe('tools', () => {
       await told.events('file_change', 'event_id, occurred_at, path, operation, lines_added, lines_removed'),
     ).toEqual([
       ['file:morning:t1', ms(9), '/a.py', 'create', 2, 0],
-      ['file:morning:t2', ms(9), 'b.md', 'edit', 3, 1],
+      ['file:morning:t2', ms(9), '/engine/b.md', 'edit', 3, 1],
     ]);
   });
 

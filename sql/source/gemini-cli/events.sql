@@ -175,7 +175,8 @@ event AS (
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'file_change' AS type,
     id_with('file:' || session_id, id) AS event_id,
-    args.file_path AS path,
+    -- What the model asked for can be relative to a folder that no line names.
+    coalesce(display.filePath, args.file_path) AS path,
     CASE WHEN display.isNewFile THEN 'create' ELSE 'edit' END AS operation,
     display.diffStat.model_added_lines AS lines_added,
     display.diffStat.model_removed_lines AS lines_removed

@@ -38,7 +38,8 @@ message AS (
         "args": { "file_path": "VARCHAR", "command": "VARCHAR" },
         "result": [{ "functionResponse": { "response": { "output": "VARCHAR" } } }],
         "resultDisplay": {
-          "isNewFile": "BOOLEAN", "diffStat": { "model_added_lines": "BIGINT", "model_removed_lines": "BIGINT" }
+          "filePath": "VARCHAR", "isNewFile": "BOOLEAN",
+          "diffStat": { "model_added_lines": "BIGINT", "model_removed_lines": "BIGINT" }
         }
       }]
     }') AS message
