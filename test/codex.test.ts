@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -154,13 +154,14 @@ describe('usage', () => {
       record(11, 'resp_3', [70, 0, 7]),
       count(12, [1570, 500, 66], [70, 0, 7]),
     ];
-    const orgId = await told(legacy);
-    await told(lines, { orgId });
-    expect(await eventsOf(orgId, 'model_usage', `event_id, ${USAGE}, cache_write_tokens`)).toEqual([
-      [`usage:${THREAD}:1000:50`, 'gpt-5.5', 600, 400, 50, 0],
-      ['usage:resp_1', 'gpt-6-sol', 395, 100, 9, 5],
-      ['usage:resp_3', 'gpt-6-sol', 70, 0, 7, 0],
-    ]);
+    const grown = await told(legacy);
+    await told(lines, { orgId: grown });
+    for (const orgId of [grown, await told(lines)])
+      expect(await eventsOf(orgId, 'model_usage', `event_id, ${USAGE}, cache_write_tokens`)).toEqual([
+        [`usage:${THREAD}:1000:50`, 'gpt-5.5', 600, 400, 50, 0],
+        ['usage:resp_1', 'gpt-6-sol', 395, 100, 9, 5],
+        ['usage:resp_3', 'gpt-6-sol', 70, 0, 7, 0],
+      ]);
   });
 
   test('without a model is rejected, and so is everything of a file that names no thread', async () => {
@@ -288,8 +289,10 @@ describe('turns', () => {
   });
 
   test('of threads that an agent has started are none', async () => {
-    const orgId = await told([meta(0, { source: { subagent: 'review' } }), begun(1), prompt(2), reply(3)]);
-    expect(await countsOf(world, orgId)).toMatchObject({ turns: 0, replies: 1 });
+    const turnsOf = async (source: object) =>
+      (await countsOf(world, await told([meta(0, { source }), begun(1), prompt(2), reply(3)]))).turns;
+    expect(await turnsOf({ subagent: 'review' })).toBe(0);
+    expect(await turnsOf({ custom: 'an editor' })).toBe(1);
   });
 
   test('have replies, by the id of the message or by their place', async () => {
@@ -688,6 +691,48 @@ test('rollouts give the same however they grew', async () => {
     file('rollout-2', FORK),
     file('rollout-3', NEWER),
   ]);
+});
+
+/** A JSON value with each of its members, one at a time, replaced by each of some values. */
+function spoiled(value: unknown, by: readonly unknown[]): unknown[] {
+  if (value === null || typeof value !== 'object') return [...by];
+  return Object.entries(value).flatMap(([name, member]) =>
+    spoiled(member, by).map((other) =>
+      Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other },
+    ),
+  );
+}
+
+test('whatever a member holds, the lines around it count', async () => {
+  const values = [
+    null,
+    true,
+    -1,
+    1.5,
+    9e18,
+    1e300,
+    '',
+    'x',
+    'x'.repeat(3000),
+    [],
+    {},
+    [[{ a: [] }]],
+    { a: 1 },
+  ];
+  const orgId = newOrganization();
+  const folder = join(world.folder, orgId);
+  mkdirSync(folder);
+  let files = 0;
+  for (const lines of [LEGACY, NEWER])
+    for (const index of lines.keys())
+      for (const other of spoiled(lines[index], values))
+        world.file(join(orgId, `${++files}.jsonl`), textOf((lines as object[]).with(index, other as object)));
+  expect(files).toBeGreaterThan(1000);
+  await world.ingest([folder], { orgId, source: CODEX, userId: 'ada' });
+  const ids = (orgId: string) => eventsOf(orgId, 'user_message', 'event_id');
+  const whole = await told(LEGACY);
+  await told(NEWER, { orgId: whole });
+  expect(await ids(orgId)).toEqual(expect.arrayContaining(await ids(whole)));
 });
 
 test('a rollout that was archived and packed counts once', async () => {

@@ -338,20 +338,21 @@ CREATE OR REPLACE MACRO codex_success(output) AS
 
 -- How long a tool of Codex took, by the output that it gave the model: milliseconds.
 CREATE OR REPLACE MACRO codex_duration_ms(output) AS
-  CAST(round(1000 * coalesce(
+  clamped(round(1000 * coalesce(
     try_cast(regexp_extract(split_part(output, chr(10) || 'Output:', 1), '(?m)^Wall time:? ([\d.]+) seconds', 1) AS DOUBLE),
     try_cast(regexp_extract(right(output, 200), '"duration_seconds":\s*([\d.]+)', 1) AS DOUBLE)
-  )) AS BIGINT);
+  )));
 -- codex_duration_ms('Script completed' || chr(10) || 'Wall time 0.1 seconds') -> 100;
 -- codex_duration_ms('{"output":"x","metadata":{"exit_code":2,"duration_seconds":1.25}}') -> 1250;
 -- codex_duration_ms('Plan updated') -> NULL;
 
 -- The counters of a usage of OpenAI's API, 0 where they are missing. The cached and the written ones are inside the input.
+-- Counters below 0 are 0, and those beyond all limits stay beyond them.
 CREATE OR REPLACE MACRO codex_tokens(usage) AS {
-  'input': coalesce((usage).input_tokens, 0),
-  'cached': coalesce((usage).cached_input_tokens, 0),
-  'written': coalesce((usage).cache_write_input_tokens, 0),
-  'output': coalesce((usage).output_tokens, 0)
+  'input': least(greatest(coalesce((usage).input_tokens, 0), 0), 1000000000000000),
+  'cached': least(greatest(coalesce((usage).cached_input_tokens, 0), 0), 1000000000000000),
+  'written': least(greatest(coalesce((usage).cache_write_input_tokens, 0), 0), 1000000000000000),
+  'output': least(greatest(coalesce((usage).output_tokens, 0), 0), 1000000000000000)
 };
 -- codex_tokens({'input_tokens': 9, 'cached_input_tokens': 4, 'cache_write_input_tokens': NULL, 'output_tokens': 1}) -> {'input': 9, 'cached': 4, 'written': 0, 'output': 1};
 

@@ -16,7 +16,8 @@ thread AS MATERIALIZED (
     payload.history_base IS NOT NULL AS has_base,
     {
       'id': payload.id,
-      'is_of_agent': coalesce(json_type(payload.source) = 'OBJECT', false),
+      -- A text is how a person started it, and an object what did so instead, unless it is the custom name of a program.
+      'is_of_agent': coalesce(json_type(payload.source) = 'OBJECT' AND (payload.source->'custom') IS NULL, false),
       'client': codex_client_of(payload.originator, payload.source->>'$'),
       'agent_version': payload.cli_version,
       'cwd': payload.cwd,
@@ -123,7 +124,7 @@ usage AS (
   SELECT
     occurred_ms,
     line,
-    'usage:' || payload.response_id AS event_id,
+    id_with('usage', payload.response_id) AS event_id,
     codex_tokens(payload.usage) AS tokens
   FROM own_line
   WHERE type = 'token_usage_record'
@@ -184,7 +185,8 @@ tool_start AS MATERIALIZED (
     CASE WHEN payload.namespace LIKE 'mcp!_!_%' ESCAPE '!' THEN substr(payload.namespace, 6) END AS mcp_server,
     CASE
       WHEN mcp_server IS NOT NULL THEN payload.namespace || '__' || payload.name
-      ELSE coalesce(payload.name, regexp_replace(kind, '_call$', ''))
+      WHEN kind IN ('function_call', 'custom_tool_call') THEN payload.name
+      ELSE regexp_replace(kind, '_call$', '')
     END AS name,
     try_cast(payload.arguments->>'$' AS JSON) AS arguments,
     payload.input AS input,
@@ -221,7 +223,7 @@ tool_end AS MATERIALIZED (
       END,
       exit_code
     ) AS success,
-    CAST(round(1000 * CAST(duration->>'secs' AS DOUBLE) + CAST(duration->>'nanos' AS DOUBLE) / 1e6) AS BIGINT) AS duration_ms,
+    clamped(round(1000 * try_cast(duration->>'secs' AS DOUBLE) + try_cast(duration->>'nanos' AS DOUBLE) / 1e6)) AS duration_ms,
     command,
     output,
     changes,
@@ -308,7 +310,8 @@ tool AS MATERIALIZED (
   LEFT JOIN tool_output
     ON tool_output.source = tool_start.source
     AND tool_output.id = tool_start.id
-  WHERE coalesce(tool_start.name, tool_end.name) IS NOT NULL
+  WHERE tool_start.id IS NOT NULL
+    OR tool_end.name IS NOT NULL
 ),
 -- Commands that commit or open a pull request, and succeed. A script says only how the script ended, so its commands count only if
 -- they don't show themselves.
@@ -391,21 +394,21 @@ event AS (
     occurred_ms,
     line,
     'user_message' AS type,
-    'turn:' || line.thread.id || ':' || turn_id || ':' || place AS event_id
+    id_with('turn:' || line.thread.id, turn_id || ':' || place) AS event_id
   FROM turn
   UNION ALL BY NAME
   SELECT
     occurred_ms,
     line,
     'assistant_message' AS type,
-    'message:' || coalesce(id, line.thread.id || ':' || turn_id || ':' || place) AS event_id
+    id_with('message', coalesce(id, line.thread.id || ':' || turn_id || ':' || place)) AS event_id
   FROM reply
   UNION ALL BY NAME
   SELECT
     occurred_ms,
     line,
     'tool_call' AS type,
-    'tool:' || id AS event_id,
+    id_with('tool', id) AS event_id,
     name AS tool_name,
     mcp_server,
     success,
@@ -416,7 +419,7 @@ event AS (
     occurred_ms,
     line,
     'file_change' AS type,
-    'file:' || id || ':' || md5(path) AS event_id,
+    id_with('file', id || ':' || md5(path)) AS event_id,
     path,
     operation,
     lines_added,
@@ -428,7 +431,7 @@ event AS (
     result_ms AS occurred_ms,
     line,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
+    id_with('commit', id) AS event_id,
     printed_commit(output) AS commit_sha
   FROM git_command
   WHERE is_commit
@@ -437,7 +440,7 @@ event AS (
     result_ms AS occurred_ms,
     line,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
+    id_with('pull_request', id) AS event_id,
     printed_pull_request(coalesce(created_pull_request, output)) AS url
   FROM git_command
   WHERE is_pull_request
