@@ -9,6 +9,7 @@ const PROGRAM = [
   'test/agent.test.ts',
   'test/backup.test.ts',
   'test/cli.test.ts',
+  'test/collect.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',

@@ -15,25 +15,32 @@ const { createProgram, fail } = await import('./command/program.js');
 const { program, invocation } = createProgram(Date.now, process.env);
 
 /** Every command, in the order of the help. What a command alone needs is loaded when it runs. */
-const commands = await Promise.all([
-  import('./command/serve.js'),
-  import('./command/health.js'),
-  import('./command/ingest.js'),
-  import('./command/build.js'),
-  import('./command/status.js'),
-  import('./command/report.js'),
-  import('./command/show-config.js'),
-  import('./command/sql.js'),
-  import('./command/backup.js'),
-  import('./command/readiness.js'),
-  import('./command/agent.js'),
-  import('./command/computers.js'),
-  import('./command/lake.js'),
-  import('./command/keys.js'),
-  import('./command/controls.js'),
-  import('./command/hooks.js'),
-]);
-for (const { add } of commands) add(program, invocation);
+const COMMANDS: Readonly<
+  Record<string, () => Promise<{ add: (to: typeof program, by: typeof invocation) => void }>>
+> = {
+  serve: () => import('./command/serve.js'),
+  health: () => import('./command/health.js'),
+  ingest: () => import('./command/ingest.js'),
+  collect: () => import('./command/collect.js'),
+  build: () => import('./command/build.js'),
+  status: () => import('./command/status.js'),
+  report: () => import('./command/report.js'),
+  config: () => import('./command/show-config.js'),
+  sql: () => import('./command/sql.js'),
+  backup: () => import('./command/backup.js'),
+  readiness: () => import('./command/readiness.js'),
+  agent: () => import('./command/agent.js'),
+  computers: () => import('./command/computers.js'),
+  lake: () => import('./command/lake.js'),
+  keys: () => import('./command/keys.js'),
+  controls: () => import('./command/controls.js'),
+  hooks: () => import('./command/hooks.js'),
+};
+const named = Object.hasOwn(COMMANDS, noun ?? '') ? COMMANDS[noun ?? ''] : undefined;
+const loaded = await Promise.all(
+  (named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()),
+);
+for (const { add } of loaded) add(program, invocation);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of a pipe has enough.

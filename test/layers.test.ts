@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/api', 'src/lake'],
   ['src/ingest', 'src/readiness', 'src/sql'],
   ['src/hooks'],
-  ['src/computers', 'src/controls'],
+  ['src/collect', 'src/computers', 'src/controls'],
   ['src/aggregate', 'src/backup'],
   ['src/api/prometheus.ts'],
   ['src/api/app.ts'],

@@ -33,7 +33,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /** Writes a file that only its owner can read: whole or not at all, and on disk. */
-export async function writePrivate(folder: string, name: string, text: string): Promise<void> {
+export async function writePrivate(folder: string, name: string, text: string | Uint8Array): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomUUID()}`);
   try {

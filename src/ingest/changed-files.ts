@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { withoutPacking } from '../store/line-numbers.js';
+import { meaningOfSource } from '../store/source-sql.js';
 import type { Store } from '../store/store.js';
 import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
@@ -23,6 +25,25 @@ function sinceOf(known: string, state = ''): number | undefined {
   return since !== undefined && meaning === state.split(' ')[1] ? Number(since) : undefined;
 }
 
+/** Files whose states change with what the source's SQL makes of them too. */
+export function withMeaning(source: Source, files: readonly InputFile[]): InputFile[] {
+  const meaning = meaningOfSource(source);
+  return files.map((file) => ({
+    ...file,
+    state: file.state === undefined ? undefined : `${hash('md5', file.state)} ${meaning}`,
+  }));
+}
+
+/** The files whose states aren't those that are known by their paths. */
+export function changedSince(
+  known: ReadonlyMap<string, string>,
+  files: readonly InputFile[],
+): readonly ChangedFile[] {
+  return files
+    .filter(({ path, state }) => state === undefined || !`${known.get(path)} `.startsWith(`${state} `))
+    .map((file) => ({ ...file, since: sinceOf(known.get(file.path) ?? '', file.state) }));
+}
+
 /**
  * The files that aren't as they were when the store last read them for the same organization, source and user, and those that
  * the source's SQL must see together with one of them.
@@ -36,15 +57,20 @@ export async function changedFiles(
     'SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = $user_id',
     { org_id: orgId, source: source.name, user_id: userId ?? '' },
   );
-  const known = new Map(rows.map(({ path, state }) => [path, String(state)]));
-  const changed = files
-    .filter(({ path, state }) => state === undefined || !`${known.get(path)} `.startsWith(`${state} `))
-    .map((file) => ({ ...file, since: sinceOf(known.get(file.path) ?? '', file.state) }));
-  const { context } = source;
-  if (context === undefined || changed.length === 0) return changed;
-  const paths = new Set(changed.map(({ path }) => path));
+  const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
+  return withContext(source, changedSince(known, files), files);
+}
+
+/** Some files, and those among all that the source's SQL must see together with one of them. */
+export function withContext(
+  { context }: Source,
+  some: readonly ChangedFile[],
+  all: readonly InputFile[],
+): readonly ChangedFile[] {
+  if (context === undefined || some.length === 0) return some;
+  const paths = new Set(some.map(({ path }) => path));
   const needed = new Set([...paths].flatMap((path) => context(path)));
-  return files.filter(
+  return all.filter(
     ({ path }) => paths.has(path) || needed.has(withoutPacking(path)) || needed.has(dirname(path)),
   );
 }

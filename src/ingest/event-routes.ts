@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { Caller } from '../api/auth.js';
 import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
@@ -40,6 +41,17 @@ const Taken = z.object({
     .meta({ description: 'the first hundred rejected lines' }),
 });
 
+const EventSender = z.object({
+  org_id: z.string().meta({ description: 'organization that gets the events', examples: ['acme'] }),
+  user_id: z
+    .string()
+    .nullable()
+    .meta({ description: "the credential's user; null if it belongs to none", examples: ['ada'] }),
+  is_only_user: z
+    .boolean()
+    .meta({ description: 'whether it may send only events of that user', examples: [false] }),
+});
+
 const MIB = 2 ** 20;
 const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
 const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
@@ -62,6 +74,24 @@ export interface InboxDeps extends ApiDeps {
 
 /** Events over HTTP (decisions.md, Events in). */
 export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox }) => {
+  app.get(
+    '/events/sender',
+    {
+      config: { action: 'send events' },
+      schema: {
+        tags: ['events'],
+        summary: 'Whose events a credential sends',
+        description: 'For programs that send events, before they send any.',
+        response: { 200: EventSender },
+      },
+    },
+    async ({ caller }) => ({
+      org_id: caller.orgId,
+      user_id: caller.userId,
+      is_only_user: onlyUserOf(caller) !== null,
+    }),
+  );
+
   // The body goes to disk as it comes, so no parser has it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(MEDIA_TYPES, (_, payload, done) => done(null, payload));
@@ -92,13 +122,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
       const { caller } = request;
       // An empty body without a Content-Type reaches no parser.
       if (request.body === undefined) throw wrongMediaType(request);
-      const onlyUser = may(caller.role, 'send events of other users') ? null : caller.userId;
-      if (onlyUser === null && !may(caller.role, 'send events of other users')) {
-        throw new ApiError(
-          403,
-          'This key belongs to no user, but may send only events of its own user: create one with --user.',
-        );
-      }
+      const onlyUser = onlyUserOf(caller);
       try {
         if (Number(request.headers['content-length'] ?? 0) > PACKED_BYTES) throw new TooLarge();
         const verdict = await inbox.receive(request.body as IncomingMessage, {
@@ -128,6 +152,16 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
     },
   );
 };
+
+/** The user whose events alone a caller may send; null for any. Throws a 403 where there is none. */
+function onlyUserOf({ role, userId }: Caller): string | null {
+  if (may(role, 'send events of other users')) return null;
+  if (userId !== null) return userId;
+  throw new ApiError(
+    403,
+    'This key belongs to no user, but may send only events of its own user: create one with --user.',
+  );
+}
 
 /** Aborted when a client goes away before its answer. */
 export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {

@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
 import { remoteOf } from '../git-remote.js';
 import { requireOrganization } from '../store/organization.js';
-import { meaningOfSource } from '../store/source-sql.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
-import { changedFiles } from './changed-files.js';
+import { changedFiles, withMeaning } from './changed-files.js';
 import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 
@@ -68,15 +66,7 @@ export async function ingest(
     bytes: 0,
     examples: [],
   };
-  const meaning = meaningOfSource(request.source);
-  const changed = await changedFiles(
-    store,
-    request,
-    request.files.map((file) => ({
-      ...file,
-      state: file.state === undefined ? undefined : `${hash('md5', file.state)} ${meaning}`,
-    })),
-  );
+  const changed = await changedFiles(store, request, withMeaning(request.source, request.files));
   total.unchanged = request.files.length - changed.length;
   const skipped = bytesOf(request.files) - bytesOf(changed);
   for (const files of batchesOf(changed)) {

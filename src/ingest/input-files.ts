@@ -15,12 +15,13 @@ export interface InputFile {
   readonly state?: string | undefined;
 }
 
-/** Throws a UsageError for what the one who runs the command may not read. */
-function requireReadable(path: string, isFolder: boolean): void {
+/** The error for what the one who runs the command may not read. */
+function unreadableOf(path: string, isFolder: boolean): UsageError | undefined {
   try {
     accessSync(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK);
+    return undefined;
   } catch {
-    throw new UsageError(`${path} can't be read: change its permissions, or leave it out.`);
+    return new UsageError(`${path} can't be read: change its permissions, or leave it out.`);
   }
 }
 
@@ -33,9 +34,15 @@ function stateOf(source: Source, path: string, found: BigIntStats): string {
 
 /**
  * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names.
- * Throws a UsageError for a path that isn't there or can't be read.
+ * Throws a UsageError for a path that isn't there or can't be read, unless `skip` takes the error.
  */
-export function inputFiles(paths: readonly string[], source: Source): InputFile[] {
+export function inputFiles(
+  paths: readonly string[],
+  source: Source,
+  skip: (error: UsageError) => void = (error) => {
+    throw error;
+  },
+): InputFile[] {
   const files: InputFile[] = [];
   const add = (path: string, isNamed: boolean): void => {
     const found = statOf(path);
@@ -44,8 +51,9 @@ export function inputFiles(paths: readonly string[], source: Source): InputFile[
       if (!isNamed) return;
       throw new UsageError(`There is no file or folder ${path}.`);
     }
-    requireReadable(path, found.isDirectory());
-    if (found.isDirectory()) {
+    const unreadable = unreadableOf(path, found.isDirectory());
+    if (unreadable !== undefined) skip(unreadable);
+    else if (found.isDirectory()) {
       const entries = readdirSync(path, { withFileTypes: true });
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const entry of entries) {

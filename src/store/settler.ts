@@ -28,7 +28,7 @@ interface Faults {
   readonly events: number;
 }
 
-type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
+export type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
 
 const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
 
@@ -92,7 +92,11 @@ class Misread extends Error {}
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
   /** What the queries over lines are defined for. */
-  private defined: SourceSql | undefined;
+  protected defined: SourceSql | undefined;
+  /** The columns of `events` that a line fills. */
+  protected readonly columns: string = EVENT_COLUMNS;
+  /** Whether lines with a fault are kept with their place and reason, or only counted. */
+  protected readonly keepsRejects: boolean = true;
 
   constructor(
     protected readonly session: Session,
@@ -104,6 +108,11 @@ export class Settler {
 
   /** Puts the stored events that the batch may repeat beside its own, where they are kept elsewhere. */
   protected async recall(_number: number): Promise<void> {}
+
+  /** Does all of a batch's work, or nothing when it throws. */
+  protected whole<T>(work: () => Promise<T>): Promise<T> {
+    return this.session.transaction(work);
+  }
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
@@ -120,7 +129,7 @@ export class Settler {
     try {
       for (const file of batch.files)
         if (await isUnreadable(file, batch.source)) return await this.settleNumbered(batch);
-      return await this.session.transaction(() => this.attempt(batch, false));
+      return await this.whole(() => this.attempt(batch, false));
     } catch (error) {
       // With the transaction they are gone.
       this.defined = undefined;
@@ -137,7 +146,7 @@ export class Settler {
     const files: (BatchFile & { isDamaged: boolean })[] = [];
     for (const file of batch.files)
       files.push({ ...file, isDamaged: await this.isCorrupt(file, batch.source) });
-    return this.session.transaction(() => this.attempt({ ...batch, files }, true));
+    return this.whole(() => this.attempt({ ...batch, files }, true));
   }
 
   /**
@@ -177,9 +186,13 @@ export class Settler {
         isNumbered ? readLines(source, readNumbered(source, spool)) : readFiles(source, files),
       );
       const faults = await this.faults();
-      const suspects = isNumbered ? files : await this.suspects(source, files, faults);
+      const suspects = !this.keepsRejects
+        ? []
+        : isNumbered
+          ? files
+          : await this.suspects(source, files, faults);
       await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
-      let rejects = NO_REJECTS;
+      let rejects: Rejects = { ...NO_REJECTS, rejected: faults.lines + faults.events };
       if (suspects.length > 0) {
         if (!isNumbered && source.isChecked !== true) await numberLines(suspects, spool, limitOf(source));
         const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(source, spool);
@@ -206,7 +219,7 @@ export class Settler {
     // What is left out is counted on the way, so that lines are looked at once.
     return overLines(session, () =>
       session.run(
-        `INSERT INTO events (${EVENT_COLUMNS}, batch) SELECT ${EVENT_COLUMNS}, getvariable('batch') FROM checked
+        `INSERT INTO events (${this.columns}, batch) SELECT ${this.columns}, getvariable('batch') FROM checked
         WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
       ),
     );
@@ -293,7 +306,7 @@ export class Settler {
   }
 
   /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
-  private async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
+  protected async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await this.recall(number);
     const late = await this.takeOut('too_late');

@@ -1,0 +1,67 @@
+import { UsageError } from '../exit.js';
+import { type BodySpool, eventsIn } from './body-spool.js';
+import { BodyTooLarge, type EventService, Later } from './event-service.js';
+
+/** How long is waited after the first failure, and at most: then twice as long each time. */
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+/** Sends what waits, the oldest first, and goes easy on a server that can't take it. */
+export class BodySender {
+  sent = 0;
+  rejected = 0;
+  /** Why something waits; undefined when the last attempt went well. */
+  problem: string | undefined;
+  private failures = 0;
+
+  /** `notBefore` is Unix milliseconds: what a server has asked for in an earlier run. */
+  constructor(
+    private readonly spool: BodySpool,
+    private readonly service: EventService,
+    private readonly clock: () => number,
+    public notBefore: number,
+  ) {}
+
+  /** Sends as much as the server takes now. Answers whether nothing waits any more. Throws a UsageError as EventService does. */
+  async send(): Promise<boolean> {
+    for (let name = this.spool.first; name !== undefined; name = this.spool.first) {
+      if (this.clock() < this.notBefore) return false;
+      try {
+        const { accepted, rejected, detail } = await this.service.send(this.spool.read(name));
+        this.spool.remove(name);
+        this.sent += accepted;
+        this.rejected += rejected;
+        this.failures = 0;
+        this.problem =
+          detail === undefined
+            ? undefined
+            : `The server rejects ${rejected} of ${eventsIn(name)} events: ${detail}`;
+      } catch (error) {
+        if (error instanceof BodyTooLarge) {
+          if (await this.spool.split(name)) continue;
+          throw new UsageError(
+            'The service, or a proxy before it, refuses a request with one event (413): allow bodies of 1 MiB there.',
+          );
+        }
+        if (!(error instanceof Later)) throw error;
+        this.failures += 1;
+        const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
+        // Not all machines at the same moment.
+        const spread = wait * (0.5 + Math.random() / 2);
+        this.notBefore = this.clock() + Math.max(error.afterMs ?? 0, spread);
+        this.problem = `${error.message}.`;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The same, and tries again until then: Unix milliseconds. */
+  async sendUntil(until: number, pause: (ms: number) => Promise<void>): Promise<boolean> {
+    while (!(await this.send())) {
+      if (this.notBefore > until) return false;
+      await pause(Math.max(0, this.notBefore - this.clock()));
+    }
+    return true;
+  }
+}

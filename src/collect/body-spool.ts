@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync, gzip } from 'node:zlib';
+import { writePrivate } from '../hooks/spool.js';
+
+const pack = promisify(gzip);
+
+/** A body is well below what proxies take by default: lines, and characters before it is packed. */
+const BODY_LINES = 5000;
+const BODY_CHARACTERS = 4 << 20;
+
+/**
+ * Bodies of events on their way to a server: packed files that only their owner can read. Every event goes through here, so that
+ * it is on disk before its file counts as read, and stays until the server has it.
+ */
+export class BodySpool {
+  private names: string[];
+  /** How much waits: bytes on disk. */
+  bytes: number;
+  private made = 0;
+
+  constructor(
+    private readonly folder: string,
+    private readonly clock: () => number,
+  ) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = readdirSync(folder);
+    // A draft of one who was killed.
+    for (const name of found) if (name.startsWith('.')) rmSync(join(folder, name), { force: true });
+    this.names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
+    this.bytes = this.names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  }
+
+  /** The oldest body that waits. */
+  get first(): string | undefined {
+    return this.names[0];
+  }
+
+  /** How many events wait. */
+  get events(): number {
+    return this.names.reduce((sum, name) => sum + eventsIn(name), 0);
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(join(this.folder, name));
+  }
+
+  /** Keeps events, and returns when they are on disk. */
+  async keep(lines: readonly string[]): Promise<void> {
+    let [some, characters]: [string[], number] = [[], 0];
+    for (const line of lines) {
+      if (some.length >= BODY_LINES || characters + line.length > BODY_CHARACTERS) {
+        await this.add(some);
+        [some, characters] = [[], 0];
+      }
+      some.push(line);
+      characters += line.length;
+    }
+    if (some.length > 0) await this.add(some);
+  }
+
+  /** Removes a body that the server has. */
+  remove(name: string): void {
+    this.bytes -= statSync(join(this.folder, name)).size;
+    rmSync(join(this.folder, name));
+    this.names = this.names.filter((one) => one !== name);
+  }
+
+  /** Puts two halves in the place of a body. Answers whether that can be: an event stays whole. */
+  async split(name: string): Promise<boolean> {
+    const lines = gunzipSync(this.read(name)).toString().trimEnd().split('\n');
+    if (lines.length < 2) return false;
+    const middle = lines.length >> 1;
+    await this.add(lines.slice(0, middle));
+    await this.add(lines.slice(middle));
+    this.remove(name);
+    return true;
+  }
+
+  private async add(lines: readonly string[]): Promise<void> {
+    this.made += 1;
+    const order = `${String(this.clock()).padStart(15, '0')}-${String(this.made).padStart(6, '0')}`;
+    const name = `${order}-${randomUUID().slice(0, 8)}-${lines.length}.ndjson.gz`;
+    const body = await pack(`${lines.join('\n')}\n`);
+    await writePrivate(this.folder, name, body);
+    this.names.push(name);
+    this.bytes += body.length;
+  }
+}
+
+/** How many events are in a body, by its name. */
+export function eventsIn(name: string): number {
+  return Number(/-(\d+)\.ndjson\.gz$/.exec(name)?.[1] ?? 0);
+}

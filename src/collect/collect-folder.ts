@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+import { writePrivate } from '../hooks/spool.js';
+import { nameText } from '../name-text.js';
+
+/**
+ * What `collect` keeps on a machine:
+ *
+ *     connection.json           the server and the key of the installed schedule
+ *     senders/<key>.json        whose events a key sends, by its hash
+ *     <target>/                 a server, an organization and a user
+ *         files.json            the files that were read, and as what
+ *         sent/<file>           what tells their events from others
+ *         spool/<body>          what the server doesn't have yet
+ *         work/                 for the time that files are mapped
+ *         status.json           what was sent when
+ */
+export const COLLECT_FOLDER = join(homedir(), '.daybook', 'collect');
+
+const Connection = z.object({
+  server: z.url({ protocol: /^https?$/, error: 'must be an address as https://daybook.acme.example' }),
+  key: z.string().regex(/^\S{1,8192}$/, 'must be an API key'),
+  user: nameText(128).optional(),
+});
+
+/** The server, and what opens it. `user` is whose events they are, where the key doesn't say. */
+export type Connection = z.infer<typeof Connection>;
+
+/** Whose events a key sends. */
+export interface Sender {
+  readonly orgId: string;
+  /** The key's own user. */
+  readonly userId: string | null;
+  /** Whether it may send events of that user alone. */
+  readonly isOnlyUser: boolean;
+}
+
+/** A server, an organization and a user, and the folder of all that is known of what was sent there. */
+export interface Target {
+  readonly server: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly folder: string;
+}
+
+/** What a JSON file says; undefined for one that isn't there or was cut off. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The connection that options name, or else the one that was installed. Throws a UsageError where there is none, or one that
+ * can't be.
+ */
+export function connectionOf(
+  folder: string,
+  given: { [name in keyof Connection]?: string | undefined },
+): Connection {
+  const installed = readJson(join(folder, 'connection.json'));
+  if (given.server === undefined && given.key === undefined) {
+    const known = Connection.safeParse(installed);
+    if (known.success) return given.user === undefined ? known.data : { ...known.data, user: given.user };
+  }
+  if (given.server === undefined || given.key === undefined)
+    throw new UsageError(
+      'Name the service with --server (or DAYBOOK_URL) and its key with --key (or DAYBOOK_KEY), or run "daybook collect install" once.',
+    );
+  const parsed = Connection.safeParse(given);
+  if (parsed.success) return { ...parsed.data, server: parsed.data.server.replace(/\/+$/, '') };
+  const [issue] = parsed.error.issues;
+  throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
+}
+
+/** Keeps a connection for the runs of the schedule. */
+export function saveConnection(folder: string, connection: Connection): Promise<void> {
+  return writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`);
+}
+
+/** Forgets the server and its key. What was sent stays known. */
+export function forgetConnection(folder: string): void {
+  rmSync(join(folder, 'connection.json'), { force: true });
+}
+
+/** Where the events of a connection go. `ask` asks the server whose they are, once for a key. Throws a UsageError without a user. */
+export async function targetOf(
+  folder: string,
+  { server, key, user }: Connection,
+  ask: () => Promise<Sender>,
+): Promise<Target> {
+  const name = `${hash('sha256', `${server} ${key}`).slice(0, 16)}.json`;
+  let sender = readJson(join(folder, 'senders', name)) as Sender | undefined;
+  if (sender === undefined) {
+    sender = await ask();
+    await writePrivate(join(folder, 'senders'), name, `${JSON.stringify(sender)}\n`);
+  }
+  const { orgId, userId, isOnlyUser } = sender;
+  if (isOnlyUser && user !== undefined && user !== userId)
+    throw new UsageError(`This key sends only events of ${userId}: leave --user out.`);
+  const whose = user ?? userId;
+  if (whose === null)
+    throw new UsageError('This key belongs to no user: say with --user whose sessions these are.');
+  return {
+    server,
+    orgId,
+    userId: whose,
+    folder: join(folder, hash('sha256', JSON.stringify([server, orgId, whose])).slice(0, 16)),
+  };
+}

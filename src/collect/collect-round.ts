@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expandPath } from '../config.js';
+import type { UsageError } from '../exit.js';
+import { type ChangedFile, withContext, withMeaning } from '../ingest/changed-files.js';
+import { type InputFile, inputFiles } from '../ingest/input-files.js';
+import { SOURCES, type Source } from '../ingest/source.js';
+import type { BodySender } from './body-sender.js';
+import type { BodySpool } from './body-spool.js';
+import type { Target } from './collect-folder.js';
+import type { EventMapper, Mapped } from './event-mapper.js';
+import type { SentFiles } from './sent-files.js';
+
+/** How much is mapped at once: bytes of files, which are the measure of what it takes in memory. */
+const BATCH_BYTES = 16 << 20;
+
+/** What a round works with. */
+export interface Round {
+  readonly target: Target;
+  readonly files: SentFiles;
+  readonly spool: BodySpool;
+  /** How much may wait: bytes. */
+  readonly spoolBytes: number;
+  readonly sender: BodySender;
+  readonly clock: () => number;
+  /** Sends what waits when no more may. Answers whether nothing waits any more. */
+  readonly drain: () => Promise<boolean>;
+  /** Called now and then. */
+  readonly touch: () => void;
+}
+
+/** What a round found. */
+export interface RoundResult {
+  /** Files that were read. */
+  read: number;
+  /** New events in them. */
+  events: number;
+  /** Lines that broke a rule. */
+  rejected: number;
+  /** The sentence for a file or folder that can't be read, or for a spool that is full. */
+  problem: string | undefined;
+}
+
+/** The files of a source in its default folders, in order, with their states. */
+function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[] {
+  const folders = source.folders.map(expandPath).filter((path) => existsSync(path));
+  return folders.length === 0 ? [] : withMeaning(source, inputFiles(folders, source, skip));
+}
+
+/** Files that are mapped together, each with those that the source's SQL must see beside it. */
+function* batchesOf(
+  source: Source,
+  changed: readonly ChangedFile[],
+  all: readonly InputFile[],
+): Generator<readonly ChangedFile[]> {
+  const left = new Map(changed.map((file) => [file.path, file]));
+  while (left.size > 0) {
+    const some: ChangedFile[] = [];
+    let bytes = 0;
+    for (const file of left.values()) {
+      if (some.length > 0 && bytes + file.size > BATCH_BYTES) break;
+      some.push(file);
+      bytes += file.size;
+    }
+    const batch = withContext(source, some, all);
+    for (const { path } of batch) left.delete(path);
+    yield batch;
+  }
+}
+
+/**
+ * Maps what is new in the files of all agents, keeps its events until the server has them, and sends them as far as it takes them.
+ * Files count as read once their events are on disk, so a round can end anywhere and the next one goes on. Without anything new
+ * this looks at files and nothing else.
+ */
+export async function collectRound(round: Round): Promise<RoundResult> {
+  const { target, files, sender, spool, spoolBytes } = round;
+  const result: RoundResult = { read: 0, events: 0, rejected: 0, problem: undefined };
+  const found = SOURCES.map((source) => ({
+    source,
+    all: filesOf(source, ({ message }) => {
+      result.problem = message;
+    }),
+  }));
+  await sender.send();
+  const work = join(target.folder, 'work');
+  rmSync(work, { recursive: true, force: true });
+  let mapper: EventMapper | undefined;
+  try {
+    for (const { source, all } of found) {
+      const changed = files.changed(source, all);
+      for (const batch of batchesOf(source, changed, all)) {
+        round.touch();
+        if (spool.bytes >= spoolBytes && !(await round.drain()) && spool.bytes >= spoolBytes) {
+          result.problem = `As much waits in ${target.folder} as may: the rest is read when the server has taken some of it.`;
+          return result;
+        }
+        if (mapper === undefined) {
+          mkdirSync(work, { recursive: true, mode: 0o700 });
+          const { EventMapper } = await import('./event-mapper.js');
+          mapper = await EventMapper.open(work);
+        }
+        await take(round, mapper, source, batch, result);
+        await sender.send();
+      }
+    }
+    if (result.read > 0) {
+      const gone = found.filter(({ source, all }) => files.keepOnly(source, all));
+      if (gone.length > 0) await files.save();
+    }
+    return result;
+  } finally {
+    mapper?.close();
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Maps files together, or one by one where that fails, and keeps their new events. */
+async function take(
+  round: Round,
+  mapper: EventMapper,
+  source: Source,
+  batch: readonly ChangedFile[],
+  result: RoundResult,
+): Promise<void> {
+  const { files, spool, target, clock } = round;
+  let mapped: Mapped;
+  try {
+    mapped = await mapper.map(source, batch, target.userId, clock());
+  } catch {
+    // What the engine says of it can have words of the file in it.
+    if (batch.length > 1) {
+      for (const file of batch) await take(round, mapper, source, [file], result);
+      return;
+    }
+    for (const file of batch.filter(({ path }) => existsSync(path))) {
+      files.noteFailed(source, file);
+      result.problem = `${file.path} can't be read as a file of ${source.name}, and is left out until it changes.`;
+    }
+    await files.save();
+    return;
+  }
+  const known = batch.map((file) => files.digestsOf(source, file));
+  // Of a database only the newest rows are read again.
+  const present = batch.map(({ since }, index) => new Set(since === undefined ? [] : known[index]));
+  const fresh: string[] = [];
+  const seen = new Set<bigint>();
+  for (const { file, digest, line } of mapped.events) {
+    present[file]?.add(digest);
+    if (known[file]?.has(digest) === true || seen.has(digest)) continue;
+    seen.add(digest);
+    fresh.push(line);
+  }
+  await spool.keep(fresh);
+  for (const [index, { path }] of batch.entries())
+    files.note(source, path, mapped.states[index], present[index] ?? new Set());
+  await files.save();
+  result.rejected += mapped.rejected;
+  result.read += batch.length;
+  result.events += fresh.length;
+}

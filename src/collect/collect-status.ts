@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { writePrivate } from '../hooks/spool.js';
+import { readJson, type Target } from './collect-folder.js';
+
+/** How many rounds that sent something are remembered. */
+const ROUNDS_SHOWN = 20;
+
+/** What was sent when. Instants are Unix milliseconds. */
+export interface CollectStatus {
+  readonly server: string;
+  readonly org_id: string;
+  readonly user_id: string;
+  readonly last_run_at: number | null;
+  readonly last_sent_at: number | null;
+  /** Events that the server has taken, also as copies. */
+  readonly events_sent: number;
+  /** Events that the server has rejected. */
+  readonly events_rejected: number;
+  readonly waiting_events: number;
+  readonly waiting_bytes: number;
+  readonly failed_files: number;
+  /** Why something waits or wasn't read; null when all is well. */
+  readonly problem: string | null;
+  /** Before then the server wants to be left alone. */
+  readonly not_before: number | null;
+  /** The newest rounds that sent something. */
+  readonly rounds: readonly { readonly sent_at: number; readonly events: number }[];
+}
+
+/** What was sent to a target so far. */
+export function statusOf({ server, orgId, userId, folder }: Target): CollectStatus {
+  const known = (readJson(join(folder, 'status.json')) ?? {}) as Partial<CollectStatus>;
+  return {
+    last_run_at: null,
+    last_sent_at: null,
+    events_sent: 0,
+    events_rejected: 0,
+    waiting_events: 0,
+    waiting_bytes: 0,
+    failed_files: 0,
+    problem: null,
+    not_before: null,
+    rounds: [],
+    ...known,
+    server,
+    org_id: orgId,
+    user_id: userId,
+  };
+}
+
+export function saveStatus(folder: string, status: CollectStatus): Promise<void> {
+  const rounds = status.rounds.slice(-ROUNDS_SHOWN);
+  return writePrivate(folder, 'status.json', `${JSON.stringify({ ...status, rounds })}\n`);
+}

@@ -1,0 +1,147 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { BodySender } from './body-sender.js';
+import { BodySpool } from './body-spool.js';
+import { type Connection, targetOf } from './collect-folder.js';
+import { collectRound, type RoundResult } from './collect-round.js';
+import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
+import { EventService, Later } from './event-service.js';
+import { OnlyOne } from './only-one.js';
+import { SentFiles } from './sent-files.js';
+
+export interface CollectOptions {
+  readonly folder: string;
+  readonly connection: Connection;
+  readonly spoolBytes: number;
+  /** How long a run goes on with a server that can't take the events. */
+  readonly waitMs: number;
+  /** How long it rests between rounds; undefined for one round. */
+  readonly everyMs: number | undefined;
+  /** Whether all is read and sent again. */
+  readonly again: boolean;
+  readonly clock: () => number;
+  readonly say: (sentence: string) => void;
+}
+
+/** Collects once, or until the process ends. Answers whether nothing waits. Throws a UsageError for a key or an address that is wrong. */
+export async function collect(options: CollectOptions): Promise<boolean> {
+  const { folder, connection, everyMs, clock, say } = options;
+  const service = new EventService(connection, clock);
+  try {
+    const target = await targetOf(folder, connection, () => asked(service, options));
+    const one = OnlyOne.in(target.folder, clock());
+    if (one === undefined) {
+      say(`Another daybook collect works in ${target.folder}, and this one leaves it to that.`);
+      return true;
+    }
+    // What is under way may end anywhere: the next run goes on.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => {
+        rmSync(join(target.folder, 'work'), { recursive: true, force: true });
+        one.end();
+        process.exit(0);
+      });
+    try {
+      const files = new SentFiles(target.folder);
+      if (options.again) await files.clear();
+      const spool = new BodySpool(join(target.folder, 'spool'), clock);
+      const sender = new BodySender(spool, service, clock, statusOf(target).not_before ?? 0);
+      const touch = () => one.touch(clock());
+      const isOnce = everyMs === undefined;
+      const drain = (until: number) =>
+        sender.sendUntil(until, async (ms) => {
+          touch();
+          await wait(ms);
+        });
+      for (;;) {
+        touch();
+        const before = statusOf(target);
+        const [sent, rejected] = [sender.sent, sender.rejected];
+        const until = isOnce ? clock() + options.waitMs : 0;
+        const result = await collectRound({
+          target,
+          files,
+          spool,
+          spoolBytes: options.spoolBytes,
+          sender,
+          drain: () => drain(until),
+          clock,
+          touch,
+        });
+        const isDone = await drain(isOnce ? clock() + options.waitMs : 0);
+        const status = after(before, {
+          now: clock(),
+          sent: sender.sent - sent,
+          rejected: sender.rejected - rejected,
+          waiting_events: spool.events,
+          waiting_bytes: spool.bytes,
+          failed_files: files.failed,
+          problem: result.problem ?? sender.problem ?? null,
+          not_before: sender.notBefore > clock() ? sender.notBefore : null,
+        });
+        await saveStatus(target.folder, status);
+        const sentence = sentenceOf(result, sender.sent - sent, status, before);
+        if (sentence !== undefined || isOnce) say(sentence ?? 'Nothing is new.');
+        if (isOnce) return isDone && result.problem === undefined;
+        // What waits goes as soon as the server may want it.
+        await wait(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
+      }
+    } finally {
+      one.end();
+    }
+  } finally {
+    service.close();
+  }
+}
+
+/** Asks whose events a key sends, again and again while nobody answers; a run that watches never gives up. */
+async function asked(service: EventService, { clock, waitMs, everyMs, say }: CollectOptions) {
+  const until = clock() + waitMs;
+  for (let pause = 1000; ; pause = Math.min(60_000, pause * 2)) {
+    try {
+      return await service.sender();
+    } catch (error) {
+      if (!(error instanceof Later) || (everyMs === undefined && clock() + pause > until)) throw error;
+      if (pause === 1000) say(`${error.message}: trying again.`);
+      await wait(Math.max(pause, error.afterMs ?? 0));
+    }
+  }
+}
+
+type Change = Pick<
+  CollectStatus,
+  'waiting_events' | 'waiting_bytes' | 'failed_files' | 'problem' | 'not_before'
+> & { readonly now: number; readonly sent: number; readonly rejected: number };
+
+function after(before: CollectStatus, { now, sent, rejected, ...present }: Change): CollectStatus {
+  return {
+    ...before,
+    ...present,
+    last_run_at: now,
+    last_sent_at: sent > 0 ? now : before.last_sent_at,
+    events_sent: before.events_sent + sent,
+    events_rejected: before.events_rejected + rejected,
+    rounds: sent > 0 ? [...before.rounds, { sent_at: now, events: sent }] : before.rounds,
+  };
+}
+
+/** What a round did, for people; undefined for nothing. */
+function sentenceOf(
+  { read, rejected }: RoundResult,
+  sent: number,
+  { waiting_events, problem }: CollectStatus,
+  before: CollectStatus,
+): string | undefined {
+  if (read === 0 && sent === 0 && waiting_events === 0 && problem === before.problem) return undefined;
+  return [
+    `${counted(sent, 'event')} sent, ${counted(read, 'file')} read.`,
+    ...(rejected > 0 ? [`${counted(rejected, 'line')} broke a rule.`] : []),
+    ...(waiting_events > 0 ? [`${counted(waiting_events, 'event')} wait for the next run.`] : []),
+    ...(problem === null ? [] : [problem]),
+  ].join(' ');
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,152 @@
+import type { Agent, IncomingMessage, request as requestHttp } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { certificateFaultOf } from '../certificate.js';
+import { messageOf, UsageError } from '../exit.js';
+import { codeOf } from '../folder.js';
+import type { Connection, Sender } from './collect-folder.js';
+
+/** How long the service may take for an answer. */
+const ANSWER_MS = 60_000;
+
+const SenderAnswer = z.object({
+  org_id: z.string(),
+  user_id: z.string().nullable(),
+  is_only_user: z.boolean(),
+});
+const Taken = z.object({
+  accepted: z.number(),
+  rejected: z.number(),
+  errors: z.array(z.object({ detail: z.string() })),
+});
+const Problem = z.object({ detail: z.string() });
+
+/** The service can't do it now, or can't be reached. */
+export class Later extends Error {
+  override name = 'Later';
+
+  /** How long the service wants to be left alone, if it says so. */
+  constructor(
+    message: string,
+    readonly afterMs?: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The service, or what is before it, takes no body of this size. */
+export class BodyTooLarge extends Error {
+  override name = 'BodyTooLarge';
+}
+
+/** What became of the events of a body. */
+export interface Taken {
+  readonly accepted: number;
+  readonly rejected: number;
+  /** What the first rejected event should have been. */
+  readonly detail?: string | undefined;
+}
+
+/** What a Retry-After says: seconds, or a date. */
+function waitOf(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** A service that takes events. All requests share one connection. */
+export class EventService {
+  private agent: Agent | undefined;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly clock: () => number,
+  ) {}
+
+  /** Whose events the key sends. Throws Later, and a UsageError for a key or an address that is wrong. */
+  async sender(): Promise<Sender> {
+    const sender = await this.ask('GET', '/events/sender', SenderAnswer);
+    return { orgId: sender.org_id, userId: sender.user_id, isOnlyUser: sender.is_only_user };
+  }
+
+  /** Sends a body of events. When it returns they are on the service's disk. Throws Later, BodyTooLarge, and a UsageError as above. */
+  async send(body: Buffer): Promise<Taken> {
+    const { accepted, rejected, errors } = await this.ask('POST', '/events', Taken, body);
+    return { accepted, rejected, detail: errors[0]?.detail };
+  }
+
+  close(): void {
+    this.agent?.destroy();
+  }
+
+  private async ask<T>(method: string, path: string, shape: z.ZodType<T>, body?: Buffer): Promise<T> {
+    const { server } = this.connection;
+    let answer: IncomingMessage;
+    let content: string;
+    try {
+      answer = await this.request(method, path, body);
+      content = await text(answer);
+    } catch (error) {
+      const fault = certificateFaultOf(error);
+      const reason = codeOf(error) || messageOf(error);
+      throw new Later(
+        fault === undefined
+          ? `${server} can't be reached (${reason})`
+          : `${server} can't be reached, because ${fault}`,
+      );
+    }
+    const status = answer.statusCode ?? 0;
+    const parsed = parsedJson(content);
+    if (status === 200) {
+      const taken = shape.safeParse(parsed);
+      if (taken.success) return taken.data;
+      // Such as the page of a network that wants a login first.
+      throw new Later(`${server} gives the answer of another program`);
+    }
+    if (status === 413) throw new BodyTooLarge();
+    const detail = Problem.safeParse(parsed).data?.detail.replace(/\.$/, '');
+    const sentence = `${server} answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
+    if (status === 408 || status === 429 || status >= 500)
+      throw new Later(sentence, waitOf(answer.headers['retry-after'], this.clock()));
+    throw new UsageError(
+      detail === undefined ? `${sentence}, and is not a Daybook service: correct --server.` : `${sentence}.`,
+    );
+  }
+
+  private async request(method: string, path: string, body: Buffer | undefined): Promise<IncomingMessage> {
+    const { server, key } = this.connection;
+    const url = new URL(`${server}/api/v1${path}`);
+    // TLS takes as long to load as all the rest.
+    const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+    this.agent ??= new http.Agent({ keepAlive: true, maxSockets: 1 }) as Agent;
+    const { agent } = this;
+    return new Promise((resolve, reject) => {
+      const sent = (http.request as typeof requestHttp)(url, {
+        method,
+        agent,
+        signal: AbortSignal.timeout(ANSWER_MS),
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined
+            ? {}
+            : {
+                'content-type': 'application/x-ndjson',
+                'content-encoding': 'gzip',
+                'content-length': body.length,
+              }),
+        },
+      });
+      sent.on('response', resolve);
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+}
+
+function parsedJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}

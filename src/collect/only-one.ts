@@ -1,0 +1,46 @@
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** After that long without a sign of life a process counts as gone, even if another one has its number now. */
+const HOLDS_MS = 15 * 60_000;
+
+/** Lets one process at a time work in a folder. A killed one is in nobody's way. */
+export class OnlyOne {
+  private constructor(private readonly path: string) {}
+
+  /** Undefined while another process works there. `now` is Unix milliseconds. */
+  static in(folder: string, now: number): OnlyOne | undefined {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, 'running');
+    if (isHeld(path, now)) return undefined;
+    rmSync(path, { force: true });
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+    } catch {
+      return undefined;
+    }
+    return new OnlyOne(path);
+  }
+
+  /** Gives a sign of life. */
+  touch(now: number): void {
+    utimesSync(this.path, now / 1000, now / 1000);
+  }
+
+  end(): void {
+    rmSync(this.path, { force: true });
+  }
+}
+
+function isHeld(path: string, now: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || now - found.mtimeMs > HOLDS_MS) return false;
+  const pid = Number(readFileSync(path, 'utf8'));
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,222 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Connection } from '../collect/collect-folder.js';
+import type { Scheduler } from '../collect/schedule.js';
+import { type Invocation, print } from './program.js';
+
+interface FolderOptions {
+  readonly folder?: string;
+}
+
+interface ConnectionOptions extends FolderOptions {
+  readonly server?: string;
+  readonly key?: string;
+  readonly user?: string;
+}
+
+interface RunOptions extends ConnectionOptions {
+  readonly watch?: boolean;
+  readonly every: number;
+  readonly wait: number;
+  readonly spool: number;
+  readonly again?: boolean;
+}
+
+interface ScheduleOptions extends FolderOptions {
+  readonly scheduler?: Scheduler;
+}
+
+type InstallOptions = ConnectionOptions & ScheduleOptions & { readonly every: number };
+
+function above(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!(number >= least && number <= most))
+      throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+    return number;
+  };
+}
+
+function withFolder(command: Command): Command {
+  return command.option('--folder <folder>', 'folder of all that it keeps (default: ~/.daybook/collect)');
+}
+
+function withConnection(command: Command): Command {
+  return withFolder(
+    command
+      .option('--server <url>', 'address of the service (default: DAYBOOK_URL, else the installed one)')
+      .option(
+        '--key <key>',
+        'API key, or - to read it from standard input (default: DAYBOOK_KEY, else the installed one)',
+      )
+      .option('--user <id>', 'user whose sessions these are, if the key belongs to no user'),
+  );
+}
+
+const schedulerOption = () =>
+  new Option('--scheduler <name>', 'what starts it (default: that of this system)').choices([
+    'systemd',
+    'launchd',
+    'schtasks',
+  ]);
+
+/** Adds `collect` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  const collect = program
+    .command('collect')
+    .description("send the events of all agents' sessions on this machine to a service");
+
+  withConnection(
+    collect
+      .command('run', { isDefault: true })
+      .description('send what is new; "daybook collect" does the same, with the same options'),
+  )
+    .option('--watch', 'go on until it is stopped')
+    .option('--every <seconds>', 'how long --watch rests between rounds', above(1, 86_400), 60)
+    .option('--wait <seconds>', 'how long to try when the service does not answer', above(0, 86_400), 60)
+    .option('--spool <mb>', 'how much may wait on disk for the service', above(0.001, 100_000), 64)
+    .option('--again', 'read and send everything again')
+    .action((options: RunOptions) => run(options, invocation));
+
+  withConnection(
+    collect
+      .command('install')
+      .description('have the system start it every few minutes, also after a restart'),
+  )
+    .option('--every <minutes>', 'how often', above(1, 1440), 5)
+    .addOption(schedulerOption())
+    .action((options: InstallOptions) => install(options, invocation));
+
+  withFolder(
+    collect.command('uninstall').description('end that, and forget the key').addOption(schedulerOption()),
+  ).action(uninstall);
+
+  withFolder(collect.command('status').description('show what was sent when, and what waits'))
+    .option('--json', 'print one JSON object per line')
+    .action(status);
+}
+
+async function folderOf({ folder }: FolderOptions): Promise<string> {
+  const { COLLECT_FOLDER } = await import('../collect/collect-folder.js');
+  return folder === undefined ? COLLECT_FOLDER : resolve(folder);
+}
+
+/** The connection that options, the environment or an earlier installation name. Throws a UsageError without one. */
+async function connectionFor(options: ConnectionOptions, { environment }: Invocation): Promise<Connection> {
+  const { connectionOf } = await import('../collect/collect-folder.js');
+  const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
+  return connectionOf(await folderOf(options), {
+    server: options.server ?? (environment.DAYBOOK_URL || undefined),
+    key: key ?? (environment.DAYBOOK_KEY || undefined),
+    user: options.user,
+  });
+}
+
+async function run(options: RunOptions, invocation: Invocation): Promise<void> {
+  const connection = await connectionFor(options, invocation);
+  const { collect } = await import('../collect/collector.js');
+  const isDone = await collect({
+    folder: await folderOf(options),
+    connection,
+    spoolBytes: options.spool * 2 ** 20,
+    waitMs: options.wait * 1000,
+    everyMs: options.watch === true ? options.every * 1000 : undefined,
+    again: options.again === true,
+    clock: invocation.clock,
+    say: print,
+  });
+  if (!isDone) process.exitCode = 1;
+}
+
+async function install(options: InstallOptions, invocation: Invocation): Promise<void> {
+  const folder = await folderOf(options);
+  const connection = await connectionFor(options, invocation);
+  const [{ saveConnection, targetOf }, { EventService }, schedules] = await Promise.all([
+    import('../collect/collect-folder.js'),
+    import('../collect/event-service.js'),
+    import('../collect/schedule.js'),
+  ]);
+  const service = new EventService(connection, invocation.clock);
+  try {
+    // Also finds out that the address and the key are right.
+    const { userId } = await targetOf(folder, connection, () => service.sender());
+    const schedule = schedules.scheduleOf(
+      options.scheduler ?? schedules.schedulerOf(process.platform),
+      {
+        program: [
+          process.execPath,
+          process.argv[1] ?? '',
+          'collect',
+          ...(options.folder === undefined ? [] : ['--folder', folder]),
+        ],
+        environment: schedules.variablesFor(invocation.environment),
+        everyMinutes: options.every,
+      },
+      folder,
+    );
+    await schedules.beginSchedule(schedule);
+    await saveConnection(folder, connection);
+    print(
+      [
+        ...Object.keys(schedule.files).map((path) => `Written: ${path}`),
+        `Every ${options.every} minutes new events of ${userId} go to ${connection.server}. "daybook collect status" shows them.`,
+      ].join('\n'),
+    );
+  } finally {
+    service.close();
+  }
+}
+
+async function uninstall(options: ScheduleOptions): Promise<void> {
+  const folder = await folderOf(options);
+  const [{ forgetConnection }, schedules] = await Promise.all([
+    import('../collect/collect-folder.js'),
+    import('../collect/schedule.js'),
+  ]);
+  const schedule = schedules.scheduleOf(
+    options.scheduler ?? schedules.schedulerOf(process.platform),
+    { program: [], environment: {}, everyMinutes: 1 },
+    folder,
+  );
+  const wasThere = await schedules.endSchedule(schedule);
+  forgetConnection(folder);
+  print(
+    wasThere
+      ? `Nothing is sent any more. What was sent, and what still waits, stays known in ${folder}.`
+      : 'No schedule was installed.',
+  );
+}
+
+async function status(options: FolderOptions & { readonly json?: boolean }): Promise<void> {
+  const { readJson } = await import('../collect/collect-folder.js');
+  const folder = await folderOf(options);
+  const found = (existsSync(folder) ? readdirSync(folder) : [])
+    .map((name) => readJson(join(folder, name, 'status.json')) as CollectStatus | undefined)
+    .filter((one) => one !== undefined);
+  if (options.json === true) print(found.map((one) => JSON.stringify(one)).join('\n'));
+  else print(found.length === 0 ? 'Nothing was collected yet.' : found.map(textOf).join('\n\n'));
+}
+
+type CollectStatus = import('../collect/collect-status.js').CollectStatus;
+
+function textOf(status: CollectStatus): string {
+  const at = (ms: number | null) =>
+    ms === null
+      ? 'never'
+      : new Date(ms)
+          .toISOString()
+          .replace(/\.\d+Z$/, 'Z')
+          .replace('T', ' ');
+  return [
+    `${status.server}, organization ${status.org_id}, user ${status.user_id}`,
+    `  last run   ${at(status.last_run_at)}`,
+    `  last sent  ${at(status.last_sent_at)}`,
+    `  sent       ${status.events_sent} events, ${status.events_rejected} rejected`,
+    `  waiting    ${status.waiting_events} events, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`,
+    ...(status.failed_files === 0 ? [] : [`  unreadable ${status.failed_files} files`]),
+    ...(status.problem === null ? [] : [`  ${status.problem}`]),
+    ...status.rounds.map(({ sent_at, events }) => `    ${at(sent_at)}  ${events} events`),
+  ].join('\n');
+}

@@ -1,0 +1,477 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import {
+  falseServer,
+  Laptop,
+  network,
+  notingPrograms,
+  SECRET,
+  sessionLines,
+  tablesOf,
+  tablesOfIngest,
+} from './laptop.js';
+import { CLI, daybook, served } from './program.js';
+import { temporaryFolder } from './world.js';
+
+const IS_LONG = process.env.SLOW_TESTS !== undefined;
+
+async function keyFor(data: string, ...args: string[]): Promise<string> {
+  const { stdout } = await daybook(['--data', data, 'keys', 'create', '--org', 'acme', ...args]);
+  return stdout.split('\n')[0] ?? '';
+}
+
+/** A service with an empty database, and a member's key. */
+async function service(user = 'ada') {
+  const data = join(temporaryFolder(), 'data');
+  const { child, url } = await served(data);
+  return { data, child, url, key: await keyFor(data, '--role', 'member', '--user', user) };
+}
+
+async function stopped(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'close');
+}
+
+describe('collect', () => {
+  test('gives a server the day tables that an ingest of the same files gives', async () => {
+    const { data, child, url, key } = await service();
+    const laptop = new Laptop('ada').work();
+    // One that is packed, one with a fault, and one that is empty.
+    laptop.append(laptop.session('odd'), `${sessionLines('odd', 2).join('\n')}\n{"type":"user"}\nno JSON\n`);
+    laptop.append(laptop.session('empty'), '');
+    writeFileSync(`${laptop.session('packed')}.gz`, gzipSync(sessionLines('packed', 3).join('\n')));
+    const first = await laptop.send(url, key);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^\d+ events sent, 7 files read\. \d+ lines? broke a rule\.$/m);
+    expect(await laptop.send(url, key)).toMatchObject({ code: 0, stdout: 'Nothing is new.\n' });
+    await stopped(child);
+    const tables = await tablesOf(data);
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables).toEqual(await tablesOfIngest([laptop]));
+  });
+
+  test('sends of a file that has grown only what is new', async () => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada');
+    const lines = sessionLines('s', 10);
+    laptop.append(laptop.session('s'), `${lines.slice(0, 20).join('\n')}\n${lines[20]?.slice(0, 50)}`);
+    await laptop.send(server.url, 'k');
+    laptop.append(laptop.session('s'), `${lines[20]?.slice(50)}\n${lines.slice(21).join('\n')}\n`);
+    await laptop.send(server.url, 'k');
+    // A copy has nothing new.
+    laptop.append(laptop.session('copy'), `${lines.join('\n')}\n`);
+    const ids = server.got
+      .filter(({ path }) => path.endsWith('/events'))
+      .map(({ body }) =>
+        body
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line).event_id as string),
+      );
+    expect(ids).toHaveLength(2);
+    const [first = [], second = []] = ids;
+    expect(second.length).toBeGreaterThan(0);
+    expect(second.filter((id) => first.includes(id))).toEqual([]);
+    expect(new Set([...first, ...second]).size).toBe(first.length + second.length);
+  });
+
+  test('sends and keeps no text of prompts, answers, files and outputs', async () => {
+    const server = await falseServer(({ path }) => (path.endsWith('/events') ? { status: 503 } : undefined));
+    const laptop = new Laptop('ada').work();
+    laptop.append(laptop.session('cut'), `${SECRET}\n{"type":"user","message":{"content":"${SECRET}`);
+    expect(await laptop.send(server.url, 'k', '--wait', '0')).toMatchObject({ code: 1 });
+    const kept = laptop.kept();
+    expect(Object.keys(kept).filter((path) => path.endsWith('.ndjson.gz'))).not.toEqual([]);
+    for (const path of Object.keys(kept)) expect(statSync(path).mode & 0o077, path).toBe(0);
+    const everything = [...Object.values(kept), ...server.got.map(({ body }) => body)].join('\n');
+    expect(everything).toContain('tool-ada-0-1');
+    expect(everything).not.toContain('swordfish');
+  });
+
+  test('loads no database when nothing is new', async () => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada').work();
+    const trap = join(temporaryFolder(), 'trap.cjs');
+    writeFileSync(
+      trap,
+      "process.on('exit', () => { if (process.report.getReport().sharedObjects.some((path) => /duckdb/.test(path))) console.log('has DuckDB'); });",
+    );
+    const run = () =>
+      laptop.collect(['--server', server.url], { DAYBOOK_KEY: 'k', NODE_OPTIONS: `--require ${trap}` });
+    expect((await run()).stdout).toContain('has DuckDB');
+    const requests = server.got.length;
+    expect((await run()).stdout).toBe('Nothing is new.\n');
+    expect(server.got).toHaveLength(requests);
+  });
+
+  test('leaves out what it may not read, and says so', async () => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada').work(1);
+    laptop.append(laptop.session('secret'), 'x');
+    chmodSync(laptop.session('secret'), 0);
+    const { code, stdout } = await laptop.send(server.url, 'k');
+    if (process.getuid?.() === 0) return;
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `${laptop.session('secret')} can't be read: change its permissions, or leave it out.`,
+    );
+  });
+
+  test('sends everything again when it is asked to', async () => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada').work();
+    const [first, again] = [
+      await laptop.send(server.url, 'k'),
+      await laptop.send(server.url, 'k', '--again'),
+    ];
+    expect(again.stdout).toBe(first.stdout);
+  });
+});
+
+describe('whose events they are', () => {
+  test('the key says, or --user', async () => {
+    const { data, url, key } = await service();
+    const laptop = new Laptop('ada').work(1);
+    const member = await laptop.send(url, key, '--user', 'bob');
+    expect(member).toMatchObject({
+      code: 2,
+      stderr: 'This key sends only events of ada: leave --user out.\n',
+    });
+    const machine = await keyFor(data, '--role', 'ingest');
+    expect(await laptop.send(url, machine)).toMatchObject({
+      code: 2,
+      stderr: 'This key belongs to no user: say with --user whose sessions these are.\n',
+    });
+    expect(await laptop.send(url, machine, '--user', 'ci')).toMatchObject({ code: 0 });
+    expect(await laptop.status()).toMatchObject({ org_id: 'acme', user_id: 'ci', events_rejected: 0 });
+  });
+
+  test('a key that is wrong is an error that says what to do', async () => {
+    const { url } = await service();
+    expect(await new Laptop('ada').work(1).send(url, 'dbk_wrong')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${url} answers 401: The API key is unknown, expired or revoked: create one with "daybook keys create".\n`,
+    });
+  });
+
+  test('without a server or a key the error says how to name them', async () => {
+    expect(await new Laptop('ada').collect([])).toMatchObject({
+      code: 2,
+      stderr:
+        'Name the service with --server (or DAYBOOK_URL) and its key with --key (or DAYBOOK_KEY), or run "daybook collect install" once.\n',
+    });
+  });
+
+  test('what waits for one organization never goes to another', async () => {
+    let isUp = false;
+    const server = await falseServer(({ path, headers }) => {
+      if (!path.endsWith('/sender')) return isUp ? undefined : { status: 503 };
+      const org_id = headers.authorization === 'Bearer one' ? 'acme' : 'globex';
+      return { status: 200, body: { org_id, user_id: 'ada', is_only_user: true } };
+    });
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(server.url, 'one', '--wait', '0')).toMatchObject({ code: 1 });
+    isUp = true;
+    server.got.length = 0;
+    const { stdout } = await laptop.send(server.url, 'two');
+    const sent = server.got.filter(({ path }) => path.endsWith('/events'));
+    expect(sent.every(({ headers }) => headers.authorization === 'Bearer two')).toBe(true);
+    const lines = sent.flatMap(({ body }) => body.trimEnd().split('\n'));
+    expect(stdout).toContain(`${lines.length} events sent`);
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+});
+
+describe('a server that takes nothing', () => {
+  test('is asked again when it wants, also by the next run', async () => {
+    let isUp = false;
+    const server = await falseServer(({ path }) =>
+      isUp || path.endsWith('/sender') ? undefined : { status: 429, headers: { 'retry-after': '3600' } },
+    );
+    const laptop = new Laptop('ada').work(1);
+    const before = Date.now();
+    const { code, stdout } = await laptop.send(server.url, 'k');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^0 events sent, \d files read\. \d+ events wait for the next run\. http\S+ answers 429\.$/m,
+    );
+    const { not_before, waiting_events } = await laptop.status();
+    expect(not_before).toBeGreaterThanOrEqual(before + 3_600_000);
+    expect(waiting_events).toBeGreaterThan(0);
+    isUp = true;
+    const requests = server.got.length;
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 1 });
+    expect(server.got).toHaveLength(requests);
+  });
+
+  test('gets what waits once it is there', async () => {
+    let refusals = 2;
+    const server = await falseServer(({ path }) => {
+      if (path.endsWith('/sender') || refusals === 0) return undefined;
+      refusals -= 1;
+      return { status: refusals === 1 ? 500 : 200, body: 'Log in to the hotel' };
+    });
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0 });
+    expect(await laptop.status()).toMatchObject({ waiting_events: 0, problem: null });
+  });
+
+  test('leaves files unread when as much waits as may', async () => {
+    const { data, child, url, key } = await service();
+    const net = await network();
+    net.lead(url);
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(net.url, key)).toMatchObject({ code: 0 });
+    net.lead('http://127.0.0.1:1');
+    laptop.work(4, 30);
+    const small = ['--spool', '0.002', '--wait', '0'];
+    laptop.append(laptop.session('more'), `${sessionLines('more', 5).join('\n')}\n`);
+    await laptop.send(net.url, key, ...small);
+    laptop.append(laptop.session('most'), `${sessionLines('most', 5).join('\n')}\n`);
+    const full = await laptop.send(net.url, key, ...small);
+    expect(full).toMatchObject({ code: 1 });
+    expect(full.stdout).toContain('0 files read.');
+    expect(full.stdout).toMatch(
+      /As much waits in \S+ as may: the rest is read when the server has taken some of it\./,
+    );
+    net.lead(url);
+    expect(await laptop.send(net.url, key, ...small, '--wait', '20')).toMatchObject({ code: 0 });
+    expect(await laptop.status()).toMatchObject({ waiting_events: 0, events_rejected: 0, problem: null });
+    await stopped(child);
+    expect(await tablesOf(data)).toEqual(await tablesOfIngest([laptop]));
+  });
+
+  test('gets smaller bodies where it takes no larger ones', async () => {
+    const server = await falseServer(({ body }) => (body.length > 4000 ? { status: 413 } : undefined));
+    const laptop = new Laptop('ada').work();
+    const { code, stdout } = await laptop.send(server.url, 'k');
+    expect(code).toBe(0);
+    const taken = server.got.filter(({ path, body }) => path.endsWith('/events') && body.length <= 4000);
+    const lines = taken.flatMap(({ body }) => body.trimEnd().split('\n'));
+    expect(stdout).toContain(`${lines.length} events sent`);
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  test('is named when it is another program', async () => {
+    const server = await falseServer(() => ({ status: 404 }));
+    expect(await new Laptop('ada').work(1).send(server.url, 'k')).toMatchObject({
+      code: 2,
+      stderr: `${server.url} answers 404, and is not a Daybook service: correct --server.\n`,
+    });
+  });
+});
+
+describe('killed at any moment', () => {
+  test('it loses nothing, and nothing counts twice', async () => {
+    const { data, child, url, key } = await service();
+    const laptop = new Laptop('ada').work(IS_LONG ? 60 : 12, 40);
+    const deaths = IS_LONG ? 25 : 8;
+    for (let death = 0; death < deaths; death += 1) {
+      const run = laptop.start(['--server', url], { DAYBOOK_KEY: key });
+      // From before it has read anything to after it has sent something.
+      await wait(100 + Math.random() * 900);
+      await stopped(run, 'SIGKILL');
+      laptop.append(laptop.session(`later-${death}`), `${sessionLines(`later-${death}`, 3).join('\n')}\n`);
+    }
+    for (const [path, content] of Object.entries(laptop.kept()))
+      expect(content.includes('swordfish'), path).toBe(false);
+    expect(await laptop.send(url, key)).toMatchObject({ code: 0, stderr: '' });
+    expect(readdirSync(laptop.folder).filter((name) => name === 'work')).toEqual([]);
+    await stopped(child);
+    expect(await tablesOf(data)).toEqual(await tablesOfIngest([laptop]));
+  });
+
+  test('two at a time are one', async () => {
+    const server = await falseServer(({ path }) => (path.endsWith('/events') ? { status: 503 } : undefined));
+    const laptop = new Laptop('ada').work(1);
+    const first = laptop.start(['--server', server.url, '--watch', '--every', '1'], { DAYBOOK_KEY: 'k' });
+    await once(first.stdout ?? first, 'data');
+    const { code, stdout } = await laptop.send(server.url, 'k');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Another daybook collect works in /);
+    await stopped(first);
+    expect(first.exitCode).toBe(0);
+    expect((await laptop.send(server.url, 'k', '--wait', '0')).stdout).toContain('wait for the next run');
+  });
+});
+
+describe('laptops that watch', () => {
+  test('give a server that is killed twice, over a network that is cut, all that agents write', async () => {
+    const data = join(temporaryFolder(), 'data');
+    let { child, url } = await served(data);
+    const net = await network();
+    net.lead(url);
+    const laptops: Laptop[] = [];
+    const watching: ChildProcess[] = [];
+    const [sessions, prompts, rounds] = IS_LONG ? [40, 100, 30] : [3, 20, 8];
+    for (const user of IS_LONG ? ['ada', 'bob', 'cyd', 'dan', 'eve'] : ['ada', 'bob']) {
+      const laptop = new Laptop(user).work();
+      const key = await keyFor(data, '--role', 'member', '--user', user);
+      laptops.push(laptop);
+      watching.push(laptop.start(['--server', net.url, '--watch', '--every', '1'], { DAYBOOK_KEY: key }));
+    }
+    // Lines come in pieces, wherever they are cut.
+    const files = laptops.flatMap((laptop) =>
+      Array.from({ length: sessions }, (_, index) => {
+        const name = `${laptop.user}-long-${index}`;
+        const text = `${sessionLines(name, prompts).join('\n')}\n`;
+        return { laptop, path: laptop.session(name), text, at: 0, step: Math.ceil(text.length / rounds) };
+      }),
+    );
+    for (let round = 0; round < rounds; round += 1) {
+      for (const file of files) {
+        file.laptop.append(file.path, file.text.slice(file.at, file.at + file.step));
+        file.at += file.step;
+      }
+      await wait(500 + Math.random() * 1000);
+      net.cut();
+      if (round === Math.floor(rounds / 3) || round === Math.floor((2 * rounds) / 3)) {
+        await stopped(child, 'SIGKILL');
+        ({ child, url } = await served(data));
+        net.lead(url);
+      }
+    }
+    for (const one of watching) expect(one.exitCode).toBe(null);
+    await Promise.all(watching.map((one) => stopped(one)));
+    for (const laptop of laptops) {
+      const key = await keyFor(data, '--role', 'member', '--user', laptop.user);
+      expect(await laptop.send(net.url, key)).toMatchObject({ code: 0, stderr: '' });
+      expect(await laptop.status()).toMatchObject({ waiting_events: 0, events_rejected: 0, problem: null });
+    }
+    await stopped(child);
+    const tables = await tablesOf(data);
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables).toEqual(await tablesOfIngest(laptops));
+  });
+});
+
+describe('a schedule', () => {
+  /** The files below a home, but those that collecting keeps. */
+  const filesIn = (home: string) =>
+    Object.fromEntries(
+      readdirSync(home, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .filter((path) => /systemd|LaunchAgents|task\.xml/.test(path))
+        .map((path) => [
+          path.slice(home.length + 1),
+          readFileSync(path, path.endsWith('task.xml') ? 'utf16le' : 'utf8')
+            .replaceAll(process.execPath, '<node>')
+            .replaceAll(CLI, '<cli>')
+            .replaceAll(home, '<home>')
+            .replaceAll('\r', ''),
+        ]),
+    );
+
+  const installed = async (scheduler: string, programs: ReturnType<typeof notingPrograms>) => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada', {
+      PATH: programs.path,
+      CLAUDE_CONFIG_DIR: '/srv/ada & "co"',
+      NODE_EXTRA_CA_CERTS: '',
+    });
+    const install = () =>
+      laptop.collect(['install', '--scheduler', scheduler, '--server', server.url], { DAYBOOK_KEY: 'k' });
+    return { server, laptop, install };
+  };
+
+  test.each([
+    ['systemd', 'systemctl'],
+    ['launchd', 'launchctl'],
+    ['schtasks', 'schtasks'],
+  ])('of %s is written, begun and taken away again', async (scheduler, program) => {
+    const programs = notingPrograms([program]);
+    const { server, laptop, install } = await installed(scheduler, programs);
+    expect(await install()).toMatchObject({ code: 0, stderr: '' });
+    const plain = (texts: readonly string[]) =>
+      texts.map((text) => text.replaceAll(laptop.home, '<home>').replace(/gui\/\d+/, 'gui/<uid>'));
+    const written = Object.entries(filesIn(laptop.home)).map(([path, text]) => `# ${path}\n\n${text}`);
+    await expect(
+      [...written, `# ${program}\n\n${plain(programs.calls()).join('\n')}\n`].join('\n'),
+    ).toMatchFileSnapshot(`schedules/${scheduler}.txt`);
+    expect(statSync(join(laptop.folder, 'connection.json')).mode & 0o777).toBe(0o600);
+    // What the schedule starts needs no options.
+    expect(await laptop.collect([], { CLAUDE_CONFIG_DIR: '' })).toMatchObject({ code: 0 });
+    expect(server.got.every(({ headers }) => headers.authorization === 'Bearer k')).toBe(true);
+    const again = await install();
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(await laptop.collect(['uninstall', '--scheduler', scheduler])).toMatchObject({ code: 0 });
+    expect(filesIn(laptop.home)).toEqual({});
+    expect(existsSync(join(laptop.folder, 'connection.json'))).toBe(false);
+    expect((await laptop.collect(['uninstall', '--scheduler', scheduler])).stdout).toBe(
+      'No schedule was installed.\n',
+    );
+  });
+
+  test('that the system refuses is not there', async () => {
+    const { laptop, install } = await installed('systemd', notingPrograms(['systemctl'], ['systemctl']));
+    expect(await install()).toMatchObject({
+      code: 2,
+      stderr:
+        '"systemctl --user daemon-reload" fails (no bus), so nothing was installed: have another program run "daybook collect", or keep "daybook collect --watch" running.\n',
+    });
+    expect(filesIn(laptop.home)).toEqual({});
+    expect(existsSync(join(laptop.folder, 'connection.json'))).toBe(false);
+  });
+
+  test('with a key that is wrong is not installed', async () => {
+    const { url } = await service();
+    const laptop = new Laptop('ada');
+    const { code, stderr } = await laptop.collect(['install', '--server', url], { DAYBOOK_KEY: 'wrong' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('answers 401');
+    expect(existsSync(laptop.folder)).toBe(false);
+  });
+
+  test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
+    'of systemd is one that systemd takes',
+    async () => {
+      const { laptop, install } = await installed('systemd', notingPrograms(['systemctl']));
+      await install();
+      const units = join(laptop.home, '.config', 'systemd', 'user');
+      const { status, stderr } = spawnSync(
+        'systemd-analyze',
+        ['verify', '--user', ...readdirSync(units).map((name) => join(units, name))],
+        { env: { ...process.env, XDG_RUNTIME_DIR: laptop.home } },
+      );
+      expect(String(stderr)).toBe('');
+      expect(status).toBe(0);
+    },
+  );
+});
+
+test('status says what was sent when', async () => {
+  const server = await falseServer(() => undefined);
+  const laptop = new Laptop('ada').work(1);
+  expect((await laptop.collect(['status'])).stdout).toBe('Nothing was collected yet.\n');
+  await laptop.send(server.url, 'k');
+  const { stdout } = await laptop.collect(['status']);
+  expect(
+    stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, '<time>').replace(server.url, '<server>'),
+  ).toMatchInlineSnapshot(`
+    "<server>, organization acme, user ada
+      last run   <time>
+      last sent  <time>
+      sent       57 events, 0 rejected
+      waiting    0 events, 0.0 MB
+        <time>  57 events
+    "
+  `);
+  truncateSync(laptop.session('ada-0'), 0);
+  expect((await laptop.send(server.url, 'k')).stdout).toBe('0 events sent, 1 file read.\n');
+});
