@@ -31,7 +31,7 @@ export class SourceWorld {
   }
 
   /** Reads files that are given by their names below a folder, and their contents. */
-  tell(files: Record<string, string>): Promise<Told> {
+  tell(files: Record<string, string | Uint8Array>): Promise<Told> {
     const folder = join(this.world.folder, `told-${this.organizations + 1}`);
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });

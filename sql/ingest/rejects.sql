@@ -24,11 +24,12 @@ faulty AS (
       numbered.read_fault,
       CASE
         WHEN numbered.line IS NULL THEN 'not_json'
-        WHEN json_type(numbered.line) <> 'OBJECT' THEN 'not_an_object'
+        WHEN unit <> 'document' AND json_type(numbered.line) <> 'OBJECT' THEN 'not_an_object'
       END,
       event_fault.fault
     ) AS fault
   FROM numbered
+  JOIN batch_files USING (source)
   LEFT JOIN event_fault USING (source, line_no)
 ),
 named AS (

@@ -149,7 +149,7 @@ CREATE OR REPLACE MACRO printed_pull_request(output) AS
 
 -- Whether a tool runs shell commands.
 CREATE OR REPLACE MACRO is_shell_tool(name) AS
-  lower(name) IN ('bash', 'powershell', 'execute', 'shell', 'run_shell_command');
+  lower(name) IN ('bash', 'powershell', 'execute', 'shell', 'run_shell_command', 'run_commands');
 -- is_shell_tool('Bash') -> true;
 -- is_shell_tool('Read') -> false;
 

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../exit.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { SourceSql } from '../store/store.js';
+import { EXTENSION_FOLDERS, filesBesideMessages } from './cline-files.js';
 import { storageFilesOf } from './opencode-storage.js';
 
 /** A kind of file that events come from. docs/sources.md says how to add one. */
@@ -150,6 +151,20 @@ export const QWEN_CODE: Source = {
   namesRepos: false,
 };
 
+export const CLINE: Source = {
+  name: 'cline',
+  title: 'Cline sessions',
+  sql: folderOf('cline'),
+  files: /(\.messages|\/ui_messages)\.json$/,
+  sideFiles: filesBesideMessages,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: ['${CLINE_DATA_DIR:-~/.cline/data}/sessions', ...EXTENSION_FOLDERS],
+  unit: 'document',
+  limitMb: 64,
+  namesUsers: false,
+  namesRepos: false,
+};
+
 /** Lines that were checked when they were received, as body-check.ts writes them. */
 export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isChecked: true };
 
@@ -166,6 +181,7 @@ export const SOURCES: readonly Source[] = [
   DROID,
   COPILOT_CLI,
   QWEN_CODE,
+  CLINE,
 ];
 
 /** The source of a name. Throws a UsageError for one that doesn't exist. */

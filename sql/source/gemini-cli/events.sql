@@ -213,7 +213,7 @@ event AS (
     source,
     line_no,
     form_fault
-  FROM messages
+  FROM chat_message
   WHERE message IS NULL
 )
 SELECT
