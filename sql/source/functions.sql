@@ -323,7 +323,7 @@ CREATE OR REPLACE MACRO codex_success(output) AS
     WHEN prefix(output, 'Script failed') THEN false
     WHEN regexp_matches(split_part(output, chr(10) || 'Output:', 1), '(?m)^(Exit code:|Process exited with code) -?\d+$')
       THEN regexp_extract(output, '(?m)^(?:Exit code:|Process exited with code) (-?\d+)$', 1) = '0'
-    WHEN regexp_matches(output, '^(\w+ failed\b|apply_patch verification failed|patch rejected|unsupported call)|(?m:^aborted by user)')
+    WHEN regexp_matches(left(output, 200), '^(\w+ failed(:| for )|apply_patch verification failed|patch rejected|unsupported call)|(?m:^aborted by user)')
       THEN false
   END;
 -- codex_success('Exit code: 0' || chr(10) || 'Wall time: 0 seconds' || chr(10) || 'Output:' || chr(10) || 'Process exited with code 3') -> true;
@@ -332,7 +332,9 @@ CREATE OR REPLACE MACRO codex_success(output) AS
 -- codex_success('Script completed' || chr(10) || 'Wall time 0.1 seconds') -> true;
 -- codex_success('Script failed') -> false;
 -- codex_success('apply_patch verification failed: no such line') -> false;
+-- codex_success('exec_command failed for `ls`: no such folder') -> false;
 -- codex_success('Wall time: 6.7 seconds' || chr(10) || 'aborted by user') -> false;
+-- codex_success('Tests failed') -> NULL;
 -- codex_success('Process running with session ID 7') -> NULL;
 -- codex_success('Plan updated') -> NULL;
 
