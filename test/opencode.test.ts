@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ingest as ingestFiles } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { OPENCODE } from '../src/ingest/source.js';
+import { readSql } from '../src/store/sql-text.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
 import { countsOf, readTruth, testSamples, usageOf } from './samples.js';
@@ -75,6 +76,8 @@ const SESSION = session([
   prompt(3, [text({ synthetic: true })]),
   answer(4, [tool('invalid', {}), tool('skill', { name: 'review' })], { agent: 'plan' }),
 ]);
+
+const WORDS = /Please greet|I greet them|good morning|what the tool printed/;
 
 let world: World;
 const atEnd = ending();
@@ -316,6 +319,14 @@ describe('a database', () => {
     expect(await read(orgId)).toMatchObject({ accepted: 1, duplicates: 6 });
   });
 
+  test('gives no text of prompts, answers, files and outputs to the data folder', () => {
+    const database = openDatabase(newOrganization());
+    store(database, SESSION);
+    const rows = database.prepare(readSql('source/opencode/sqlite/rows.sql')).all({ since: 0 });
+    expect(JSON.stringify(SESSION)).toMatch(WORDS);
+    expect(JSON.stringify(rows)).not.toMatch(WORDS);
+  });
+
   test('that is damaged is rejected, and what can be read of it counts', async () => {
     const orgId = newOrganization();
     const database = openDatabase(orgId);
@@ -345,19 +356,32 @@ test('a document of another kind is rejected', async () => {
   expect(examples.map(({ detail }) => detail)).toEqual(['messages is required.']);
 });
 
-test('sessions give the same however they grew', async () => {
-  const running = tool('bash', { command: 'sleep 9' }, {}, { status: 'running', time: { start: AT + 100 } });
-  const later = tool('bash', { command: 'sleep 9' }, {}, { status: 'running', time: { start: AT + 200 } });
+/** A session as it is written: a tool's start moves while it runs, and an older version's tokens grow. */
+function grown(): string[] {
+  const running = (start: number) =>
+    tool('bash', { command: 'sleep 9' }, {}, { status: 'running', time: { start: AT + start } });
   const unfinished = { time: { created: AT + 2000 }, finish: undefined };
-  const versions = [
+  return [
     [prompt(1)],
-    [prompt(1), answer(2, [running], { ...unfinished, tokens: { input: 0, output: 0 } })],
-    [prompt(1), answer(2, [later], { ...unfinished, tokens: { ...TOKENS, output: 3 } })],
+    [prompt(1), answer(2, [running(100)], { ...unfinished, tokens: { input: 0, output: 0 } })],
+    [prompt(1), answer(2, [running(200)], { ...unfinished, tokens: { ...TOKENS, output: 3 } })],
     SESSION.messages,
   ].map((messages) => JSON.stringify(session(messages)));
+}
+
+test('a session that is read as it is written has each event once', async () => {
+  const orgId = newOrganization();
+  for (const version of grown()) {
+    put(orgId, 'ses_1.json', version);
+    await read(orgId);
+  }
+  expect(await eventsOf(orgId)).toEqual(await eventsOf(await exported(SESSION)));
+});
+
+test('sessions give the same however they grew', async () => {
   const fork = JSON.stringify(session(SESSION.messages, { id: 'ses_2' }));
   await expectSameHoweverGrown(world, OPENCODE, [
-    { name: 'ses_1.json', versions },
+    { name: 'ses_1.json', versions: grown() },
     { name: 'ses_2.json', versions: [fork] },
   ]);
 });
