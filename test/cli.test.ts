@@ -308,7 +308,7 @@ describe('ingest', () => {
     const { code, stdout } = await daybook(args, { cwd: home, env });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ *droid +1 +0 +1 +0 +1 +\S+sessions *$/m);
-    expect(stdout).toMatch(/^ *claude-code +0 +0 +0 +0 +0 +none at \S+projects *$/m);
+    expect(stdout).toMatch(/^ *claude-code +0 +0 +0 +0 +0 +not found *$/m);
     expect(stdout).toContain('s-1.jsonl:3: ');
     const again = await daybook([...args, '--json', '--strict'], { cwd: home, env });
     expect(again.code).toBe(1);

@@ -115,8 +115,7 @@ async function runAll(
   const rows: Record<string, string | number>[] = [];
   const details: string[] = [];
   for (const source of AGENTS) {
-    const folders = source.folders.map(expandPath);
-    const found = folders.filter((folder) => existsSync(folder));
+    const found = source.folders.map(expandPath).filter((folder) => existsSync(folder));
     let result = NOTHING;
     try {
       const files = inputFiles(found, source);
@@ -127,7 +126,7 @@ async function runAll(
       process.exitCode = 1;
     }
     const { files, unchanged, accepted, duplicates, rejected, examples } = result;
-    const folder = found.length > 0 ? found.join(', ') : `none at ${folders.join(', ')}`;
+    const folder = found.length > 0 ? found.join(', ') : 'not found';
     rows.push({ agent: source.name, read: files, unchanged, accepted, duplicates, rejected, folder });
     details.push(...examples.map((one) => `${one.source}:${one.line_no}: ${one.detail}`));
     if (options.strict === true && rejected > 0) process.exitCode = 1;
