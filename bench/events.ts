@@ -115,7 +115,7 @@ async function rateOf(service: Service, bodies: Bodies): Promise<number> {
 }
 
 /** Waits until all that was acknowledged is settled, and answers how many seconds that took. */
-async function settled(data: string): Promise<number> {
+export async function settled(data: string): Promise<number> {
   const started = performance.now();
   for (;;) {
     const files = await readdir(join(data, 'inbox'), { recursive: true, withFileTypes: true });

@@ -6,6 +6,7 @@ import { events } from './events.js';
 import { hostile } from './hostile.js';
 import { ingest } from './ingest.js';
 import { organizations } from './organizations.js';
+import { otlp } from './otlp.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
 import { transcripts } from './transcripts.js';
@@ -21,6 +22,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   serve,
   'empty-days': emptyDays,
   events,
+  otlp,
   organizations,
   hostile,
   sql,

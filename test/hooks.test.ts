@@ -94,7 +94,7 @@ const MAPPED: [string, Payload, object[]][] = [
     tool('Write', { file_path: '/p/a', content: SECRET }, { type: 'update', filePath: '/p/a' }),
     [
       { type: 'tool_call', tool_name: 'Write' },
-      { type: 'file_change', path: '/p/a', operation: 'edit', lines_added: null },
+      { type: 'file_change', path: '/p/a', operation: 'edit' },
     ],
   ],
   [
@@ -240,7 +240,7 @@ describe('a payload', () => {
     for (const event of events)
       expect(event).toMatchObject({
         user_id: 'ada',
-        occurred_ms: AT,
+        timestamp: AT,
         session_id: '45f013c6',
         cwd: '/Users/ada/project',
         channel: 'hook',
@@ -298,14 +298,14 @@ describe('a payload', () => {
     const sql = temporaryFolder();
     writeFileSync(
       join(sql, 'events.sql'),
-      "SELECT source, CASE WHEN line->>'fails' THEN error('no') ELSE line->>'id' END AS id, 1 AS occurred_ms FROM lines",
+      "SELECT source, CASE WHEN line->>'fails' THEN error('no') ELSE line->>'id' END AS event_id, 1 AS occurred_ms FROM lines",
     );
     const other = new RequestMapper({ ...HOOKS, sql });
     const both = [other.map({ id: 1 }), other.map({ id: 2, fails: true }), other.map({ id: 3 })];
     expect(await Promise.allSettled(both)).toMatchObject([
-      { value: [expect.stringContaining('"id":"1"')] },
+      { value: [expect.stringContaining('"event_id":"1"')] },
       { status: 'rejected' },
-      { value: [expect.stringContaining('"id":"3"')] },
+      { value: [expect.stringContaining('"event_id":"3"')] },
     ]);
     await expect(other.map({ id: 'x'.repeat(64 << 20) })).rejects.toThrow(InboxFull);
     await other.close();

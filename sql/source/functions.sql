@@ -218,13 +218,14 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
   CASE
     WHEN permission_mode IN ('off', 'default', 'manual', 'normal') THEN 'manual'
     WHEN permission_mode IN ('plan', 'spec') THEN 'spec'
-    WHEN permission_mode IN ('acceptEdits', 'auto-edit', 'low', 'auto-low') THEN 'auto-low'
+    WHEN permission_mode IN ('acceptEdits', 'auto-edit', 'autoEdit', 'auto_edit', 'low', 'auto-low') THEN 'auto-low'
     WHEN permission_mode IN ('auto', 'medium', 'auto-medium', 'assisted') THEN 'auto-medium'
     WHEN permission_mode IN ('bypassPermissions', 'dontAsk', 'yolo', 'high', 'auto-high', 'allow-all') THEN 'auto-high'
   END;
 -- autonomy_mode_of('acceptEdits') -> 'auto-low';
 -- autonomy_mode_of('dontAsk') -> 'auto-high';
 -- autonomy_mode_of('yolo') -> 'auto-high';
+-- autonomy_mode_of('auto_edit') -> 'auto-low';
 -- autonomy_mode_of('reckless') -> NULL;
 
 -- The text of a message in the form of Gemini's API: a text, or a list of parts, of which some have text.
@@ -423,3 +424,31 @@ CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
 );
 -- cache_written({'cache_creation_input_tokens': 60, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 60;
 -- cache_written({'cache_creation_input_tokens': NULL, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 45;
+
+-- A number that telemetry has as a text, if an event can have it as a count; 0 where there is none. A text that is no such number
+-- becomes one that no event can have.
+CREATE OR REPLACE MACRO tokens_of(text) AS
+  CASE WHEN text IS NULL OR text = '' THEN 0 ELSE coalesce(clamped(try_cast(text AS DOUBLE)), -1) END;
+-- tokens_of('120') -> 120;
+-- tokens_of('120.0') -> 120;
+-- tokens_of(NULL) -> 0;
+-- tokens_of('many') -> -1;
+-- tokens_of('1e300') -> 1000000000000000;
+
+-- Whether a call of a model used any tokens.
+CREATE OR REPLACE MACRO is_used(input, output, cache_read, cache_write) AS
+  NOT (input = 0 AND output = 0 AND cache_read = 0 AND cache_write = 0);
+-- is_used(0, 0, 5, 0) -> true;
+-- is_used(0, 0, 0, 0) -> false;
+
+-- A duration in milliseconds that telemetry has as a text, without finer digits; NULL where an event can't have it.
+CREATE OR REPLACE MACRO milliseconds_of(text) AS count_of(floor(try_cast(text AS DOUBLE)));
+-- milliseconds_of('1150') -> 1150;
+-- milliseconds_of('981.7') -> 981;
+-- milliseconds_of('soon') -> NULL;
+
+-- A text as part of an id: as it is, or its MD5 if it is long; NULL if it is empty.
+CREATE OR REPLACE MACRO id_of(text) AS CASE WHEN text <> '' THEN CASE WHEN is_longer(text, 128) THEN md5(text) ELSE text END END;
+-- id_of('toolu_1') -> 'toolu_1';
+-- id_of('') -> NULL;
+-- length(id_of(repeat('x', 129))) -> 32;

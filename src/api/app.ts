@@ -15,6 +15,7 @@ import { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
 import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
+import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
 import { ulid } from '../ulid.js';
@@ -144,6 +145,7 @@ export function buildApp(
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
+  app.register(family('otlp', otlpRoutes), { ...all, prefix: '/otlp' });
   app.register(family('v1', readinessRoutes), { ...all, prefix: '/api/organization' });
   return app;
 }

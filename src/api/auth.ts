@@ -10,7 +10,7 @@ import { lineText, nameText } from '../name-text.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { findKey } from './api-keys.js';
-import { ApiError } from './errors.js';
+import { ApiError, familyOf } from './errors.js';
 import { ACTIONS, type Action, may, Role } from './roles.js';
 
 /** The sender of a request. */
@@ -45,7 +45,7 @@ export class Authenticator {
 
   /** The sender of a request, from its Authorization header. Throws 401 without a valid credential. */
   async identify(request: FastifyRequest): Promise<Caller> {
-    const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = tokenOf(request);
     if (token === undefined)
       throw new ApiError(401, 'The request must have the header "Authorization: Bearer <API key>".');
     return token.split('.').length === 3 ? this.ofJwt(token, request.log) : this.ofKey(token);
@@ -91,6 +91,14 @@ export class Authenticator {
       throw new ApiError(...refusal);
     }
   }
+}
+
+/** The credential of a request. Exporters of OTLP can have settings that send it in other ways than the one of the API. */
+function tokenOf({ headers, url }: FastifyRequest): string | undefined {
+  const { authorization, 'x-api-key': key } = headers;
+  if (familyOf(url) !== 'otlp') return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  const [, token] = /^(?:Bearer(?: +|%20))?(\S+)$/i.exec(authorization ?? '') ?? [];
+  return token ?? (typeof key === 'string' && key !== '' ? key : undefined);
 }
 
 /** Throws 403 if the caller's role may not do this. */

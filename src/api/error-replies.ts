@@ -9,7 +9,9 @@ import {
   type Family,
   headersOf,
   JSON_TYPE,
+  PROTOBUF_TYPE,
   problemOf,
+  protobufStatus,
 } from './errors.js';
 
 /** Errors of the framework whose own text doesn't help the sender. */
@@ -106,6 +108,12 @@ export function sendProblem(
   for (const [name, value] of Object.entries(headersOf(status)))
     if (!reply.hasHeader(name)) reply.header(name, value);
   reply.headers({ 'x-request-id': request.id, ...headers });
+  // As OTLP wants it: an error is encoded as its request is.
+  if (family === 'otlp' && request.mediaType === PROTOBUF_TYPE)
+    return reply
+      .status(status)
+      .type(PROTOBUF_TYPE)
+      .send(Buffer.from(protobufStatus(detail)));
   return reply
     .status(status)
     .type(JSON_TYPE)

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { z } from 'zod';
 
 /** A status of errors: when it is returned, an example of its `detail`, and its headers. */
@@ -99,10 +100,11 @@ export class ApiError extends Error {
 }
 
 /** The families of routes: each has one shape of errors. */
-export type Family = 'v0' | 'v1';
+export type Family = 'v0' | 'v1' | 'otlp';
 
 /** The family of a path, whether the path exists or not. */
 export function familyOf(path: string): Family {
+  if (/^\/otlp(\/|\?|$)/.test(path)) return 'otlp';
   return /^\/api\/v0(\/|\?|$)/.test(path) ? 'v0' : 'v1';
 }
 
@@ -112,19 +114,31 @@ const Problem = z.object({
   status: z.int().min(400).max(599),
 });
 
-/** The bodies of errors: v0 as public-api.md 2.5 has them, analytics and the rest as public-api.md 7 does. */
+/** The bodies of errors: v0 as public-api.md 2.5 has them, OTLP as its specification does, and the rest as public-api.md 7 does. */
 export const PROBLEMS = {
   v0: Problem.extend({ metadata: z.record(z.string(), z.unknown()).optional() }).meta({ id: 'Problem' }),
   v1: Problem.extend({
     requestId: z.string().meta({ description: 'the same as in x-request-id' }),
   }).meta({ id: 'ProblemWithRequest' }),
+  otlp: z
+    .object({ message: z.string().meta({ description: Problem.shape.detail.description }) })
+    .meta({ id: 'Status', description: 'google.rpc.Status' }),
 } as const satisfies Record<Family, z.ZodType>;
 
 /** The media type of an error. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The body of an error. */
+/** The media type of a protobuf message. */
+export const PROTOBUF_TYPE = 'application/x-protobuf';
+
+/** The body of an error as JSON. */
 export function problemOf(family: Family, status: ErrorStatus, detail: string, requestId: string): object {
+  if (family === 'otlp') return { message: detail };
   const problem = { title: STATUS_CODES[status] ?? 'Error', detail, status };
   return family === 'v0' ? problem : { ...problem, requestId };
+}
+
+/** The body of an error of OTLP as protobuf: google.rpc.Status, whose field 2 is the message. */
+export function protobufStatus(detail: string): Uint8Array {
+  return new BinaryWriter().tag(2, WireType.LengthDelimited).string(detail).finish();
 }

@@ -26,7 +26,7 @@ export class NotUnpacked extends Error {
 }
 
 /** Passes bytes on, up to a number of them. */
-function atMost(limit: number): Transform {
+export function atMost(limit: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _, done) {

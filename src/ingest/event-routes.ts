@@ -61,7 +61,8 @@ export const FULL =
   "The service can't keep more waiting events: none of these were accepted, so send them again later.";
 const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
-function encodingOf(header: string | undefined): Encoding {
+/** How a body is packed, by its Content-Encoding. Throws 415. */
+export function encodingOf(header: string | undefined): Encoding {
   const parsed = Encodings.safeParse(header?.trim().toLowerCase() ?? 'identity');
   if (!parsed.success) throw new ApiError(415, `The Content-Encoding ${parsed.error.issues[0]?.message}.`);
   return parsed.data;

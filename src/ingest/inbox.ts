@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf, sync } from '../folder.js';
@@ -17,6 +17,9 @@ export interface Sender extends BodySender {
   readonly requestId: string;
   readonly encoding: Encoding;
 }
+
+/** Whose lines came when, in which request. */
+export type Receipt = Omit<Body, 'isChecked'>;
 
 /** What is waiting is as much as may wait: nothing was taken. */
 export class InboxFull extends Error {
@@ -94,6 +97,29 @@ export class Inbox {
       if (check.ofOthers > 0 || bytes === 0) await rm(path);
       else await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes });
       return check;
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * Takes lines that were checked when they were received, as BodyCheck writes them, and returns once they are on disk. When it throws
+   * (InboxFull), it has kept nothing.
+   */
+  async receiveChecked(lines: readonly string[], { requestId, orgId, receivedAt }: Receipt): Promise<void> {
+    if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
+    const path = join(this.folder, 'incoming', requestId);
+    try {
+      const text = Buffer.from(`${lines.join('\n')}\n`);
+      const file = await open(path, 'wx');
+      try {
+        await file.writeFile(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes: text.length });
     } catch (error) {
       await rm(path, { force: true });
       throw error;

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { rowsOf } from '../store/duckdb-rows.js';
 import { connect } from '../store/duckdb-session.js';
-import { readEvents } from '../store/source-sql.js';
+import { EVENT_MEMBERS, HARMFUL_OPTIMIZERS, NO_EVENT, readEvents } from '../store/source-sql.js';
 import { readFunctions, readSql } from '../store/sql-text.js';
 import type { SourceSql } from '../store/store.js';
 import { InboxFull } from './inbox.js';
@@ -13,16 +13,26 @@ const GROUP_CHARACTERS = 1 << 20;
 /** How much may wait: characters. */
 const WAITING_CHARACTERS = 64 << 20;
 
+/** An event of a document. */
+export interface Mapped {
+  /** The document's place among those that were given together. */
+  readonly place: number;
+  /** The event as a canonical line. */
+  readonly line: string;
+}
+
 interface Waiting {
+  /** The documents, with commas between them. */
   readonly json: string;
-  readonly resolve: (events: string[]) => void;
+  readonly count: number;
+  readonly resolve: (events: Mapped[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** A database in memory that maps documents and keeps nothing. */
 interface Engine {
-  /** Maps a JSON array of documents. `source` is the place of an event's document in the array. */
-  readonly map: (documents: string) => Promise<{ source: number; line: string }[]>;
+  /** Maps the documents of a group. `place` is the place of an event's document in all of it. */
+  readonly map: (group: readonly Waiting[]) => Promise<Mapped[]>;
   readonly close: () => void;
 }
 
@@ -38,26 +48,31 @@ async function openEngine(source: SourceSql): Promise<Engine> {
   await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
   await session.run('CREATE TEMP TABLE documents (source INTEGER, line_no BIGINT, line JSON)');
   // TRICKY: planning takes far longer than mapping, so there is one plan. It must not be made for a table that happens to be empty.
-  await session.run("SET disabled_optimizers = 'statistics_propagation,compressed_materialization'");
-  // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy.
+  await session.run(
+    `SET disabled_optimizers = '${[...HARMFUL_OPTIMIZERS, 'statistics_propagation', 'compressed_materialization']}'`,
+  );
+  // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy. The patch leaves out nulls.
   const statement = await session.connection.prepare(
-    `SELECT source, CAST(to_json(event) AS VARCHAR) AS line
-    FROM (SELECT *, occurred_ms AS timestamp FROM (${readEvents(source, 'FROM documents')})) AS event`,
+    `SELECT source, CAST(json_merge_patch('{}', to_json(event)) AS VARCHAR) AS line
+    FROM (
+      SELECT source, {'timestamp': occurred_ms, ${EVENT_MEMBERS.map((name) => `'${name}': ${name}`).join(', ')}} AS event
+      FROM (${readEvents(source, 'FROM documents')} UNION ALL BY NAME ${NO_EVENT})
+    )`,
   );
   await session.run("SET disabled_optimizers = ''");
   return {
-    map: async (documents) => {
+    map: async (group) => {
       // Taking it back gives the memory back at once, as deleting the rows would not.
       const rows = await session.trial(async () => {
         await session.run(
           `INSERT INTO documents
           SELECT unnest(range(len(documents))), NULL, unnest(documents)
           FROM (SELECT from_json(CAST($documents AS JSON), '["JSON"]') AS documents)`,
-          { documents },
+          { documents: `[${group.map(({ json }) => json).join(',')}]` },
         );
         return rowsOf(await statement.run());
       });
-      return rows.map(({ source, line }) => ({ source: Number(source), line: String(line) }));
+      return rows.map(({ source, line }) => ({ place: Number(source), line: String(line) }));
     },
     close: () => {
       statement.destroySync();
@@ -67,9 +82,8 @@ async function openEngine(source: SourceSql): Promise<Engine> {
   };
 }
 
-/** A document as JSON that DuckDB can read: it takes no half of a surrogate pair. */
-function jsonOf(document: object): string {
-  const json = JSON.stringify(document);
+/** JSON that DuckDB can read: it takes no half of a surrogate pair. */
+function readable(json: string): string {
   if (!/\\ud/.test(json)) return json;
   return json.replaceAll(/\\\\|\\ud[89a-f]../g, (found) => (found === '\\\\' ? found : '\ufffd'));
 }
@@ -85,45 +99,58 @@ export class RequestMapper {
 
   /** The events of a document, each as a canonical line. Throws InboxFull when too much waits. */
   async map(document: object): Promise<string[]> {
-    const json = jsonOf(document);
+    const events = await this.mapTogether([JSON.stringify(document)]);
+    return events.map(({ line }) => line);
+  }
+
+  /** The events of documents that came together, each as JSON. Throws InboxFull when too much waits. */
+  async mapTogether(documents: readonly string[]): Promise<Mapped[]> {
+    const json = readable(documents.join(','));
     if (this.waitingCharacters + json.length > WAITING_CHARACTERS) throw new InboxFull();
     this.waitingCharacters += json.length;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ json, resolve, reject });
+      this.waiting.push({ json, count: documents.length, resolve, reject });
       if (!this.isWorking) void this.work();
     });
   }
 
   private async work(): Promise<void> {
     this.isWorking = true;
-    while (this.waiting.length > 0) await this.mapTogether(this.nextGroup());
+    while (this.waiting.length > 0) await this.mapGroup(this.nextGroup());
     // In the same turn as the look at what waits: whoever comes after it starts again.
     this.isWorking = false;
   }
 
-  /** Takes what is mapped next from what waits: at least one document. */
+  /** Takes what is mapped next from what waits: the documents of at least one request. */
   private nextGroup(): Waiting[] {
-    let characters = 0;
-    const over = this.waiting.findIndex(({ json }, index) => {
+    let [characters, documents] = [0, 0];
+    const over = this.waiting.findIndex(({ json, count }) => {
       characters += json.length;
-      return index === GROUP_DOCUMENTS || characters > GROUP_CHARACTERS;
+      documents += count;
+      return documents > GROUP_DOCUMENTS || characters > GROUP_CHARACTERS;
     });
     const group = this.waiting.splice(0, over < 0 ? this.waiting.length : Math.max(1, over));
     for (const { json } of group) this.waitingCharacters -= json.length;
     return group;
   }
 
-  private async mapTogether(group: readonly Waiting[]): Promise<void> {
+  private async mapGroup(group: readonly Waiting[]): Promise<void> {
     try {
       this.engine ??= openEngine(this.source);
-      const mapped = await (await this.engine).map(`[${group.map(({ json }) => json).join(',')}]`);
-      const events: string[][] = group.map(() => []);
-      for (const { source, line } of mapped) events[source]?.push(line);
+      const mapped = await (await this.engine).map(group);
+      const places = group.flatMap(({ count }, owner) =>
+        Array.from({ length: count }, (_, place) => ({ owner, place })),
+      );
+      const events: Mapped[][] = group.map(() => []);
+      for (const event of mapped) {
+        const { owner = 0, place = 0 } = places[event.place] ?? {};
+        events[owner]?.push({ ...event, place });
+      }
       for (const [index, { resolve }] of group.entries()) resolve(events[index] ?? []);
     } catch (error) {
       await this.close();
       // It may be about one of them only.
-      if (group.length > 1) for (const one of group) await this.mapTogether([one]);
+      if (group.length > 1) for (const one of group) await this.mapGroup([one]);
       else group[0]?.reject(error);
     }
   }

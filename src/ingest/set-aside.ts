@@ -18,6 +18,11 @@ export function unreadable(error: unknown): string {
   return `it can't be read (${codeOf(error)})`;
 }
 
+/** What kind of error a database has thrown. The rest of its message may quote what people wrote. */
+export function kindOf(error: unknown): string {
+  return /^[A-Z][\w ]* Error(?=:)/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'an error';
+}
+
 /** What is set aside in an inbox: each search through the inbox finds it anew, and reports what wasn't there before. */
 export class AsideList {
   private known = new Map<string, SetAside>();
@@ -39,11 +44,9 @@ export class AsideList {
     this.found.set(path, { path, reason });
   }
 
-  /** Sets a file aside that the store failed on. Of what the store said only the kind is kept: the rest may quote the file. */
+  /** Sets a file aside that the store failed on. */
   fail(path: string, error: unknown): void {
-    const kind =
-      /^[A-Z][\w ]* Error(?=:)/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'an error';
-    const reason = `the store can't settle it (${kind})`;
+    const reason = `the store can't settle it (${kindOf(error)})`;
     this.failures.set(path, { at: this.clock(), reason });
     this.put(path, reason);
   }

@@ -171,6 +171,9 @@ export const CHECKED: SourceSql = { ...CANONICAL, sql: folderOf('checked'), isCh
 /** Payloads of agents' hooks, without their words. */
 export const HOOKS: SourceSql = { name: 'hooks', sql: folderOf('hooks'), unit: 'request', limitMb: 1 };
 
+/** Records of OTLP, as far as the allow-list lets them through. */
+export const OTLP: SourceSql = { name: 'otlp', sql: folderOf('otlp'), unit: 'request', limitMb: 4 };
+
 /** All sources of files, as help shows them. */
 export const SOURCES: readonly Source[] = [
   CANONICAL,

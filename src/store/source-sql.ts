@@ -25,9 +25,10 @@ const MORE_BYTES = 64 << 10;
 const MEMBERS = readRawTable('events').columns.filter(
   ({ name }) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name),
 );
+export const EVENT_MEMBERS = MEMBERS.map(({ name }) => name);
 
 /** No row, with all columns that the rules read: it gives a source's SQL those that it leaves out. */
-const NO_EVENT = `SELECT ${[
+export const NO_EVENT = `SELECT ${[
   { name: 'source', type: 'INTEGER' },
   { name: 'line_no', type: 'BIGINT' },
   { name: 'form_fault', type: 'VARCHAR' },
@@ -173,7 +174,9 @@ export function readLines(source: SourceSql, lines: string): string {
 export function readEvents(source: SourceSql, lines: string): string {
   const { views, events } = textsOf(source);
   const texts = [{ name: 'lines', text: readLines(source, lines) }, ...views];
-  return `WITH ${texts.map(({ name, text }) => `${name} AS (${text})`).join(', ')} SELECT * FROM (${events})`;
+  // A view that several others read must not parse the documents again for each of them.
+  const kind = (name: string) => (source.unit === 'request' && name === 'record' ? 'MATERIALIZED' : '');
+  return `WITH ${texts.map(({ name, text }) => `${name} AS ${kind(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
 }
 
 /** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */
@@ -267,7 +270,7 @@ export async function readSideFiles(
  * The optimizers that lines are read without: they copy the rules into every column and filter that use them, so that a line is
  * parsed many times.
  */
-const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
+export const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
 
 /**
  * Does something with the lines of files that defineSource has set up.

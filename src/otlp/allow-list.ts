@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OTLP } from '../ingest/source.js';
+
+/** What an attribute's value can be, once it is read; anything but a text, a number or a truth value is undefined. */
+export type Scalar = string | undefined;
+
+/**
+ * The attributes that sql/source/otlp reads, which members.json lists: nothing else of a record is kept. `tool_input/file_path` is the
+ * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are no members.
+ */
+const KEPT = Object.keys(
+  (JSON.parse(readFileSync(join(OTLP.sql, 'members.json'), 'utf8')) as { attributes: object }).attributes,
+);
+
+/** The values of attributes, each in the place that its name has. Numbers and truth values are texts. */
+export type Attributes = readonly Scalar[];
+
+/** What is kept of an attribute: its value, or names in it. */
+interface Kept {
+  readonly place: number | undefined;
+  readonly within: readonly { readonly member: string; readonly place: number }[];
+}
+
+const BY_NAME = new Map<string, Kept>();
+for (const [place, name] of KEPT.entries()) {
+  const [attribute = '', member] = name.split('/');
+  const { place: own, within = [] } = BY_NAME.get(attribute) ?? {};
+  BY_NAME.set(
+    attribute,
+    member === undefined ? { place, within } : { place: own, within: [...within, { member, place }] },
+  );
+}
+
+/** The place of an attribute that is on the list. */
+export function placeOf(name: string): number {
+  return KEPT.indexOf(name);
+}
+
+const NONE: Attributes = KEPT.map(() => undefined);
+
+/** Attributes for a record, which has those of its resource unless it has its own. */
+export function inherited(resource: Attributes = NONE): Scalar[] {
+  return resource.slice();
+}
+
+/** Keeps of an attribute what is on the list. `read` gives its value, and is called only for a name on the list. */
+export function keep(into: Scalar[], name: string, read: () => Scalar): void {
+  const kept = BY_NAME.get(name);
+  if (kept === undefined) return;
+  const value = read();
+  if (value === undefined) return;
+  if (kept.place !== undefined) into[kept.place] = value;
+  for (const { member, place } of kept.within) into[place] = within(value, member) ?? into[place];
+}
+
+const NAMES = KEPT.map((name) => `${JSON.stringify(name)}:`);
+/** A text that is the same in JSON. Half of a surrogate pair is escaped. */
+const PLAIN = /^[^"\\\p{Cc}\p{Cs}]*$/u;
+
+/** Attributes as a JSON object. */
+export function jsonOf(attributes: Attributes): string {
+  let json = '';
+  for (let place = 0; place < attributes.length; place += 1) {
+    const value = attributes[place];
+    if (value === undefined) continue;
+    const text = PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
+    json += `${json === '' ? '' : ','}${NAMES[place]}${text}`;
+  }
+  return `{${json}}`;
+}
+
+/** A longer text isn't searched: characters. */
+const SEARCHED_CHARACTERS = 1 << 16;
+
+/** Says how a call ended, in the lines that Codex puts above its output. */
+const ENDING = /^(?:(?:Process exited with code|Exit code:) -?\d{1,9}|Script (?:completed|failed))$/m;
+
+/** What a text has under a name. */
+function within(text: string, member: string): Scalar {
+  if (member === 'is_set') return 'true';
+  if (member === 'ending') return ENDING.exec(text.slice(0, 1000).split('\nOutput:')[0] ?? '')?.[0];
+  if (text.length > SEARCHED_CHARACTERS) return undefined;
+  try {
+    const value = (JSON.parse(text) as Record<string, unknown> | null)?.[member];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import { LEVELS_AT_MOST } from '../json-depth.js';
+import { jsonOf } from './allow-list.js';
+import { type Known, knownOf } from './known-names.js';
+import type { Sessions, Settings } from './session-settings.js';
+import type { Piece, Signal, Telemetry } from './telemetry.js';
+
+/** Who sends records. */
+export interface RecordSender {
+  readonly requestId: string;
+  readonly orgId: string;
+  /** Whose they are; null where they say it themselves. */
+  readonly userId: string | null;
+}
+
+/** Turns records into the lines that sql/source/otlp maps, and counts the others. */
+export class RecordLines {
+  readonly lines: string[] = [];
+  /** Records that become no events. */
+  ignored = 0;
+  tooLarge = 0;
+  cumulative = 0;
+  /** What tells how the session of each line was set. */
+  private readonly told: ((() => Settings | undefined) | undefined)[] = [];
+  /** The parents of the request's spans, by their ids. */
+  private readonly parents = new Map<string, string>();
+  /** The spans that a sub-agent can be in. */
+  private readonly starters = new Set<string>();
+  /** The spans of agents, and where their lines are. */
+  private readonly agents: { readonly at: number; readonly span: Telemetry }[] = [];
+
+  constructor(
+    private readonly signal: Signal,
+    private readonly sender: RecordSender,
+    private readonly sessions: Sessions,
+  ) {}
+
+  add(record: Exclude<Piece, undefined>): void {
+    if (record === 'too large') {
+      this.tooLarge += 1;
+      return;
+    }
+    if (record.spanId !== undefined)
+      this.parents.set(idOf(record.traceId, record.spanId), idOf(record.traceId, record.parentSpanId));
+    const known = knownOf(this.signal, record);
+    if (known === undefined) this.ignored += 1;
+    else if (record.isCumulative === true) this.cumulative += 1;
+    else this.keep(record, known);
+  }
+
+  private keep(record: Telemetry, known: Known): void {
+    const { requestId, orgId, userId } = this.sender;
+    const { time, start, value, kind, attributes } = record;
+    if (known.name === 'invoke_agent') this.agents.push({ at: this.lines.length, span: record });
+    if (STARTERS.includes(known.name)) this.starters.add(idOf(record.traceId, record.spanId));
+    const { agent, name } = known;
+    const plain = { agent, name, signal: this.signal, time, start, value, kind };
+    const ids = { trace_id: record.traceId, span_id: record.spanId };
+    const content = `${JSON.stringify({ ...plain, ...ids }).slice(0, -1)},"attributes":${jsonOf(attributes)}}`;
+    const user = userId === null ? '' : `"user":${JSON.stringify(userId)},`;
+    this.lines.push(
+      `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
+    );
+    this.told.push(this.sessions.note(`${orgId} ${agent}`, record));
+  }
+
+  /** Adds to the lines what only the whole request tells: how a session was set, and which agents no other one has started. */
+  end(): void {
+    for (const [at, note] of this.told.entries()) {
+      const settings = note?.();
+      if (settings !== undefined)
+        this.lines[at] = `{"state":${JSON.stringify(settings)},${(this.lines[at] ?? '').slice(1)}`;
+    }
+    for (const { at, span } of this.agents) {
+      const isRoot = span.kind === CLIENT || !this.isStarted(span);
+      this.lines[at] = `{"is_root":${isRoot},${(this.lines[at] ?? '').slice(1)}`;
+    }
+  }
+
+  /** Whether a span is within one that can have started it. */
+  private isStarted({ traceId, parentSpanId }: Telemetry): boolean {
+    let id: string | undefined = idOf(traceId, parentSpanId);
+    for (let level = 0; id !== undefined && level < LEVELS_AT_MOST; level += 1) {
+      if (this.starters.has(id)) return true;
+      id = this.parents.get(id);
+    }
+    return false;
+  }
+}
+
+/** The names of spans that a sub-agent can be in. */
+const STARTERS = ['invoke_agent', 'execute_tool'];
+
+/** The kind of a span that calls something outside of its process. */
+const CLIENT = 3;
+
+function idOf(trace = '', span = ''): string {
+  return `${trace} ${span}`;
+}

@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { codeOf } from '../folder.js';
+import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
+import { InboxFull } from '../ingest/inbox.js';
+
+/** How much of bodies is held at a time: bytes. */
+const HELD_BYTES = 192 << 20;
+
+/** The memory that bodies take while they are read. */
+export class BodyMemory {
+  private held = 0;
+
+  /**
+   * Reads and unpacks a body, and does something with it. Throws TooLarge, NotUnpacked, and InboxFull when others take too much memory.
+   */
+  async with<T>(body: Readable, encoding: Encoding, work: (body: Buffer) => Promise<T>): Promise<T> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = async (pieces: AsyncIterable<Buffer>) => {
+      for await (const piece of pieces) {
+        bytes += piece.length;
+        this.held += piece.length;
+        if (bytes > UNPACKED_BYTES) throw new TooLarge();
+        if (this.held > HELD_BYTES) throw new InboxFull();
+        chunks.push(piece);
+      }
+    };
+    try {
+      // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
+      const sent = atMost(UNPACKED_BYTES);
+      finished(body, { writable: false }).catch((error) => sent.destroy(error));
+      body.pipe(sent);
+      if (encoding === 'identity') await pipeline(sent, take);
+      else await pipeline(sent, createGunzip(), take);
+      return await work(Buffer.concat(chunks));
+    } catch (error) {
+      if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
+      throw error;
+    } finally {
+      this.held -= bytes;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Gone } from '../ingest/body-check.js';
+import { EventCheck, membersOf } from '../ingest/event-check.js';
+import { type Fault, SENTENCES } from '../ingest/event-members.js';
+import type { Inbox } from '../ingest/inbox.js';
+import type { Mapped, RequestMapper } from '../ingest/request-mapper.js';
+import type { RecordLines, RecordSender } from './record-lines.js';
+import { type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
+
+/** After that long others have their turn: milliseconds. */
+const TURN_MS = 5;
+
+/** How many records are mapped together. Data points are never separated, because several of them can be one event. */
+const MAPPED_TOGETHER: Readonly<Record<Signal, number>> = { logs: 2000, traces: 2000, metrics: Infinity };
+
+const TOO_LARGE_RECORD = `A record must have at most ${RECORD_BYTES / 2 ** 20} MiB, 100 levels and 50000 values.`;
+const CUMULATIVE =
+  'Cumulative metrics are ignored: set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta.';
+
+/** What became of the records of a request. */
+export interface Outcome {
+  readonly rejected: number;
+  /** What would be accepted, or advice; empty if there is nothing to say. */
+  readonly message: string;
+}
+
+/** Gives the pieces of a body to `records`, in turns with whatever else the process does. Throws what reading throws, and Gone. */
+export async function collect(
+  pieces: Iterable<Piece>,
+  records: RecordLines,
+  gone: AbortSignal,
+): Promise<void> {
+  let since = performance.now();
+  for (const piece of pieces) {
+    if (piece !== undefined) records.add(piece);
+    if (performance.now() - since < TURN_MS) continue;
+    await turn();
+    since = performance.now();
+    if (gone.aborted) throw new Gone();
+  }
+  records.end();
+}
+
+/** Maps records, and returns once their events are on disk. Of a record that breaks a rule nothing is kept but where it was. */
+export async function settle(
+  signal: Signal,
+  { lines, tooLarge, cumulative }: RecordLines,
+  sender: RecordSender & { readonly receivedAt: number },
+  mapper: RequestMapper,
+  inbox: Inbox,
+): Promise<Outcome> {
+  const check = new EventCheck(sender.orgId, sender.receivedAt);
+  const judged: Judged = { kept: [], faults: new Map() };
+  const step = Math.min(MAPPED_TOGETHER[signal], Math.max(1, lines.length));
+  for (let first = 0; first < lines.length; first += step) {
+    const events = await mapper.mapTogether(lines.slice(first, first + step));
+    judge(events, first, check, judged);
+  }
+  const { kept, faults } = judged;
+  if (kept.length > 0) await inbox.receiveChecked(kept, sender);
+  const [fault] = faults.values();
+  const messages = [
+    ...(fault === undefined ? [] : [SENTENCES.get(fault) ?? fault]),
+    ...(tooLarge > 0 ? [TOO_LARGE_RECORD] : []),
+    ...(cumulative > 0 ? [CUMULATIVE] : []),
+  ];
+  return { rejected: faults.size + tooLarge, message: messages.join(' ') };
+}
+
+interface Judged {
+  /** The lines that the inbox keeps. */
+  readonly kept: string[];
+  /** What is wrong with records that break a rule, by their places. */
+  readonly faults: Map<number, Fault>;
+}
+
+/** Judges the events of records, of which the first one has a place in its request. */
+function judge(events: readonly Mapped[], first: number, check: EventCheck, { kept, faults }: Judged): void {
+  const valid: { place: number; line: string }[] = [];
+  for (const event of events) {
+    const place = first + event.place;
+    const sent = JSON.parse(event.line);
+    const isValid = check.check(sent);
+    const head = `{"$line":${place + 1},"$at":${check.instant}`;
+    // BodyCheck says when a text can be kept as it is.
+    const line = isValid && check.length !== event.line.length ? JSON.stringify(membersOf(sent)) : event.line;
+    if (isValid) valid.push({ place, line: `${head},${line.slice(1)}` });
+    else if (!faults.has(place)) {
+      faults.set(place, check.fault);
+      kept.push(JSON.stringify({ $line: place + 1, $at: check.instant, $fault: check.fault }));
+    }
+  }
+  for (const { place, line } of valid) if (!faults.has(place)) kept.push(line);
+}

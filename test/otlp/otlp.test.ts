@@ -1,0 +1,488 @@
+import { gzipSync } from 'node:zlib';
+import { create, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { describe, expect, test } from 'vitest';
+import {
+  ExportLogsServiceRequestSchema,
+  ExportLogsServiceResponseSchema,
+} from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
+import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
+import { SIGNALS } from '../../src/otlp/telemetry.js';
+import { NOW } from '../world.js';
+import { type Attributes, logs, metrics, Receiver, spans } from './sender.js';
+
+const AT = '2026-06-10T10:00:00.250Z';
+const NANOS = `${BigInt(Date.parse(AT)) * 1_000_000n}`;
+const SECRET = 'words that nobody keeps';
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+
+const CLAUDE = { 'service.name': 'claude-code', 'service.version': '2.1.175' };
+const session = { 'session.id': 's-1', 'user.email': 'Ada@Acme.example', 'event.timestamp': AT };
+
+/** A record of Claude Code. */
+const claude = (name: string, attributes: Attributes): { attributes: Attributes; body: string } => ({
+  attributes: { ...session, 'event.name': name, ...attributes },
+  body: `claude_code.${name}`,
+});
+
+/** Records, and what comes of them: the members that matter. */
+const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], object[]][] = [
+  [
+    'a prompt',
+    CLAUDE,
+    [claude('user_prompt', { 'prompt.id': 'p-1', prompt: SECRET, prompt_length: 23 })],
+    [{ type: 'user_message', event_id: 'turn:otlp:p-1', user_id: 'ada@acme.example', channel: 'otlp_log' }],
+  ],
+  [
+    'a slash command',
+    CLAUDE,
+    [claude('user_prompt', { 'prompt.id': 'p-1', command_name: 'review' })],
+    [{ type: 'slash_command', event_id: 'slash:otlp:p-1', command_name: 'review' }],
+  ],
+  [
+    'a call of the model, whose counters are texts or numbers',
+    CLAUDE,
+    [
+      claude('api_request', {
+        ...{ model: 'claude-opus-4-6', request_id: 'req_1', input_tokens: '3', output_tokens: 108 },
+        ...{ cache_read_tokens: 20_000, cache_creation_tokens: '400' },
+      }),
+    ],
+    [
+      { type: 'assistant_message', event_id: 'message:otlp:req_1' },
+      {
+        ...{
+          type: 'model_usage',
+          event_id: 'usage:otlp:req_1',
+          request_id: 'req_1',
+          model: 'claude-opus-4-6',
+        },
+        ...{ input_tokens: 3, output_tokens: 108, cache_read_tokens: 20_000, cache_write_tokens: 400 },
+      },
+    ],
+  ],
+  [
+    'a call for a title',
+    CLAUDE,
+    [
+      claude('api_request', {
+        model: 'claude-haiku-4-5',
+        input_tokens: 3,
+        output_tokens: 1,
+        query_source: 'auxiliary',
+      }),
+    ],
+    [{ type: 'model_usage', model: 'claude-haiku-4-5' }],
+  ],
+  [
+    'tools, of which one was rejected',
+    CLAUDE,
+    [
+      claude('tool_result', {
+        tool_use_id: 't-1',
+        tool_name: 'Bash',
+        success: 'false',
+        duration_ms: 25.5,
+        error: SECRET,
+      }),
+      claude('tool_decision', { tool_use_id: 't-2', tool_name: 'Edit', decision: 'reject' }),
+      claude('tool_decision', { tool_use_id: 't-3', tool_name: 'Edit', decision: 'accept' }),
+    ],
+    [
+      { type: 'tool_call', event_id: 'tool:t-1', tool_name: 'Bash', success: false, duration_ms: 25 },
+      { type: 'tool_call', event_id: 'tool:t-2', tool_name: 'Edit', success: false },
+    ],
+  ],
+  [
+    'details of tools',
+    CLAUDE,
+    [
+      claude('tool_result', {
+        ...{ tool_use_id: 't-1', tool_name: 'mcp_tool', success: 'true' },
+        tool_parameters: JSON.stringify({ mcp_server_name: 'github', mcp_tool_name: 'search', note: SECRET }),
+      }),
+      claude('tool_result', {
+        ...{ tool_use_id: 't-2', tool_name: 'Write', success: 'true' },
+        tool_input: JSON.stringify({ file_path: '/p/a.ts', content: SECRET }),
+      }),
+      claude('tool_result', {
+        ...{ tool_use_id: 't-3', tool_name: 'Bash', success: 'true' },
+        tool_parameters: JSON.stringify({ git_commit_id: '1a2b3c4', full_command: SECRET }),
+      }),
+    ],
+    [
+      { event_id: 'commit:t-3', commit_sha: '1a2b3c4' },
+      { event_id: 'file:t-2', path: '/p/a.ts', operation: 'create' },
+      { event_id: 'tool:t-1', tool_name: 'mcp__github__search', mcp_server: 'github' },
+      { event_id: 'tool:t-2' },
+      { event_id: 'tool:t-3' },
+    ],
+  ],
+  [
+    'a mode that holds from then on',
+    CLAUDE,
+    [
+      claude('user_prompt', { 'prompt.id': 'p-1' }),
+      claude('permission_mode_changed', {
+        ...{ from_mode: 'default', to_mode: 'acceptEdits', 'event.timestamp': '2026-06-10T10:00:00.251Z' },
+      }),
+      claude('user_prompt', { 'prompt.id': 'p-2', 'event.timestamp': '2026-06-10T10:00:01Z' }),
+    ],
+    [
+      { event_id: 'turn:otlp:p-1', autonomy_mode: 'manual' },
+      { event_id: 'turn:otlp:p-2', autonomy_mode: 'auto-low' },
+    ],
+  ],
+  [
+    'a command of Codex that failed, and a usage of which most was cached',
+    { 'service.name': 'codex_exec' },
+    [
+      {
+        attributes: {
+          ...{
+            'conversation.id': 'c-1',
+            'event.timestamp': AT,
+            'event.name': 'codex.tool_result',
+            call_id: 'call_1',
+          },
+          ...{ tool_name: 'exec_command', success: 'true', originator: 'codex_exec', arguments: SECRET },
+          output: `Chunk ID: 1\nProcess exited with code 3\nOutput:\n${SECRET}`,
+        },
+        body: '',
+      },
+      {
+        attributes: {
+          ...{
+            'conversation.id': 'c-1',
+            'event.timestamp': AT,
+            'event.name': 'codex.sse_event',
+            model: 'gpt-5.5',
+          },
+          ...{ 'event.kind': 'response.completed', input_token_count: '100', cached_token_count: 90 },
+          ...{ cache_write_token_count: 4, output_token_count: '7' },
+        },
+        body: '',
+      },
+    ],
+    [
+      { event_id: 'tool:call_1', success: false, user_id: 'unknown', client: 'non-interactive-cli' },
+      {
+        type: 'model_usage',
+        input_tokens: 6,
+        cache_read_tokens: 90,
+        cache_write_tokens: 4,
+        output_tokens: 7,
+      },
+    ],
+  ],
+  [
+    'nothing of names that nobody knows',
+    CLAUDE,
+    [claude('hook_execution_complete', {}), claude('constructor', {}), claude('', {})],
+    [],
+  ],
+];
+
+describe('log records', () => {
+  test.each(MAPPED)(
+    'with %s become their events, in both encodings',
+    async (_, resource, records, expected) => {
+      const body = logs(resource, records);
+      const bytes = toBinary(
+        ExportLogsServiceRequestSchema,
+        fromJson(ExportLogsServiceRequestSchema, body as JsonValue),
+      );
+      for (const [sent, headers] of [
+        [body, {}],
+        [bytes, PROTOBUF],
+      ] as const) {
+        const receiver = await Receiver.start(NOW);
+        const answer = await receiver.post('logs', sent, headers);
+        expect([answer.status, answer.bytes.toString()]).toEqual([200, sent === body ? '{}' : '']);
+        const events = await receiver.events();
+        expect(events).toMatchObject(expected);
+        expect(events).toHaveLength(expected.length);
+        expect(JSON.stringify(events)).not.toMatch(/words|nobody/);
+        // The same again, in other packing: nothing counts twice.
+        await receiver.post('logs', gzipSync(sent === body ? JSON.stringify(body) : bytes), {
+          ...headers,
+          'content-encoding': 'gzip',
+        });
+        expect(await receiver.events()).toEqual(events);
+      }
+    },
+  );
+
+  test('have the time that the agent says, else their own, else that of their arrival', async () => {
+    const receiver = await Receiver.start(NOW);
+    const { 'event.timestamp': _, ...plain } = session;
+    const record = (id: string, times: object) => ({
+      ...logs(CLAUDE, [{ attributes: { ...plain, 'event.name': 'user_prompt', 'prompt.id': id }, body: '' }])
+        .resourceLogs[0]?.scopeLogs[0]?.logRecords[0],
+      ...times,
+    });
+    const body = logs(CLAUDE, []);
+    body.resourceLogs[0]?.scopeLogs[0]?.logRecords.push(
+      record('1', { timeUnixNano: NANOS, observedTimeUnixNano: '1' }),
+      record('2', { timeUnixNano: '0', observedTimeUnixNano: NANOS }),
+      record('3', { observedTimeUnixNano: '999' }),
+    );
+    // A number of nineteen digits, of which a double keeps sixteen: the next millisecond is another day.
+    const last = BigInt(Date.parse('2026-06-10T23:59:59.999Z')) * 1_000_000n + 999_999n;
+    const text = JSON.stringify(body).replace('"999"', String(last));
+    expect((await receiver.post('logs', text)).json()).toEqual({});
+    const events = await receiver.events();
+    expect(events.map(({ occurred_at }) => new Date(Number(occurred_at)).toISOString())).toEqual([
+      AT,
+      AT,
+      '2026-06-10T23:59:59.999Z',
+    ]);
+  });
+
+  test('that break a rule are rejected, and the others are taken', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = logs(CLAUDE, [
+      claude('user_prompt', { 'prompt.id': 'p-1' }),
+      claude('user_prompt', { 'prompt.id': 'p-2', 'session.id': '' }),
+      claude('api_request', { request_id: 'r', input_tokens: 'many', output_tokens: 1, model: 'm' }),
+      claude('user_prompt', { 'prompt.id': 'p-3', 'event.timestamp': '2026-07-12T00:00:00Z' }),
+    ]);
+    expect((await receiver.post('logs', body)).json()).toEqual({
+      partialSuccess: {
+        rejectedLogRecords: '3',
+        errorMessage: expect.stringMatching(/^\w+ (must|is) .*\.$/),
+      },
+    });
+    const bytes = toBinary(
+      ExportLogsServiceRequestSchema,
+      fromJson(ExportLogsServiceRequestSchema, body as JsonValue),
+    );
+    const answer = await receiver.post('logs', bytes, PROTOBUF);
+    expect(fromBinary(ExportLogsServiceResponseSchema, answer.bytes).partialSuccess).toMatchObject({
+      rejectedLogRecords: 3n,
+    });
+    expect(await receiver.events()).toMatchObject([{ event_id: 'turn:otlp:p-1' }]);
+    const rejects = await receiver.world.store.select(
+      'SELECT DISTINCT line_no, reason, line FROM rejects ORDER BY line_no',
+    );
+    expect(rejects).toEqual([
+      { line_no: 2, reason: 'missing_member', line: null },
+      { line_no: 3, reason: 'value_out_of_range', line: null },
+      { line_no: 4, reason: 'timestamp_in_future', line: null },
+    ]);
+  });
+
+  test('are those of the key that sends them, if it is of somebody', async () => {
+    const body = logs({ ...CLAUDE, 'daybook.user_id': 'grace' }, [
+      claude('user_prompt', { 'prompt.id': 'p-1' }),
+    ]);
+    for (const [role, userId, expected] of [
+      ['member', 'ada', 'ada'],
+      ['ingest', undefined, 'grace'],
+    ] as const) {
+      const receiver = await Receiver.start(NOW, role, userId);
+      await receiver.post('logs', body);
+      expect(await receiver.events()).toMatchObject([{ user_id: expected }]);
+    }
+  });
+});
+
+describe('spans', () => {
+  const copilot = { 'service.name': 'github-copilot', 'daybook.user_id': 'ada' };
+  const span = (id: string, parent: string, name: string, attributes: Attributes, kind = 1) => ({
+    ...{ id, parent, name, kind },
+    attributes: { 'gen_ai.operation.name': name, 'gen_ai.conversation.id': 's-1', ...attributes },
+  });
+  const call = (id: string) => ({
+    ...{ 'gen_ai.response.model': 'm', 'gen_ai.response.id': id, 'gen_ai.usage.input_tokens': 100 },
+    ...{ 'gen_ai.usage.cache_read.input_tokens': 90, 'gen_ai.usage.output_tokens': 7 },
+  });
+  const body = spans(copilot, NANOS, [
+    span('01', '', 'invoke_agent', { 'gen_ai.usage.input_tokens': 200, 'gen_ai.usage.output_tokens': 14 }),
+    span('02', '01', 'chat', call('resp_1')),
+    span('03', '01', 'execute_tool', {
+      'gen_ai.tool.name': 'bash',
+      'gen_ai.tool.call.id': 'c-1',
+      'process.exit.code': 3,
+    }),
+    span('04', '03', 'somethingElse', {}),
+    span('05', '04', 'invoke_agent', {}),
+    span('06', '05', 'chat', { ...call('resp_2'), 'gen_ai.input.messages': SECRET }),
+  ]);
+
+  test('count each call once, and as turns what a person has asked', async () => {
+    const bytes = toBinary(
+      ExportTraceServiceRequestSchema,
+      fromJson(ExportTraceServiceRequestSchema, {
+        ...body,
+        resourceSpans: JSON.parse(JSON.stringify(body.resourceSpans), (key, value) =>
+          /^(trace|span|parentSpan)Id$/.test(key) ? Buffer.from(value, 'hex').toString('base64') : value,
+        ),
+      } as JsonValue),
+    );
+    for (const [sent, headers] of [
+      [body, {}],
+      [bytes, PROTOBUF],
+    ] as const) {
+      const receiver = await Receiver.start(NOW);
+      expect((await receiver.post('traces', sent, headers)).status).toBe(200);
+      const events = await receiver.events();
+      expect(events).toMatchObject([
+        { event_id: 'tool:c-1', success: false, duration_ms: 40, channel: 'otlp_span' },
+        { event_id: `turn:otlp:${'0a'.repeat(16)}:${'0'.repeat(14)}01`, type: 'user_message' },
+        { event_id: 'usage:otlp:resp_1', input_tokens: 10, cache_read_tokens: 90, output_tokens: 7 },
+        { event_id: 'usage:otlp:resp_2', user_id: 'ada', agent: 'copilot-cli' },
+      ]);
+      expect(events).toHaveLength(4);
+    }
+  });
+});
+
+describe('metrics', () => {
+  const points = [
+    { value: 10, attributes: { ...session, model: 'm', type: 'input' } },
+    { value: 7, attributes: { ...session, model: 'm', type: 'output' } },
+    { value: 90, attributes: { ...session, model: 'm', type: 'cacheRead' } },
+  ];
+
+  test('become a usage for all types of tokens, and events for what they count', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = metrics(CLAUDE, NANOS, 1, {
+      'claude_code.token.usage': points,
+      'claude_code.commit.count': [{ value: 2, attributes: session }],
+      'claude_code.cost.usage': [{ value: 0.5, attributes: session }],
+    });
+    expect((await receiver.post('metrics', body)).json()).toEqual({});
+    const events = await receiver.events();
+    expect(events).toMatchObject([
+      { type: 'git_commit', channel: 'otlp_metric' },
+      { type: 'git_commit' },
+      { type: 'model_usage', input_tokens: 10, output_tokens: 7, cache_read_tokens: 90 },
+    ]);
+    expect(events).toHaveLength(3);
+  });
+
+  test('that are cumulative are ignored, with advice', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = metrics(CLAUDE, NANOS, 2, { 'claude_code.token.usage': points });
+    expect((await receiver.post('metrics', body)).json()).toEqual({
+      partialSuccess: {
+        rejectedDataPoints: '0',
+        errorMessage:
+          'Cumulative metrics are ignored: set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta.',
+      },
+    });
+    expect(await receiver.events()).toEqual([]);
+  });
+});
+
+describe('a request', () => {
+  const messageIn = (bytes: Buffer) => {
+    const reader = new BinaryReader(bytes);
+    expect(reader.tag()[0]).toBe(2);
+    return reader.string();
+  };
+
+  test('is refused as its sender can read it', async () => {
+    const receiver = await Receiver.start(NOW);
+    const cases: [number, string | Buffer, Record<string, string>][] = [
+      [400, '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{]}]}]}', {}],
+      [400, '{"resourceLogs":{}}', {}],
+      [400, '[]', {}],
+      [400, '{} {}', {}],
+      [400, '{"resourceLogs":[', {}],
+      [400, Buffer.from('0a0a', 'hex'), PROTOBUF],
+      [400, '{}', { 'content-encoding': 'gzip' }],
+      [401, '{}', { authorization: 'Bearer dbk_nothing' }],
+      [401, '', { ...PROTOBUF, authorization: '' }],
+      [413, gzipSync(Buffer.alloc((64 << 20) + 1, ' ')), { 'content-encoding': 'gzip' }],
+      [415, '{}', { 'content-encoding': 'br' }],
+      [415, 'a,b', { 'content-type': 'text/csv' }],
+    ];
+    for (const [status, body, headers] of cases) {
+      const answer = await receiver.post('logs', body, headers);
+      expect(answer.status).toBe(status);
+      const isProtobuf = headers['content-type'] === 'application/x-protobuf';
+      expect(answer.headers['content-type']).toMatch(isProtobuf ? /x-protobuf$/ : /^application\/json/);
+      const message = isProtobuf ? messageIn(answer.bytes) : Object(answer.json()).message;
+      expect(message).toMatch(/^\S.*\.$/);
+      expect(Object.keys(isProtobuf ? { message } : Object(answer.json()))).toEqual(['message']);
+    }
+    const get = await receiver.app.inject({
+      url: '/otlp/v1/logs',
+      headers: { authorization: `Bearer ${receiver.key}` },
+    });
+    expect([get.statusCode, Object.keys(get.json())]).toEqual([405, ['message']]);
+    const nowhere = await receiver.app.inject({
+      method: 'POST',
+      url: '/otlp/v1/profiles',
+      headers: { authorization: `Bearer ${receiver.key}` },
+    });
+    expect([nowhere.statusCode, Object.keys(nowhere.json())]).toEqual([404, ['message']]);
+    expect(await receiver.events()).toEqual([]);
+  });
+
+  test('without records is a success', async () => {
+    const receiver = await Receiver.start(NOW);
+    for (const signal of SIGNALS) {
+      expect((await receiver.post(signal, {})).json()).toEqual({});
+      const answer = await receiver.post(signal, new Uint8Array(), PROTOBUF);
+      expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
+    }
+  });
+
+  test('can have its key in other headers than those of the API', async () => {
+    const receiver = await Receiver.start(NOW);
+    const { key } = receiver;
+    for (const headers of [
+      { authorization: key },
+      { authorization: `Bearer%20${key}` },
+      { authorization: `bearer ${key}` },
+      { authorization: '', 'x-api-key': key },
+    ])
+      expect((await receiver.post('logs', {}, headers)).status).toBe(200);
+    const events = await receiver.app.inject({
+      method: 'POST',
+      url: '/api/v1/events',
+      headers: { 'x-api-key': key, 'content-type': 'application/x-ndjson' },
+    });
+    expect(events.statusCode).toBe(401);
+  });
+
+  test('is to be sent again when the service has no room, and nothing of it is kept', async () => {
+    const receiver = await Receiver.start(NOW);
+    const { inbox } = receiver.world;
+    inbox.receiveChecked = async () => {
+      throw new Error('Out of Memory Error: no words');
+    };
+    const body = logs(CLAUDE, [claude('user_prompt', { 'prompt.id': 'p-1' })]);
+    const answer = await receiver.post('logs', body);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
+    expect(await receiver.events()).toEqual([]);
+  });
+
+  test('with a record that is too large loses only that', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = logs(CLAUDE, [
+      claude('user_prompt', { 'prompt.id': 'p-1', prompt: 'x'.repeat(5 << 20) }),
+      claude('user_prompt', { 'prompt.id': 'p-2' }),
+    ]);
+    const bytes = toBinary(
+      ExportLogsServiceRequestSchema,
+      fromJson(ExportLogsServiceRequestSchema, body as JsonValue),
+    );
+    expect((await receiver.post('logs', body)).json()).toMatchObject({
+      partialSuccess: { rejectedLogRecords: '1' },
+    });
+    const answer = await receiver.post('logs', bytes, PROTOBUF);
+    expect(fromBinary(ExportLogsServiceResponseSchema, answer.bytes)).toEqual(
+      create(ExportLogsServiceResponseSchema, {
+        partialSuccess: {
+          rejectedLogRecords: 1n,
+          errorMessage: 'A record must have at most 4 MiB, 100 levels and 50000 values.',
+        },
+      }),
+    );
+    expect(await receiver.events()).toMatchObject([{ event_id: 'turn:otlp:p-2' }]);
+  });
+});

@@ -1,0 +1,173 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { createKey } from '../../src/api/api-keys.js';
+import { buildApp } from '../../src/api/app.js';
+import type { Role } from '../../src/api/roles.js';
+import type { Signal } from '../../src/otlp/telemetry.js';
+import { World } from '../world.js';
+
+/** A service of one test that takes telemetry. */
+export class Receiver {
+  private constructor(
+    readonly world: World,
+    readonly app: FastifyInstance,
+    readonly key: string,
+  ) {}
+
+  /** A key of the organization acme, by default of the role ingest and of nobody. `now` is when the service lives. */
+  static async start(now: number, role: Role = 'ingest', userId?: string): Promise<Receiver> {
+    const world = await World.create();
+    world.now = now;
+    const { key } = await createKey(world.store, { orgId: 'acme', role, userId }, now);
+    return new Receiver(world, buildApp(world), key);
+  }
+
+  /** Sends a body, by default JSON. */
+  async post(
+    signal: Signal,
+    body: object | string | Uint8Array,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer; json: () => unknown }> {
+    const payload =
+      typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body);
+    const answer = await this.app.inject({
+      method: 'POST',
+      url: `/otlp/v1/${signal}`,
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
+      payload,
+    });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      bytes: answer.rawPayload,
+      json: () => answer.json(),
+    };
+  }
+
+  /** Settles what was acknowledged, and answers the events. */
+  async events(): Promise<Record<string, unknown>[]> {
+    await this.world.inbox.drain(this.world.store);
+    return this.world.store.select(
+      "SELECT * FROM events WHERE org_id = 'acme' ORDER BY occurred_at, event_id",
+    );
+  }
+}
+
+/** A request that was recorded. */
+export interface Recorded {
+  readonly signal: Signal;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly json: unknown;
+}
+
+/** The requests of a recording, in their order. */
+export function recordedRequests(folder: string): Recorded[] {
+  const path = join(folder, 'otlp', 'requests.jsonl');
+  const text = existsSync(path) ? readFileSync(path) : gunzipSync(readFileSync(`${path}.gz`));
+  return text
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { path: address, headers, body_base64, json } = JSON.parse(line);
+      return {
+        signal: String(address).split('/').at(-1) as Signal,
+        type: headers['content-type'],
+        body:
+          typeof body_base64 === 'string'
+            ? Buffer.from(body_base64, 'base64')
+            : Buffer.from(JSON.stringify(json)),
+        json,
+      };
+    });
+}
+
+/** Attributes by name, as a test writes them. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+function listOf(attributes: Attributes): object[] {
+  return Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value:
+      typeof value === 'string'
+        ? { stringValue: value }
+        : typeof value === 'boolean'
+          ? { boolValue: value }
+          : Number.isInteger(value)
+            ? { intValue: String(value) }
+            : { doubleValue: value },
+  }));
+}
+
+/** A request with log records of one resource. */
+export function logs(resource: Attributes, records: readonly { attributes: Attributes; body: string }[]) {
+  const logRecords: object[] = records.map(({ attributes, body }) => ({
+    timeUnixNano: '0',
+    body: { stringValue: body },
+    attributes: listOf(attributes),
+  }));
+  return {
+    resourceLogs: [{ resource: { attributes: listOf(resource) }, scopeLogs: [{ scope: {}, logRecords }] }],
+  };
+}
+
+/** A request with spans of one trace, which end at an instant and took 40 ms. */
+export function spans(
+  resource: Attributes,
+  end: string,
+  list: readonly { id: string; parent: string; name: string; kind: number; attributes: Attributes }[],
+) {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: listOf(resource) },
+        scopeSpans: [
+          {
+            scope: {},
+            spans: list.map(({ id, parent, name, kind, attributes }) => ({
+              ...{ name, kind, traceId: '0A'.repeat(16), spanId: id.padStart(16, '0') },
+              parentSpanId: parent === '' ? '' : parent.padStart(16, '0'),
+              startTimeUnixNano: String(BigInt(end) - 40_000_000n),
+              endTimeUnixNano: end,
+              attributes: listOf(attributes),
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** A request with sums, by their names. */
+export function metrics(
+  resource: Attributes,
+  time: string,
+  aggregationTemporality: number,
+  sums: Readonly<Record<string, readonly { value: number; attributes: Attributes }[]>>,
+) {
+  return {
+    resourceMetrics: [
+      {
+        resource: { attributes: listOf(resource) },
+        scopeMetrics: [
+          {
+            scope: {},
+            metrics: Object.entries(sums).map(([name, points]) => ({
+              name,
+              sum: {
+                aggregationTemporality,
+                dataPoints: points.map(({ value, attributes }) => ({
+                  ...{ timeUnixNano: time, startTimeUnixNano: '0', asDouble: value },
+                  attributes: listOf(attributes),
+                })),
+              },
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}
