@@ -45,6 +45,7 @@ const SLOW = [
   'test/check.test.ts',
   'test/computers.test.ts',
   'test/controls.test.ts',
+  'test/coverage.test.ts',
   'test/exported-events.test.ts',
   'test/files.test.ts',
   'test/forms.test.ts',

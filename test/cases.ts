@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FAMILIES } from '../src/api/answer-names.js';
+import { ANSWERS } from '../src/api/answer-names.js';
 import { report } from '../src/api/answer-rows.js';
 import type { Day } from '../src/day.js';
 import type { World } from './world.js';
@@ -19,7 +19,7 @@ import type { World } from './world.js';
  *
  * Prices are those of test/golden/prices.json.
  *
- * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs and call_costs, the views. Days
+ * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs, call_costs and silent_agents, the views. Days
  * are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
  * writes these files.
  */
@@ -88,18 +88,20 @@ const TABLES: Readonly<Record<string, string>> = {
   quality: 'day',
   user_costs: 'day, user_id, model_id',
   call_costs: 'day, event_id',
+  silent_agents: 'last_day, user_id',
 };
 
 export async function ask(world: World, { answer, from, to, orgId }: Question): Promise<unknown> {
   const order = TABLES[answer];
   if (order !== undefined) {
+    const dayColumn = answer === 'silent_agents' ? 'last_day' : 'day';
     const range = { org_id: orgId, from: { day: from }, to: { day: to } };
     return world.store.select(
-      `SELECT * FROM ${answer} WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY ${order}`,
+      `SELECT * FROM ${answer} WHERE org_id = $org_id AND ${dayColumn} BETWEEN $from AND $to ORDER BY ${order}`,
       range,
     );
   }
-  const family = FAMILIES.find((known) => answer === known || answer.startsWith(`${known}-by-`));
+  const family = ANSWERS.find((known) => answer === known || answer.startsWith(`${known}-by-`));
   if (family === undefined) throw new Error(`there is no answer ${answer}`);
   const groupBy = answer === family ? undefined : answer.slice(`${family}-by-`.length);
   return (await report(world.store, family, { orgId, from, to, groupBy })).data;

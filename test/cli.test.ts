@@ -158,7 +158,22 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
         '--group-by',
         'model',
       ],
-      'users has no --group-by',
+      '--group-by of users must be agent',
+    ],
+    [
+      [
+        'report',
+        'productivity',
+        '--org',
+        'acme',
+        '--from',
+        '2026-06-01',
+        '--to',
+        '2026-06-02',
+        '--group-by',
+        'agent',
+      ],
+      'productivity has no --group-by',
     ],
     [
       ['report', 'tools', '--org', 'acme', '--from', '2026-06-02', '--to', '2026-06-01'],
@@ -396,6 +411,44 @@ describe('build', () => {
   });
 });
 
+test('status names silent agents and events without a user, and the report of coverage shows channels', async () => {
+  const folder = temporaryFolder();
+  const data = dataFolder(folder);
+  const run = (...args: string[]) => runHere(['--data', data, ...args], { cwd: folder });
+  const on = (daysAgo: number, user_id: string, agent?: string) => {
+    const timestamp = `${addDays(TODAY, -daysAgo)}T10:00:00Z`;
+    return event(`${user_id} ${agent} ${daysAgo}`, { timestamp, user_id, agent });
+  };
+  const daysAgo = (first: number, last: number) =>
+    Array.from({ length: first - last + 1 }, (_, index) => first - index);
+  const users = ['ada', 'bert', 'carl', 'dora', 'emil', 'fritz'];
+  const events = [
+    ...users.flatMap((user) => daysAgo(12, 6).map((days) => on(days, user, 'codex'))),
+    ...daysAgo(12, 1).map((days) => on(days, 'grace', 'codex')),
+    ...[on(1, 'unknown', 'codex'), on(2, 'unknown', 'codex'), on(14, 'unknown', 'gemini-cli')],
+    ...[on(1, 'unknown'), on(15, 'unknown', 'codex')],
+  ];
+  writeFileSync(join(folder, 'events.ndjson'), `${events.join('\n')}\n`);
+  expect((await run('ingest', '--org', 'acme', 'events.ndjson')).code).toBe(0);
+  expect((await run('build')).code).toBe(0);
+  const { stdout } = await run('status');
+  const last = addDays(TODAY, -6);
+  const named = users.slice(0, 5).map((user) => `${user} (codex, last on ${last})`);
+  expect(stdout).toContain(`\n  acme: agents of 6 users went silent: ${named.join(', ')} and 1 more\n`);
+  expect(stdout).toContain(
+    '  acme: 1 event of an unnamed agent in the last 14 days without a user, counted for "unknown"\n' +
+      '  acme: 2 events of codex in the last 14 days without a user, counted for "unknown"\n' +
+      '  acme: 1 event of gemini-cli in the last 14 days without a user, counted for "unknown"\n',
+  );
+  const { organizations } = JSON.parse((await run('status', '--json')).stdout);
+  expect(organizations[0].silent_agents).toHaveLength(6);
+  expect(organizations[0].silent_agents[0]).toEqual({ user_id: 'ada', agent: 'codex', last_day: last });
+  expect(organizations[0].without_user).toContainEqual({ agent: 'codex', events: 2 });
+  const day = String(addDays(TODAY, -1));
+  const shown = await run('report', 'coverage', '--org', 'acme', '--from', day, '--to', day);
+  expect(shown.stdout).toMatch(/^ grace .* codex +1 +0 .* event 1 *$/m);
+});
+
 describe('with a server running', () => {
   test('every command works, and the API has the very bytes of the report', async () => {
     const folder = temporaryFolder();
@@ -408,7 +461,7 @@ describe('with a server running', () => {
     const { key } = JSON.parse(
       (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
     );
-    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality']) {
+    for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality', 'coverage']) {
       const answer = await fetch(`${url}/api/v1/analytics/${family}?startDate=${DAY}&endDate=${DAY_AFTER}`, {
         headers: { authorization: `Bearer ${key}` },
       });

@@ -215,7 +215,16 @@ describe('a restatement', () => {
     await world.send([event('skill_use', '2026-06-08', 'grace', { skill_name: 'review' })]);
     await world.build();
     const after = await digestsOf(world);
-    const tables = ['activity', 'quality', 'tools', 'user_agents', 'user_sessions', 'user_skills', 'users'];
+    const tables = [
+      'activity',
+      'coverage',
+      'quality',
+      'tools',
+      'user_agents',
+      'user_sessions',
+      'user_skills',
+      'users',
+    ];
     expect(await restated(world)).toEqual([
       ...tables.map((table) => `2026-06-08 ${table}: late events`),
       '2026-06-09 activity: late events',
@@ -288,6 +297,7 @@ describe('a restatement', () => {
     await world.build();
     expect(await restated(world)).toEqual([
       '2026-06-09 activity: late events',
+      '2026-06-09 coverage: late events',
       '2026-06-09 productivity: late events',
       '2026-06-09 quality: late events, rate card',
       '2026-06-09 tools: late events',

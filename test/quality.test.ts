@@ -93,6 +93,7 @@ test('the quality of a day counts how its lines came and what its build found', 
   }
   expect(after?.restatements.map(({ table }) => table)).toEqual([
     'activity',
+    'coverage',
     'quality',
     'tools',
     'user_agents',

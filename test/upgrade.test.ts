@@ -42,7 +42,12 @@ function sendEvents(world: World): Promise<void> {
 
 async function answers(world: World): Promise<unknown[]> {
   await world.build();
-  return Promise.all(ORGANIZATIONS.map((_, index) => answersOf(world, `org-${index}`)));
+  // Coverage shows that the first version stored no channels.
+  return Promise.all(
+    ORGANIZATIONS.map((_, index) =>
+      answersOf(world, `org-${index}`, undefined, (family) => family !== 'coverage'),
+    ),
+  );
 }
 
 /** A database of today, and what it answers. */

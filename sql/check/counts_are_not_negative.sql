@@ -214,5 +214,19 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND parse_artifacts >= 0
     AND events_without_client >= 0
     AND events_without_autonomy_mode >= 0
+    AND events_without_user >= 0
     AND models_not_on_rate_card >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of coverage' AS difference
+FROM coverage
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    events >= 0
+    AND shadowed >= 0
+    AND tokens >= 0
+    AND user_turns >= 0
   )

@@ -4,6 +4,8 @@ SELECT
   due.org_id AS org_id,
   due.day AS day,
   disagreement('stored events are', stored.events, coalesce(of_user_sessions.events, 0) + quality.shadowed)
+    || disagreement('stored events by channel are', stored.events, of_coverage.events)
+    || disagreement('shadowed events by channel are', quality.shadowed, of_coverage.shadowed)
     || disagreement('events are', of_events.events, of_user_sessions.events)
     || disagreement('user turns among the events are', of_events.user_turns, of_user_sessions.user_turns)
     || disagreement('assistant messages among the events are', of_events.assistant_messages, of_user_sessions.assistant_messages)
@@ -65,6 +67,18 @@ LEFT JOIN (
     day
 ) AS of_user_sessions USING (org_id, day)
 LEFT JOIN quality USING (org_id, day)
+LEFT JOIN (
+  SELECT
+    org_id,
+    day,
+    sum(events) AS events,
+    sum(shadowed) AS shadowed
+  FROM coverage
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+) AS of_coverage USING (org_id, day)
 LEFT JOIN (
   SELECT
     org_id,

@@ -9,7 +9,8 @@ counted AS (
     count(*) AS events,
     count(*) FILTER (WHERE type = 'tool_call' AND NOT is_tool_name(tool_name)) AS parse_artifacts,
     count(*) FILTER (WHERE client IS NULL) AS events_without_client,
-    count(*) FILTER (WHERE autonomy_mode IS NULL) AS events_without_autonomy_mode
+    count(*) FILTER (WHERE autonomy_mode IS NULL) AS events_without_autonomy_mode,
+    count(*) FILTER (WHERE user_id = 'unknown') AS events_without_user
   FROM counted_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -47,6 +48,7 @@ SELECT
   CAST(coalesce(counted.parse_artifacts, 0) AS BIGINT) AS parse_artifacts,
   CAST(coalesce(counted.events_without_client, 0) AS BIGINT) AS events_without_client,
   CAST(coalesce(counted.events_without_autonomy_mode, 0) AS BIGINT) AS events_without_autonomy_mode,
+  CAST(coalesce(counted.events_without_user, 0) AS BIGINT) AS events_without_user,
   CAST(coalesce(unlisted.models_not_on_rate_card, 0) AS BIGINT) AS models_not_on_rate_card
 FROM due
 LEFT JOIN counted USING (org_id, day)

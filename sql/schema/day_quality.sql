@@ -14,6 +14,7 @@ SELECT
   quality.parse_artifacts AS parse_artifacts,
   quality.events_without_client AS events_without_client,
   quality.events_without_autonomy_mode AS events_without_autonomy_mode,
+  quality.events_without_user AS events_without_user,
   quality.models_not_on_rate_card AS models_not_on_rate_card,
   days.built_at AS built_at,
   days.first_built_at AS first_built_at

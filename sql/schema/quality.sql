@@ -8,6 +8,7 @@ CREATE TABLE quality (
   parse_artifacts                BIGINT NOT NULL,
   events_without_client          BIGINT NOT NULL,
   events_without_autonomy_mode   BIGINT NOT NULL,
+  events_without_user            BIGINT NOT NULL,  -- those of the user unknown
   models_not_on_rate_card        BIGINT NOT NULL   -- distinct models
 --clickhouse , build BIGINT NOT NULL
 )

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Day, dayOf, isDay, lastClosedDay, laterDay } from '../day.js';
-import { ANSWERS, type Answer, GROUPS } from './answer-names.js';
+import { ANSWERS, type Answer, GROUPS, isPaged } from './answer-names.js';
 import { columnsOf } from './answer-rows.js';
 import { Answers, MeAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer } from './answerer.js';
@@ -56,8 +56,8 @@ function queryOf(answer: Answer): z.ZodType<Query> {
       .meta({ description: 'one row per group and day instead of one per day', examples: groups.slice(0, 1) })
       .optional(),
   };
-  if (answer === 'users') return z.strictObject({ ...Grouped, ...Page });
-  return z.strictObject(groups.length > 0 ? Grouped : Range);
+  const shape = groups.length > 0 ? Grouped : Range;
+  return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
 }
 
 /** Throws 400 if a range is empty or hasn't ended. */
@@ -83,6 +83,7 @@ const SUMMARIES: Record<Answer, string> = {
   productivity: 'Files, languages, commits and pull requests per day',
   users: 'Users on the days on which they were active, in pages',
   quality: 'How far the numbers of each day can be trusted',
+  coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
 };
 
 /** The analytics endpoints (public-api.md 4.6-4.10, and ours), for managers and owners; `me` for members too. */
@@ -109,7 +110,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       from: laterDay(startDate, config.historyStart),
       to: endDate,
       groupBy: group_by,
-      ...(answer === 'users' ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
+      ...(isPaged(answer) ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
       userId,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {

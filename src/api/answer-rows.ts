@@ -6,7 +6,7 @@ import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { readSql } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
-import { type Answer, fileOf } from './answer-names.js';
+import { type Answer, fileOf, isPaged } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
 /** The formats of an answer's rows. */
@@ -17,7 +17,7 @@ export interface ReportRequest {
   readonly from: Day;
   readonly to: Day;
   readonly groupBy?: string | undefined;
-  /** Users per page, and the last user of the previous page; only for users. */
+  /** Users per page, and the last user of the previous page; only for users and coverage. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   /** The only requested user; only for users. */
@@ -59,12 +59,13 @@ function sqlOf(file: string, form: Form): string {
 /** A page of users: its first and its last, undefined if it is empty. */
 async function pageOf(
   select: Store['select'],
+  answer: Answer,
   { orgId, from, to, limit, cursor = '', userId }: ReportRequest,
 ): Promise<Page & { first?: string | undefined; last?: string | undefined }> {
   const whole = { has_more: false, next_cursor: null };
   if (userId !== undefined) return { ...whole, first: userId, last: userId };
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
-  const rows = await select(readSql('report/users_page.sql'), {
+  const rows = await select(readSql(`report/${answer}_page.sql`), {
     ...{ org_id: orgId, from: { day: from }, to: { day: to } },
     ...{ cursor, limit: size },
   });
@@ -77,7 +78,7 @@ async function pageOf(
 
 /**
  * Reads the rows of an answer for the built days of a range, both ends included, ordered as metrics.md says (public-api.md 2.6,
- * 4.6-4.10): one slice of the range at a time, except users, which are ordered by user and read at once. Without a limit all users are
+ * 4.6-4.10): one slice of the range at a time, except users and coverage, which are ordered by user and read at once. Without a limit all users are
  * on one page. All SELECTs must see one state of the store.
  */
 export async function readReport(
@@ -88,7 +89,7 @@ export async function readReport(
   request: ReportRequest,
   slices: readonly Slice[] = [request],
 ): Promise<Reading> {
-  const page = answer === 'users' ? await pageOf(select, request) : undefined;
+  const page = isPaged(answer) ? await pageOf(select, answer, request) : undefined;
   const sql = sqlOf(fileOf(answer, request.groupBy), form);
   const names = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
   const sources = Object.fromEntries(

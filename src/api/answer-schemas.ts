@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import { ANSWERS, type Answer, fileOf, GROUPS } from './answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS, isPaged } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
 /** The schemas of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for members that those leave open). */
@@ -48,7 +48,7 @@ function answerOf(answer: Answer): z.ZodType {
   const days = z.array(DAYS[answer]);
   const groups = GROUPS[answer].map((group) => z.array(rowOf(fileOf(answer, group))));
   const data = groups.length === 0 ? days : z.union([days, ...groups]);
-  return z.object({ data, meta: z.object(answer === 'users' ? { ...Meta, ...Page } : Meta) });
+  return z.object({ data, meta: z.object(isPaged(answer) ? { ...Meta, ...Page } : Meta) });
 }
 
 /** The answer of each endpoint. */

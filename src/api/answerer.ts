@@ -6,7 +6,7 @@ import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';
-import { type Answer, FAMILIES } from './answer-names.js';
+import { type Answer, FAMILIES, isPaged } from './answer-names.js';
 import {
   csvOf,
   elementsOf,
@@ -131,7 +131,7 @@ export class Answerer {
     const { orgId, from, to, answer, groupBy } = question;
     const range = { org_id: orgId, from: { day: from }, to: { day: to } };
     const days = await select(readSql('state/days.sql'), range);
-    const hasEmails = answer === 'users' || (answer === 'tokens' && groupBy === undefined);
+    const hasEmails = isPaged(answer) || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
     const state = JSON.stringify([MAKER, key, emails, days.map(({ day, checksum }) => [day, checksum])]);
     let refreshedAt: number | null = null;

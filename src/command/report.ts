@@ -6,6 +6,8 @@ import { call } from '../socket/call.js';
 import { csv, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 
+type Row = Record<string, unknown>;
+
 interface ReportOptions {
   readonly org: string;
   readonly from: string;
@@ -58,12 +60,24 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
     );
   const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
   if (format === 'json') return print(JSON.stringify(rows));
-  if (format === 'table') return print(table(answer === 'quality' ? rows.map(withoutDigests) : rows));
+  if (format === 'table') return print(table(rows.map((row) => FOR_PEOPLE[answer]?.(row) ?? row)));
   const { columnsOf } = await import('../api/answer-rows.js');
   print(csv(rows, columnsOf(answer, groupBy)));
 }
 
+/** How rows with nested members are shown in a table. */
+const FOR_PEOPLE: Partial<Record<Answer, (row: Row) => Row>> = {
+  quality: withoutDigests,
+  coverage: withChannelNames,
+};
+
+/** A row's channels, each with its number of events. */
+function withChannelNames({ channels, ...row }: Row): Row {
+  const shown = (channels as Row[]).map(({ channel, events }) => `${channel} ${events}`);
+  return { ...row, channels: shown.join(', ') };
+}
+
 /** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
-function withoutDigests({ digests, restatements, ...day }: Record<string, unknown>): Record<string, unknown> {
+function withoutDigests({ digests, restatements, ...day }: Row): Row {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }

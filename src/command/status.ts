@@ -20,14 +20,19 @@ async function run(options: { json?: boolean }, { settings, clock }: Invocation)
   if (organizations.length === 0) return print('There are no events yet: "daybook ingest" reads some.');
   print(
     table(
-      organizations.map(({ rejects, ...counts }) => ({
+      organizations.map(({ rejects, silent_agents, without_user, ...counts }) => ({
         ...counts,
         rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
       })),
     ),
   );
-  for (const { org_id, rejects } of organizations) {
+  for (const { org_id, rejects, silent_agents, without_user } of organizations) {
     for (const [reason, lines] of Object.entries(rejects)) print(`  ${org_id}: ${lines} rejected, ${reason}`);
+    if (silent_agents.length > 0) print(`  ${org_id}: ${silenceOf(silent_agents)}`);
+    for (const { agent, events } of without_user)
+      print(
+        `  ${org_id}: ${count(events, 'event')} of ${nameOf(agent)} in the last 14 days without a user, counted for "unknown"`,
+      );
   }
   if (run !== null) {
     const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;
@@ -35,4 +40,22 @@ async function run(options: { json?: boolean }, { settings, clock }: Invocation)
       `Last build: ${new Date(run.ended_at).toISOString()} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
     );
   }
+}
+
+/** How many silent agents are named. */
+const NAMED = 5;
+
+/** An agent's name for people. */
+function nameOf(agent: string): string {
+  return agent === '' ? 'an unnamed agent' : agent;
+}
+
+/** The sentence about the users whose agents went silent. */
+function silenceOf(silent: readonly { user_id: string; agent: string; last_day: string }[]): string {
+  const users = new Set(silent.map(({ user_id }) => user_id)).size;
+  const named = silent
+    .slice(0, NAMED)
+    .map(({ user_id, agent, last_day }) => `${user_id} (${nameOf(agent)}, last on ${last_day})`);
+  const others = silent.length > NAMED ? ` and ${silent.length - NAMED} more` : '';
+  return `agents of ${count(users, 'user')} went silent: ${named.join(', ')}${others}`;
 }

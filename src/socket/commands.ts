@@ -18,7 +18,8 @@ import type { SetAside } from '../ingest/set-aside.js';
 import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';
 import { nameText } from '../name-text.js';
-import type { Store } from '../store/store.js';
+import { readSql } from '../store/sql-text.js';
+import type { Row, Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
 
 /** What a command works with, whichever process has the database open. */
@@ -106,7 +107,12 @@ async function status({ store, clock }: Context) {
   const rejects = await store.select(
     'SELECT org_id, reason, count(*) AS lines FROM rejects GROUP BY org_id, reason ORDER BY org_id, reason',
   );
+  const silent = await store.select(
+    'SELECT * FROM silent_agents ORDER BY org_id, last_day DESC, user_id, agent',
+  );
+  const unknown = await store.select(readSql('report/unknown_user.sql'), { last: { day: last } });
   return rows.map((row) => {
+    const isOwn = ({ org_id }: Row) => org_id === row.org_id;
     const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
     return {
       org_id: String(row.org_id),
@@ -118,10 +124,16 @@ async function status({ store, clock }: Context) {
       days_stale: staleOf.length,
       oldest_stale_day: staleOf[0]?.day ?? null,
       rejects: Object.fromEntries(
-        rejects
-          .filter(({ org_id }) => org_id === row.org_id)
-          .map(({ reason, lines }) => [String(reason), Number(lines)] as const),
+        rejects.filter(isOwn).map(({ reason, lines }) => [String(reason), Number(lines)] as const),
       ),
+      silent_agents: silent.filter(isOwn).map(({ user_id, agent, last_day }) => ({
+        user_id: String(user_id),
+        agent: String(agent),
+        last_day: last_day as Day,
+      })),
+      without_user: unknown
+        .filter(isOwn)
+        .map(({ agent, events }) => ({ agent: String(agent), events: Number(events) })),
     };
   });
 }

@@ -20,6 +20,7 @@ export const DAY_TABLES = [
   'activity',
   'productivity',
   'quality',
+  'coverage',
 ] as const;
 
 /** All tables that a build writes rows of days into. */

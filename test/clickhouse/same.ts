@@ -1,4 +1,4 @@
-import { ANSWERS, GROUPS } from '../../src/api/answer-names.js';
+import { ANSWERS, GROUPS, isPaged } from '../../src/api/answer-names.js';
 import { report } from '../../src/api/answer-rows.js';
 import type { Day } from '../../src/day.js';
 import type { Store } from '../../src/store/store.js';
@@ -17,7 +17,7 @@ export async function answersOf(
     for (const groupBy of [undefined, ...GROUPS[answer]]) {
       const pages: unknown[] = [];
       for (let cursor: string | null | undefined; cursor !== null; ) {
-        const limit = answer === 'users' ? USERS_A_PAGE : undefined;
+        const limit = isPaged(answer) ? USERS_A_PAGE : undefined;
         const { data, page } = await report(store, answer, { orgId, from, to, groupBy, limit, cursor });
         // When a day was built is the one thing that two stores have apart.
         pages.push(data.map(({ built_at: _, first_built_at: __, ...row }) => row));

@@ -98,6 +98,7 @@ export async function answersOf(
         await report(world.store, family, { orgId, from, to, groupBy })
       ).data;
   }
+  if (isAsked('coverage')) rows.coverage = (await report(world.store, 'coverage', { orgId, from, to })).data;
   const range = { org_id: orgId, from: { day: from }, to: { day: to } };
   if (isAsked('summary')) rows.summary = await world.store.select(readSql('report/summary.sql'), range);
   if (!isAsked('quality')) return rows;

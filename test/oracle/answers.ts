@@ -1,5 +1,6 @@
 import { activity, activityByClient } from './activity.js';
 import { activityByAgent, tokensByAgent, usersByAgent } from './agents.js';
+import { coverage } from './coverage.js';
 import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
@@ -27,6 +28,7 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     productivity: productivity(organization),
     users: users(organization),
     'users by agent': usersByAgent(organization),
+    coverage: coverage(organization),
     quality: quality(organization),
     summary: summary(organization),
   };

@@ -55,7 +55,7 @@ const timestampOn = (back: fc.Arbitrary<number>): fc.Arbitrary<string | number> 
       return spelling(MIDNIGHT - back * MS_PER_DAY + time);
     });
 
-const USERS = ['ada', 'Ada', 'grace', 'ådá', 'zuse', '𝒹ana'];
+const USERS = ['ada', 'Ada', 'grace', 'unknown', 'ådá', 'zuse', '𝒹ana'];
 const SESSIONS = ['s1', 's2', 'S1', 's3'];
 const EMAILS = ['ada@acme.example', 'Ada@acme.example', 'ada@globex.example', 'å@acme.example'];
 const CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli', 'ide', 'a', 'constructor'];

@@ -16,6 +16,7 @@ export function quality(organization: Organization) {
       parse_artifacts: events.filter(isParseArtifact).length,
       events_without_client: without('client'),
       events_without_autonomy_mode: without('autonomy_mode'),
+      events_without_user: events.filter(({ user_id }) => user_id === 'unknown').length,
       models_not_on_rate_card: models.filter((model) => !isOnCard(model, organization.rateCard)).length,
     };
   });

@@ -1,0 +1,65 @@
+-- One row is one channel that reported one agent of one user on one day.
+-- Grain: (org_id, day, user_id, agent, channel).
+-- Looks back: 0 days.
+WITH
+reported AS (
+  SELECT
+    org_id,
+    day,
+    user_id,
+    coalesce(agent, '') AS agent,
+    coalesce(channel, '') AS channel,
+    count(*) AS events,
+    sum(
+      CASE
+        WHEN type = 'model_usage'
+          THEN coalesce(input_tokens, 0)
+            + coalesce(output_tokens, 0)
+            + coalesce(cache_read_tokens, 0)
+            + coalesce(cache_write_tokens, 0)
+        ELSE 0
+      END
+    ) AS tokens,
+    count(*) FILTER (WHERE type = 'user_message') AS user_turns
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day,
+    user_id,
+    coalesce(agent, ''),
+    coalesce(channel, '')
+),
+hidden AS (
+  SELECT
+    events.org_id AS org_id,
+    events.day AS day,
+    events.user_id AS user_id,
+    coalesce(events.agent, '') AS agent,
+    coalesce(events.channel, '') AS channel,
+    count(*) AS shadowed
+  FROM events
+  JOIN shadowed_events
+    ON shadowed_events.org_id = events.org_id
+    AND shadowed_events.day = events.day
+    AND shadowed_events.event_id = events.event_id
+  WHERE (events.org_id, events.day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    events.org_id,
+    events.day,
+    events.user_id,
+    coalesce(events.agent, ''),
+    coalesce(events.channel, '')
+)
+SELECT
+  CAST(org_id AS VARCHAR) AS org_id,
+  CAST(day AS DATE) AS day,
+  CAST(user_id AS VARCHAR) AS user_id,
+  CAST(agent AS VARCHAR) AS agent,
+  CAST(channel AS VARCHAR) AS channel,
+  CAST(reported.events AS BIGINT) AS events,
+  CAST(coalesce(hidden.shadowed, 0) AS BIGINT) AS shadowed,
+  CAST(reported.tokens AS BIGINT) AS tokens,
+  CAST(reported.user_turns AS BIGINT) AS user_turns
+FROM reported
+LEFT JOIN hidden USING (org_id, day, user_id, agent, channel)

@@ -1,0 +1,53 @@
+-- One row is one agent of one user of a page on one day, with how far its channels agree.
+-- Grain: (user_id, day, agent).
+WITH
+agent_day AS (
+  SELECT
+    user_id,
+    day,
+    agent,
+    sum(events) AS events,
+    sum(shadowed) AS shadowed,
+    max(CASE WHEN channel = 'log' THEN tokens END) AS log_tokens,
+    -- Channels of telemetry report the same calls.
+    max(CASE WHEN channel IN ('otlp_log', 'otlp_span', 'otlp_metric') THEN tokens END) AS otlp_tokens,
+    max(CASE WHEN channel = 'log' THEN user_turns END) AS log_turns,
+    max(CASE WHEN channel = 'hook' THEN user_turns END) AS hook_turns
+  FROM coverage
+  WHERE org_id = $org_id
+    AND day BETWEEN $from AND $to
+    AND user_id BETWEEN $first_user_id AND $last_user_id
+  GROUP BY
+    user_id,
+    day,
+    agent
+),
+compared AS (
+  SELECT
+    user_id,
+    day,
+    agent,
+    events,
+    shadowed,
+    difference_ratio(log_tokens, otlp_tokens) AS token_difference_ratio,
+    difference_ratio(log_turns, hook_turns) AS turn_difference_ratio
+  FROM agent_day
+)
+SELECT
+  CAST(compared.user_id AS VARCHAR) AS user_id,
+  CAST(user_emails.user_email AS VARCHAR) AS user_email,
+  CAST(compared.day AS DATE) AS day,
+  CAST(compared.agent AS VARCHAR) AS agent,
+  CAST(compared.events AS BIGINT) AS events,
+  CAST(compared.shadowed AS BIGINT) AS shadowed,
+  CAST(compared.token_difference_ratio AS DOUBLE) AS token_difference_ratio,
+  CAST(compared.turn_difference_ratio AS DOUBLE) AS turn_difference_ratio,
+  CAST(
+    CASE WHEN compared.token_difference_ratio > 0.01 THEN 1 ELSE 0 END
+    + CASE WHEN compared.turn_difference_ratio > 0.01 THEN 1 ELSE 0 END AS BIGINT
+  ) AS disagreements
+FROM compared
+LEFT JOIN user_emails
+  ON user_emails.org_id = $org_id
+  AND user_emails.user_id BETWEEN $first_user_id AND $last_user_id
+  AND user_emails.user_id = compared.user_id

@@ -1,0 +1,11 @@
+-- One row is one user of whom there are events in the range, from the cursor on. It returns one user more than the page has.
+-- Grain: (user_id).
+SELECT
+  CAST(user_id AS VARCHAR) AS user_id
+FROM coverage
+WHERE org_id = $org_id
+  AND day BETWEEN $from AND $to
+  AND user_id > $cursor
+GROUP BY user_id
+ORDER BY user_id
+LIMIT $limit + 1

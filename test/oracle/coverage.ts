@@ -1,0 +1,69 @@
+import { CHANNELS, type StoredEvent } from './event.js';
+import { byteOrder, distinct, groups, ratio, sum } from './lists.js';
+import { agentOf, type Organization, ofType, userTurns } from './organization.js';
+import { tokensOf } from './tokens.js';
+
+/** docs/coverage.md: what each channel reported of a user's agent on a day, and how far channels agree. */
+
+const TELEMETRY = ['otlp_log', 'otlp_span', 'otlp_metric'];
+
+function reportOf(
+  events: readonly StoredEvent[],
+  channel: string,
+  isCounted: (event: StoredEvent) => boolean,
+) {
+  const own = events.filter((event) => event.text('channel') === channel);
+  return {
+    channel,
+    events: own.length,
+    shadowed: own.filter((event) => !isCounted(event)).length,
+    tokens: sum(Object.values(tokensOf(ofType(own, 'model_usage')))),
+    user_turns: userTurns(own).length,
+  };
+}
+
+/** The difference of two counts as a share of the greater one; null if one of them is missing. */
+function difference(one: number | undefined, other: number | undefined): number | null {
+  if (one === undefined || other === undefined) return null;
+  return ratio(Math.abs(one - other), Math.max(one, other));
+}
+
+function rowOf(organization: Organization, events: readonly StoredEvent[]) {
+  const [first] = events as [StoredEvent];
+  const counted = new Set(organization.events);
+  const channels = CHANNELS.map((channel) => reportOf(events, channel, (event) => counted.has(event))).filter(
+    (report) => report.events > 0,
+  );
+  const of = (channel: string) => channels.find((report) => report.channel === channel);
+  const telemetry = channels.filter(({ channel }) => TELEMETRY.includes(channel));
+  const otlp = telemetry.length === 0 ? undefined : Math.max(...telemetry.map(({ tokens }) => tokens));
+  const token_difference_ratio = difference(of('log')?.tokens, otlp);
+  const turn_difference_ratio = difference(of('log')?.user_turns, of('hook')?.user_turns);
+  return {
+    user_id: first.user_id,
+    user_email: organization.emailOf(first.user_id),
+    date: first.day,
+    agent: agentOf(first),
+    events: events.length,
+    shadowed: sum(channels.map(({ shadowed }) => shadowed)),
+    channels,
+    token_difference_ratio,
+    turn_difference_ratio,
+    disagreements: [token_difference_ratio, turn_difference_ratio].filter((share) => (share ?? 0) > 0.01)
+      .length,
+  };
+}
+
+export function coverage(organization: Organization) {
+  const built = organization.stored.filter(({ day }) => organization.days.includes(day));
+  return distinct(built.map(({ user_id }) => user_id))
+    .sort(byteOrder)
+    .flatMap((user) =>
+      organization.days.flatMap((date) => {
+        const own = built.filter(({ user_id, day }) => user_id === user && day === date);
+        return [...groups(own, agentOf)]
+          .sort(([one], [other]) => byteOrder(one, other))
+          .map(([, events]) => rowOf(organization, events));
+      }),
+    );
+}
