@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ccusage } from './ccusage.js';
+import { collect } from './collect.js';
 import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
@@ -18,6 +19,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   build: ingest,
   transcripts,
   ccusage,
+  collect,
   engines,
   serve,
   'empty-days': emptyDays,

@@ -3,16 +3,19 @@ import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/package-root.js';
 import {
   falseServer,
   Laptop,
@@ -56,7 +59,7 @@ describe('collect', () => {
     writeFileSync(`${laptop.session('packed')}.gz`, gzipSync(sessionLines('packed', 3).join('\n')));
     const first = await laptop.send(url, key);
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(/^\d+ events sent, 7 files read\. \d+ lines? broke a rule\.$/m);
+    expect(first.stdout).toMatch(/^\d+ events sent, 7 files read\. 1 rejected\.$/m);
     expect(await laptop.send(url, key)).toMatchObject({ code: 0, stdout: 'Nothing is new.\n' });
     await stopped(child);
     const tables = await tablesOf(data);
@@ -474,4 +477,21 @@ test('status says what was sent when', async () => {
   `);
   truncateSync(laptop.session('ada-0'), 0);
   expect((await laptop.send(server.url, 'k')).stdout).toBe('0 events sent, 1 file read.\n');
+});
+
+test('the package of the collector has all that it needs', async () => {
+  const server = await falseServer(() => undefined);
+  const folder = join(temporaryFolder(), 'package');
+  const { status } = spawnSync('node', [join(PACKAGE_ROOT, 'scripts', 'collector.js'), folder]);
+  expect(status).toBe(0);
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  expect(Object.keys(dependencies).length).toBeLessThan(8);
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(join(folder, 'node_modules', dirname(name)), { recursive: true });
+    symlinkSync(join(PACKAGE_ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  const laptop = new Laptop('ada', {}, join(folder, 'dist', 'collector-cli.js')).work();
+  const { code, stdout, stderr } = await laptop.send(server.url, 'k');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^\d+ events sent, 4 files read\.$/m);
 });

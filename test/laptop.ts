@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { DATABASE } from '../src/data-files.js';
 import { MS_PER_DAY } from '../src/day.js';
 import { SOURCES } from '../src/ingest/source.js';
-import { daybook, type Ended, ended, start } from './program.js';
+import { CLI, daybook, type Ended, ended, start } from './program.js';
 import { temporaryFolder } from './world.js';
 
 /** What nobody but the owner of a laptop may read. */
@@ -108,6 +108,8 @@ export class Laptop {
   constructor(
     readonly user: string,
     more: Record<string, string> = {},
+    /** The program, if not the one that is installed. */
+    private readonly cli: string = CLI,
   ) {
     // Variables of the machine that name folders of agents would lead out of the home.
     const cleared = SOURCES.flatMap(({ folders }) =>
@@ -138,7 +140,11 @@ export class Laptop {
   }
 
   start(args: readonly string[], more: Record<string, string> = {}): ChildProcess {
-    return start(['collect', ...args], { cwd: this.home, env: { ...this.environment, ...more } });
+    return start(['collect', ...args], {
+      cli: this.cli,
+      cwd: this.home,
+      env: { ...this.environment, ...more },
+    });
   }
 
   collect(args: readonly string[], more: Record<string, string> = {}): Promise<Ended> {

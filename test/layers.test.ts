@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/socket'],
   ['src/demo.ts', 'src/server.ts'],
   ['src/command'],
-  ['src/cli.ts'],
+  ['src/cli.ts', 'src/collector-cli.ts'],
 ];
 
 const FILES = readdirSync(join(PACKAGE_ROOT, 'src'), { recursive: true, encoding: 'utf8' })

@@ -136,7 +136,7 @@ function sentenceOf(
   if (read === 0 && sent === 0 && waiting_events === 0 && problem === before.problem) return undefined;
   return [
     `${counted(sent, 'event')} sent, ${counted(read, 'file')} read.`,
-    ...(rejected > 0 ? [`${counted(rejected, 'line')} broke a rule.`] : []),
+    ...(rejected > 0 ? [`${rejected} rejected.`] : []),
     ...(waiting_events > 0 ? [`${counted(waiting_events, 'event')} wait for the next run.`] : []),
     ...(problem === null ? [] : [problem]),
   ].join(' ');

@@ -31,8 +31,11 @@ export function databaseState(path: string): string {
     .join(', ');
 }
 
+/** One for all files: to make one for each takes longer than to read it. */
+const BUFFER = Buffer.alloc(TAIL_BYTES);
+
 function tailOf(path: string, size: number): Buffer {
-  const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+  const tail = BUFFER.subarray(0, Math.min(size, TAIL_BYTES));
   const file = openSync(path, 'r');
   try {
     return tail.subarray(0, readSync(file, tail, 0, tail.length, size - tail.length));
