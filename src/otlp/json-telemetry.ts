@@ -133,7 +133,7 @@ function isTooLarge(text: string): boolean {
 
 /** A number that can be longer than the numbers of JavaScript are exact, and where there may be one. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
-const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])/g;
+const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 function parse(text: string): unknown {
   // Nanoseconds have nineteen digits, and some exporters write them as a number.
