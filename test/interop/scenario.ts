@@ -1,0 +1,50 @@
+/** What every agent is made to do: two prompts of one session, and what the model answers to each. */
+
+/** One answer of the model: a tool that it calls, or the words that end the turn. */
+export type Step =
+  | { readonly kind: 'read'; readonly path: string }
+  | { readonly kind: 'create'; readonly path: string; readonly content: string }
+  | { readonly kind: 'edit'; readonly path: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'shell'; readonly command: string; readonly exitCode: number }
+  | { readonly kind: 'say'; readonly text: string };
+
+export type ToolStep = Exclude<Step, { kind: 'say' }>;
+
+export interface Turn {
+  readonly prompt: string;
+  readonly steps: readonly Step[];
+}
+
+/** A file that the repository has when the session begins. */
+export const NOTES = { path: 'notes.txt', content: 'one\ntwo\nthree\n' };
+
+export const SCENARIO: readonly Turn[] = [
+  {
+    prompt: 'Add a greeting and commit it',
+    steps: [
+      { kind: 'read', path: NOTES.path },
+      { kind: 'create', path: 'greet.py', content: 'print("hello")\n' },
+      { kind: 'edit', path: NOTES.path, from: 'two', to: 'zwei' },
+      { kind: 'shell', command: 'git status --short', exitCode: 0 },
+      { kind: 'shell', command: 'exit 3', exitCode: 3 },
+      { kind: 'shell', command: 'git add -A && git commit -m "Add a greeting"', exitCode: 0 },
+      { kind: 'say', text: 'The greeting is committed.' },
+    ],
+  },
+  {
+    prompt: 'Show the log',
+    steps: [
+      { kind: 'shell', command: 'git log --oneline', exitCode: 0 },
+      { kind: 'say', text: 'There are two commits.' },
+    ],
+  },
+];
+
+/** What people, the model and files say here: Daybook keeps none of it. */
+export const WORDS: readonly string[] = SCENARIO.flatMap(({ prompt, steps }) => [
+  prompt,
+  ...steps.flatMap((step) => {
+    const { content, to, command, text } = { content: '', to: '', command: '', text: '', ...step };
+    return [content.trim(), to, command, text].filter((words) => words !== '');
+  }),
+]);
