@@ -8,8 +8,8 @@ import { InboxFull } from './inbox.js';
 
 const MEMORY_MB = 128;
 /** How many documents are mapped together at most, and how long they are together: characters. */
-const GROUP_DOCUMENTS = 500;
-const GROUP_CHARACTERS = 1 << 20;
+const GROUP_DOCUMENTS = 5000;
+const GROUP_CHARACTERS = 4 << 20;
 /** How much may wait: characters. */
 const WAITING_CHARACTERS = 64 << 20;
 
