@@ -8,22 +8,40 @@ const FILE_BYTES = 1 << 20;
 /** An address that is longer isn't one: characters, as events have it. */
 const ADDRESS_CHARACTERS = 2048;
 
+/** What is known of a checkout. */
+export interface Checkout {
+  /** The address of the remote that it was cloned from, without credentials: that of `origin`, or of the only remote. */
+  readonly repo: string | undefined;
+  /** The branch that is checked out; undefined where it is none. */
+  readonly branch: string | undefined;
+  /** Since when, in Unix milliseconds: on which branch somebody was before, nothing tells. */
+  readonly branchSince: number;
+}
+
 /**
- * The address of the remote that a folder's checkout was cloned from, without credentials: that of `origin`, or of the only
- * remote. Undefined where the folder doesn't exist, is in no checkout, or has no such remote.
+ * The checkout that a folder is in. Undefined where the folder doesn't exist or is in none.
  *
  * The path may come from a file that somebody else wrote. So git isn't asked, which would run what a repository configures:
  * only regular files by the names that git gives them are read, no links, pipes or devices, and nothing on another machine.
  */
-export async function remoteOf(folder: string): Promise<string | undefined> {
+export async function checkoutOf(folder: string): Promise<Checkout | undefined> {
   if (!isLocal(folder) || !(await found(stat, folder))?.isDirectory()) return undefined;
   for (let place = resolve(folder); ; place = dirname(place)) {
     const entry = await found(lstat, join(place, '.git'));
-    if (entry?.isDirectory()) return originIn(join(place, '.git'));
+    if (entry?.isDirectory()) return checkoutIn(join(place, '.git'));
     // A worktree or a submodule has its files elsewhere.
-    if (entry?.isFile()) return originIn(await pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
+    if (entry?.isFile()) return checkoutIn(await pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
     if (place === dirname(place)) return undefined;
   }
+}
+
+async function checkoutIn(gitFolder: string | undefined): Promise<Checkout | undefined> {
+  if (gitFolder === undefined || !isLocal(gitFolder)) return undefined;
+  const head = join(gitFolder, 'HEAD');
+  // Git writes this file when another branch is checked out, and not with a commit.
+  const [, branch] = /^ref: refs\/heads\/([^.\s]\S*)$/m.exec((await textOf(head)) ?? '') ?? [];
+  const branchSince = Math.ceil((await found(lstat, head))?.mtimeMs ?? Infinity);
+  return { repo: await originIn(gitFolder), branch, branchSince };
 }
 
 /** A path on another machine begins with two slashes, and asking for it would tell who asks. */
@@ -41,8 +59,7 @@ async function pointerIn(path: string, line: RegExp, folder: string): Promise<st
   return target === undefined ? undefined : resolve(folder, target.trim());
 }
 
-async function originIn(gitFolder: string | undefined): Promise<string | undefined> {
-  if (gitFolder === undefined || !isLocal(gitFolder)) return undefined;
+async function originIn(gitFolder: string): Promise<string | undefined> {
   const common = (await pointerIn(join(gitFolder, 'commondir'), /^(.+)$/m, gitFolder)) ?? gitFolder;
   if (!isLocal(common)) return undefined;
   const addresses = addressesIn((await textOf(join(common, 'config'))) ?? '');

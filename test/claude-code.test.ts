@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
@@ -469,6 +469,27 @@ test('the repository is that of the checkout in cwd, where this machine has it',
   const event = { type: 'user_message', timestamp: `${AT}01Z`, user_id: 'ada', session_id: 's' };
   await world.send([{ ...event, event_id: 'e1', cwd: checkout }], { orgId: 'canonical' });
   expect(await eventsOf('canonical', 'user_message', 'repo')).toEqual([[null]]);
+});
+
+test('a branch that lines do not name is that of the checkout, since it was checked out', async () => {
+  const checkout = join(world.folder, 'branched');
+  mkdirSync(join(checkout, '.git'), { recursive: true });
+  const head = join(checkout, '.git', 'HEAD');
+  writeFileSync(head, 'ref: refs/heads/feature/fast\n');
+  const since = new Date(`${AT}05.000Z`);
+  utimesSync(head, since, since);
+  const orgId = await told([
+    prompt(4, 'a', { cwd: checkout, gitBranch: '' }),
+    prompt(5, 'b', { cwd: checkout, gitBranch: '' }),
+    prompt(6, 'c', { cwd: checkout, gitBranch: 'main' }),
+    prompt(7, 'd', { cwd: join(checkout, 'gone'), gitBranch: '' }),
+  ]);
+  expect(await eventsOf(orgId, 'user_message', 'git_branch')).toEqual([
+    [null],
+    ['feature/fast'],
+    ['main'],
+    [null],
+  ]);
 });
 
 test('of a bad line only its place is kept, and the lines around it count', async () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { remoteOf } from '../src/git-remote.js';
+import { checkoutOf } from '../src/git-remote.js';
 
 const root = mkdtempSync(join(tmpdir(), 'daybook-remote-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -15,27 +15,20 @@ const git = (folder: string, ...args: string[]) =>
     env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1' },
   });
 
+const ADA = ['-c', 'user.name=ada', '-c', 'user.email=ada@acme.example'];
+
 let repositories = 0;
 
 /** A repository with a commit, and with these remotes. */
 function repository(...remotes: [name: string, url: string][]): string {
   const folder = join(root, `engine-${++repositories}`);
   git(root, 'init', '-q', folder);
-  git(
-    folder,
-    '-c',
-    'user.name=ada',
-    '-c',
-    'user.email=ada@acme.example',
-    'commit',
-    '-q',
-    '--allow-empty',
-    '-m',
-    'x',
-  );
+  git(folder, ...ADA, 'commit', '-q', '--allow-empty', '-m', 'x');
   for (const [name, url] of remotes) git(folder, 'remote', 'add', name, url);
   return folder;
 }
+
+const remoteOf = async (folder: string) => (await checkoutOf(folder))?.repo;
 
 const URL = 'https://git.acme.example/engine.git';
 
@@ -44,6 +37,20 @@ test('is that of origin, or of the only remote', async () => {
   expect(await remoteOf(repository(['up"stream', URL]))).toBe(URL);
   expect(await remoteOf(repository(['fork', 'x:fork'], ['upstream', URL]))).toBe(undefined);
   expect(await remoteOf(repository())).toBe(undefined);
+});
+
+test('comes with the branch, and since when it is checked out', async () => {
+  const folder = repository(['origin', URL]);
+  git(folder, 'checkout', '-q', '-b', 'feature/fast');
+  const head = join(folder, '.git', 'HEAD');
+  const at = new Date('2026-06-10T10:00:00.000Z');
+  utimesSync(head, at, at);
+  git(folder, ...ADA, 'commit', '-q', '--allow-empty', '-m', 'y');
+  expect(await checkoutOf(folder)).toEqual({ repo: URL, branch: 'feature/fast', branchSince: at.getTime() });
+  git(folder, 'checkout', '-q', '--detach');
+  const detached = await checkoutOf(folder);
+  expect(detached?.branch).toBe(undefined);
+  expect(detached?.branchSince).toBeGreaterThan(at.getTime());
 });
 
 test('has no credentials', async () => {

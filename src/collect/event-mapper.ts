@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { messageOf } from '../exit.js';
-import { remoteOf } from '../git-remote.js';
+import { checkoutOf } from '../git-remote.js';
 import type { ChangedFile } from '../ingest/changed-files.js';
 import type { InputFile } from '../ingest/input-files.js';
 import type { Source } from '../ingest/source.js';
@@ -160,7 +160,7 @@ export class EventMapper {
         userId,
         receivedAt: now,
       })),
-      ...(source.namesRepos ? {} : { repoOf: remoteOf }),
+      ...(source.namesRepos ? {} : { checkoutOf }),
       settledAt: now,
     };
     for (

@@ -1,4 +1,4 @@
-import { remoteOf } from '../git-remote.js';
+import { checkoutOf } from '../git-remote.js';
 import { requireOrganization } from '../store/organization.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { changedFiles, withMeaning } from './changed-files.js';
@@ -84,7 +84,7 @@ export async function ingest(
           userId: request.userId,
           receivedAt: now,
         })),
-        ...(request.source.namesRepos ? {} : { repoOf: remoteOf }),
+        ...(request.source.namesRepos ? {} : { checkoutOf }),
         settledAt: now,
       },
       (share) => progress(skipped + total.bytes + bytes * share),

@@ -199,7 +199,7 @@ export class Settler {
         if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
         rejects = await this.reject(source, numbered, faults);
       }
-      if (batch.repoOf !== undefined) await nameRepos(session, batch.repoOf);
+      if (batch.checkoutOf !== undefined) await nameRepos(session, batch.checkoutOf);
       return await this.finish(batch, number, inserted, rejects);
     } finally {
       rmSync(spool, { force: true });

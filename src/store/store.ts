@@ -1,5 +1,6 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
+import type { Checkout } from '../git-remote.js';
 
 /** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
 export type Parameter = string | number | null | { readonly day: Day };
@@ -67,8 +68,8 @@ export interface BatchFile {
 export interface Batch {
   readonly source: SourceSql;
   readonly files: readonly BatchFile[];
-  /** Finds the repository of a folder, where the lines name none. */
-  readonly repoOf?: (folder: string) => Promise<string | undefined>;
+  /** Finds the checkout of a folder, where the lines name no repository or branch. */
+  readonly checkoutOf?: (folder: string) => Promise<Checkout | undefined>;
   /** Unix milliseconds. */
   readonly settledAt: number;
   /** Names the batch to the caller: kept with it in `batches`. */
