@@ -77,7 +77,7 @@ function withChannelNames({ channels, ...row }: Row): Row {
   return { ...row, channels: shown.join(', ') };
 }
 
-/** A day's quality for people: nobody reads fourteen digests a line, or all of a day's restatements. */
+/** A day's quality for people: nobody reads all digests in a line, or all of a day's restatements. */
 function withoutDigests({ digests, restatements, ...day }: Row): Row {
   return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
 }
