@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Agent, Place, Run } from './agent.js';
 import type { Numbers } from './daybook.js';
-import { NOTES, SCENARIO } from './scenario.js';
+import { NOTES, SCENARIO, STEPS } from './scenario.js';
 import { type Stub, startStub, type Usage } from './stub.js';
 
 /** The longest that an agent may take for a prompt. */
@@ -37,8 +37,8 @@ export async function drive(
     const [program = ''] = agent.run('', false, installed, place).command;
     const refusal = await runAgent({ command: [program, '--version'], environment: {} }, place, key);
     if (refusal !== undefined) return `it doesn't run here (${refusal})`;
-    for (const [index, { prompt, steps }] of SCENARIO.entries()) {
-      stub.play(steps);
+    for (const [index, { prompt, answers }] of SCENARIO.entries()) {
+      stub.play(answers);
       const fault = await runAgent(agent.run(prompt, index > 0, installed, place), place, key);
       faults.push(...(fault === undefined ? [] : [fault]), ...stub.faults());
       // The rest would only follow from it.
@@ -119,7 +119,7 @@ function truthOf(agent: Agent, { served }: Stub, place: Place): Numbers {
   const answers = [...served.main, ...served.auxiliary];
   const sum = (count: (usage: Usage) => number) =>
     String(answers.reduce((total, { usage }) => total + count(usage), 0));
-  const steps = SCENARIO.flatMap((turn) => turn.steps).filter((step) => step.kind !== 'say');
+  const steps = STEPS.filter((step) => step.kind !== 'say');
   const paths = (kind: 'create' | 'edit') =>
     steps.flatMap((step) => (step.kind === kind ? [join(place.repo, step.path)] : [])).join(', ');
   const tools = new Map<string, number>();

@@ -42,33 +42,53 @@ export const REPORTED: Numbers = {
   'view succeeded': '1',
 };
 
+/** How a signal is reported. */
+interface Sender {
+  /** A package of OpenTelemetry. It is no part of the project, so nothing here knows its types. */
+  readonly from: (name: string) => ReturnType<NodeJS.Require>;
+  readonly form: Form;
+  /** Of an exporter for a signal. */
+  readonly optionsOf: (signal: string) => object;
+  readonly resourceOf: (service: string) => object;
+}
+
 /** Reports three sessions, one by each signal, and answers what the exporters complain about. */
 export async function report(installed: string, form: Form, url: string, key: string): Promise<string[]> {
-  // The packages are no part of Daybook, so nothing here knows their types.
   const require = createRequire(join(installed, 'package.json'));
-  const from = (name: string) => require(`@opentelemetry/${name}`);
-  const { SpanKind, context, diag, DiagLogLevel, trace } = from('api');
+  const from: Sender['from'] = (name) => require(`@opentelemetry/${name}`);
+  const { diag, DiagLogLevel } = from('api');
   const complaints: string[] = [];
   const complain = (text: unknown) => complaints.push(String(text));
   diag.setLogger(
     { error: complain, warn: complain, info() {}, debug() {}, verbose() {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  const optionsOf = (signal: string) => ({
-    url: `${url}/v1/${signal}`,
-    headers: { authorization: `Bearer ${key}` },
-    compression: form.compression,
-  });
-  const resourceOf = (service: string) =>
-    from('resources').resourceFromAttributes({ 'service.name': service, 'daybook.user_id': 'ada' });
+  const sender: Sender = {
+    from,
+    form,
+    optionsOf: (signal) => ({
+      url: `${url}/v1/${signal}`,
+      headers: { authorization: `Bearer ${key}` },
+      compression: form.compression,
+    }),
+    resourceOf: (service) =>
+      from('resources').resourceFromAttributes({ 'service.name': service, 'daybook.user_id': 'ada' }),
+  };
+  await reportLogs(sender);
+  await reportSpans(sender);
+  await reportMetrics(sender);
+  return complaints;
+}
 
+/** As Claude Code does. */
+async function reportLogs({ from, form, optionsOf, resourceOf }: Sender): Promise<void> {
   const { LoggerProvider, BatchLogRecordProcessor } = from('sdk-logs');
   const { OTLPLogExporter } = from(`exporter-logs-otlp-${form.suffix}`);
-  const logs = new LoggerProvider({
+  const provider = new LoggerProvider({
     resource: resourceOf('claude-code'),
     processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(optionsOf('logs')) })],
   });
-  const logger = logs.getLogger('com.anthropic.claude_code.events');
+  const logger = provider.getLogger('com.anthropic.claude_code.events');
   const emit = (name: string, attributes: object) =>
     logger.emit({
       timestamp: Date.now(),
@@ -87,61 +107,58 @@ export async function report(installed: string, form: Form, url: string, key: st
     });
   emit('tool_result', { tool_name: 'Bash', tool_use_id: 'toolu_1', success: 'true', duration_ms: 12 });
   emit('tool_result', { tool_name: 'Edit', tool_use_id: 'toolu_2', success: 'false', duration_ms: 3 });
-  await logs.shutdown();
+  await provider.shutdown();
+}
 
+/** As Copilot CLI does. */
+async function reportSpans({ from, form, optionsOf, resourceOf }: Sender): Promise<void> {
+  const { SpanKind, context, trace } = from('api');
   const { BasicTracerProvider, BatchSpanProcessor } = from('sdk-trace-base');
   const { OTLPTraceExporter } = from(`exporter-trace-otlp-${form.suffix}`);
-  const traces = new BasicTracerProvider({
+  const provider = new BasicTracerProvider({
     resource: resourceOf('github-copilot'),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(optionsOf('traces')))],
   });
-  const tracer = traces.getTracer('github.copilot');
-  const conversation = { 'gen_ai.conversation.id': 'spans' };
-  const root = tracer.startSpan('invoke_agent', {
-    kind: SpanKind.INTERNAL,
-    attributes: { ...conversation, 'gen_ai.operation.name': 'invoke_agent' },
-  });
-  const children = [
-    {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.response.model': 'gpt-5.5',
-      'gen_ai.response.id': 'resp_1',
-      'gen_ai.usage.input_tokens': 12_033,
-      'gen_ai.usage.cache_read.input_tokens': 4_423,
-      'gen_ai.usage.cache_write.input_tokens': 54,
-      'gen_ai.usage.output_tokens': 537,
-    },
-    {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': 'view',
-      'gen_ai.tool.call.id': 'call_1',
-    },
-  ];
-  for (const attributes of children)
-    tracer
-      .startSpan(
-        attributes['gen_ai.operation.name'],
-        { kind: SpanKind.CLIENT, attributes: { ...conversation, ...attributes } },
-        trace.setSpan(context.active(), root),
-      )
-      .end();
-  root.end();
-  await traces.shutdown();
+  const tracer = provider.getTracer('github.copilot');
+  const start = (name: string, kind: number, attributes: object, parent = context.active()) =>
+    tracer.startSpan(
+      name,
+      {
+        kind,
+        attributes: { 'gen_ai.operation.name': name, 'gen_ai.conversation.id': 'spans', ...attributes },
+      },
+      parent,
+    );
+  const turn = start('invoke_agent', SpanKind.INTERNAL, {});
+  const inTurn = trace.setSpan(context.active(), turn);
+  const usage = {
+    'gen_ai.response.model': 'gpt-5.5',
+    'gen_ai.response.id': 'resp_1',
+    'gen_ai.usage.input_tokens': 12_033,
+    'gen_ai.usage.cache_read.input_tokens': 4_423,
+    'gen_ai.usage.cache_write.input_tokens': 54,
+    'gen_ai.usage.output_tokens': 537,
+  };
+  start('chat', SpanKind.CLIENT, usage, inTurn).end();
+  const tool = { 'gen_ai.tool.name': 'view', 'gen_ai.tool.call.id': 'call_1' };
+  start('execute_tool', SpanKind.INTERNAL, tool, inTurn).end();
+  turn.end();
+  await provider.shutdown();
+}
 
+/** As Claude Code does. */
+async function reportMetrics({ from, form, optionsOf, resourceOf }: Sender): Promise<void> {
   const { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } = from('sdk-metrics');
   const { OTLPMetricExporter } = from(`exporter-metrics-otlp-${form.suffix}`);
-  const exporter = new OTLPMetricExporter({
-    ...optionsOf('metrics'),
-    temporalityPreference: AggregationTemporality.DELTA,
-  });
-  const metrics = new MeterProvider({
+  const temporalityPreference = AggregationTemporality.DELTA;
+  const exporter = new OTLPMetricExporter({ ...optionsOf('metrics'), temporalityPreference });
+  const provider = new MeterProvider({
     resource: resourceOf('claude-code'),
     readers: [new PeriodicExportingMetricReader({ exporter })],
   });
-  const counter = metrics.getMeter('com.anthropic.claude_code').createCounter('claude_code.token.usage');
+  const counter = provider.getMeter('com.anthropic.claude_code').createCounter('claude_code.token.usage');
   const tokens = { input: 13_046, cacheRead: 4_634, cacheCreation: 55, output: 554 };
   for (const [type, count] of Object.entries(tokens))
     counter.add(count, { type, model: 'claude-sonnet-4-5', 'session.id': 'metrics' });
-  await metrics.shutdown();
-  return complaints;
+  await provider.shutdown();
 }

@@ -24,7 +24,9 @@ export async function install(packages: readonly string[]): Promise<string> {
     cwd: folder,
     shell: process.platform === 'win32',
   }).catch((error: { stderr?: string; message: string }) => {
-    throw new Error(/^npm (?:error|ERR!) (?!code )(.+)$/m.exec(error.stderr ?? '')?.[1] ?? error.message);
+    throw new Error(
+      /^npm (?:error|ERR!) (?!code |errno |syscall )(.+)$/m.exec(error.stderr ?? '')?.[1] ?? error.message,
+    );
   });
   await writeFile(done, '');
   return folder;

@@ -85,8 +85,8 @@ export async function startRelay(to: string, folder: string): Promise<Relay> {
     came: () => {
       const counts = new Map<string, number>();
       for (const { path, headers } of kept) {
-        const encoding = headers['content-encoding'] ?? headers['transfer-encoding'] ?? '';
-        const name = [path, headers['content-type'], encoding].join(' ').trim();
+        const form = [headers['content-type'], headers['content-encoding'], headers['transfer-encoding']];
+        const name = [path, ...form].filter((part) => part !== undefined).join(' ');
         counts.set(name, (counts.get(name) ?? 0) + 1);
       }
       return [...counts].map(([name, count]) => `${count} x ${name}`);

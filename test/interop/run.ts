@@ -81,13 +81,13 @@ async function installedFor(
   packages: readonly string[],
 ): Promise<string | undefined> {
   if (Number(process.versions.node.split('.')[0]) < node) {
-    say(`${name} is skipped: it needs Node.js ${node}, and this is ${process.versions.node}.`);
+    say(`${name}: skipped, since it needs Node.js ${node} and this is ${process.versions.node}.`);
     return undefined;
   }
   try {
     return await install(packages);
   } catch (error) {
-    say(`${name} is skipped: it can't be installed (${error instanceof Error ? error.message : error}).`);
+    say(`${name}: skipped, since npm can't install it (${error instanceof Error ? error.message : error}).`);
     return undefined;
   }
 }
@@ -108,7 +108,7 @@ async function play(agent: Agent, installed: string): Promise<Played[]> {
   const relay = await startRelay(daybook.url, work);
   const driven = await drive(agent, installed, work, `${relay.url}/otlp`, keyOf('OTLP'));
   if (typeof driven === 'string') {
-    say(`${name} is skipped: ${driven}.`);
+    say(`${name}: skipped, since ${driven}.`);
     relay.stop();
     return [];
   }
@@ -120,7 +120,7 @@ async function play(agent: Agent, installed: string): Promise<Played[]> {
   await relay.replay(keyOf('OTLP, logs'));
   await ingest('OTLP, logs');
   relay.stop();
-  say(`${name} has worked, and sent ${relay.came().join(', ')}.`);
+  say(`${name}: has sent ${relay.came().join(', ')}.`);
   return [{ name, untold, truth, ways: WAYS, faults: [...faults, ...rejected, ...relay.faults()] }];
 }
 

@@ -1,6 +1,6 @@
 /** What every agent is made to do: two prompts of one session, and what the model answers to each. */
 
-/** One answer of the model: a tool that it calls, or the words that end the turn. */
+/** Something that the model answers: a tool that it calls, or words. */
 export type Step =
   | { readonly kind: 'read'; readonly path: string }
   | { readonly kind: 'create'; readonly path: string; readonly content: string }
@@ -12,7 +12,8 @@ export type ToolStep = Exclude<Step, { kind: 'say' }>;
 
 export interface Turn {
   readonly prompt: string;
-  readonly steps: readonly Step[];
+  /** One after the other; what is in one answer comes at once. */
+  readonly answers: readonly (readonly Step[])[];
 }
 
 /** A file that the repository has when the session begins. */
@@ -21,30 +22,36 @@ export const NOTES = { path: 'notes.txt', content: 'one\ntwo\nthree\n' };
 export const SCENARIO: readonly Turn[] = [
   {
     prompt: 'Add a greeting and commit it',
-    steps: [
-      { kind: 'read', path: NOTES.path },
-      { kind: 'create', path: 'greet.py', content: 'print("hello")\n' },
-      { kind: 'edit', path: NOTES.path, from: 'two', to: 'zwei' },
-      { kind: 'shell', command: 'git status --short', exitCode: 0 },
-      { kind: 'shell', command: 'exit 3', exitCode: 3 },
-      { kind: 'shell', command: 'git add -A && git commit -m "Add a greeting"', exitCode: 0 },
-      { kind: 'say', text: 'The greeting is committed.' },
+    answers: [
+      [
+        { kind: 'say', text: 'I look at what is there.' },
+        { kind: 'read', path: NOTES.path },
+        { kind: 'shell', command: 'git status --short', exitCode: 0 },
+      ],
+      [{ kind: 'create', path: 'greet.py', content: 'print("hello")\n' }],
+      [{ kind: 'edit', path: NOTES.path, from: 'two', to: 'zwei' }],
+      [{ kind: 'shell', command: 'exit 3', exitCode: 3 }],
+      [{ kind: 'shell', command: 'git add -A && git commit -m "Add a greeting"', exitCode: 0 }],
+      [{ kind: 'say', text: 'The greeting is committed.' }],
     ],
   },
   {
     prompt: 'Show the log',
-    steps: [
-      { kind: 'shell', command: 'git log --oneline', exitCode: 0 },
-      { kind: 'say', text: 'There are two commits.' },
+    answers: [
+      [{ kind: 'shell', command: 'git log --oneline', exitCode: 0 }],
+      [{ kind: 'say', text: 'There are two commits.' }],
     ],
   },
 ];
 
+/** All that the model answers, in order. */
+export const STEPS: readonly Step[] = SCENARIO.flatMap(({ answers }) => answers.flat());
+
 /** What people, the model and files say here: Daybook keeps none of it. */
-export const WORDS: readonly string[] = SCENARIO.flatMap(({ prompt, steps }) => [
-  prompt,
-  ...steps.flatMap((step) => {
+export const WORDS: readonly string[] = [
+  ...SCENARIO.map(({ prompt }) => prompt),
+  ...STEPS.flatMap((step) => {
     const { content, to, command, text } = { content: '', to: '', command: '', text: '', ...step };
     return [content.trim(), to, command, text].filter((words) => words !== '');
   }),
-]);
+];

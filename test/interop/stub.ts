@@ -26,7 +26,7 @@ export interface Answer {
   readonly id: string;
   readonly model: string;
   readonly text: string;
-  readonly call: Call | undefined;
+  readonly calls: readonly Call[];
   readonly usage: Usage;
 }
 
@@ -53,7 +53,7 @@ export interface Stub {
   readonly url: string;
   readonly served: Served;
   /** The next prompt's answers. */
-  readonly play: (steps: readonly Step[]) => void;
+  readonly play: (answers: readonly (readonly Step[])[]) => void;
   /** Requests that nobody expected, and answers that nobody asked for. */
   readonly faults: () => string[];
   readonly stop: () => void;
@@ -72,21 +72,21 @@ const newId = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
 export async function startStub(api: Api, callOf: (step: ToolStep) => Omit<Call, 'id'>): Promise<Stub> {
   const served: Served = { main: [], auxiliary: [] };
   const faults: string[] = [];
-  let waiting: Step[] = [];
+  let waiting: (readonly Step[])[] = [];
 
   function answerTo(model: string, isAuxiliary: boolean): Answer {
     const id = newId('resp');
     if (isAuxiliary) {
-      const answer = { id, model, text: 'A greeting', call: undefined, usage: AUXILIARY };
+      const answer = { id, model, text: 'A greeting', calls: [], usage: AUXILIARY };
       served.auxiliary.push(answer);
       return answer;
     }
-    const step = waiting.shift();
-    if (step === undefined) faults.push('the agent asked again after the last answer of a turn');
-    const call =
-      step === undefined || step.kind === 'say' ? undefined : { id: newId('call'), ...callOf(step) };
-    const text = step?.kind === 'say' ? step.text : '';
-    const answer = { id, model, text, call, usage: usageOf(served.main.length) };
+    const steps = waiting.shift();
+    if (steps === undefined) faults.push('the agent asked again after the last answer of a turn');
+    const said = steps?.find((step) => step.kind === 'say');
+    const tools = steps?.filter((step) => step.kind !== 'say') ?? [];
+    const calls = tools.map((step) => ({ id: newId('call'), ...callOf(step) }));
+    const answer = { id, model, text: said?.text ?? '', calls, usage: usageOf(served.main.length) };
     served.main.push(answer);
     return answer;
   }
@@ -110,12 +110,12 @@ export async function startStub(api: Api, callOf: (step: ToolStep) => Omit<Call,
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     served,
-    play: (steps) => {
-      waiting = [...steps];
+    play: (answers) => {
+      waiting = [...answers];
     },
     faults: () => [
       ...faults,
-      ...waiting.map((step) => `the agent never asked for the answer "${step.kind}"`),
+      ...waiting.map((steps) => `the agent never asked for the answer ${JSON.stringify(steps)}`),
     ],
     stop: () => {
       server.closeAllConnections();

@@ -46,7 +46,11 @@ export const GEMINI_CLI: Agent = {
       '-p',
       prompt,
     ],
-    environment: { GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: modelUrl },
+    environment: {
+      GEMINI_API_KEY: 'dummy',
+      GOOGLE_GEMINI_BASE_URL: modelUrl,
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    },
   }),
   logs: '.gemini/tmp',
   untold: [

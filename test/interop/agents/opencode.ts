@@ -58,7 +58,7 @@ export const OPENCODE: Agent = {
   untold: [
     {
       by: ['logs', 'logs, OTLP', 'OTLP, logs'],
-      is: { 'model calls': '9', 'input tokens': '82926', 'output tokens': '5139' },
+      is: { 'model calls': '8', 'input tokens': '70504', 'output tokens': '4500' },
       because: 'the call for a title is only in its telemetry, and its database is the better channel',
     },
     {
@@ -68,16 +68,16 @@ export const OPENCODE: Agent = {
     },
     {
       by: ['OTLP'],
-      is: { 'bash succeeded': [1, 4], 'bash failed': '0' },
+      is: { 'bash succeeded': [0, 4], 'bash failed': '0' },
       because: 'its telemetry says success for a command that exits 3',
     },
     {
       by: ['OTLP'],
       is: {
-        'model calls': [1, 10],
-        'input tokens': [1, 83_837],
-        'cache reads': [0, 43_605],
-        'output tokens': [1, 5_156],
+        'model calls': [1, 9],
+        'input tokens': [1, 71_415],
+        'cache reads': [0, 37_916],
+        'output tokens': [1, 4_517],
         'read succeeded': [0, 1],
         'write succeeded': [0, 1],
         'edit succeeded': [0, 1],

@@ -13,13 +13,14 @@ export const GEMINI: Api = {
   },
 };
 
-function contentOf({ id, model, text, call, usage: { input, cached, output, reasoning } }: Answer): object {
-  const part =
-    call === undefined ? { text } : { functionCall: { id: call.id, name: call.tool, args: call.input } };
+function contentOf({ id, model, text, calls, usage }: Answer): object {
+  const { input, cached, output, reasoning } = usage;
+  const called = calls.map((call) => ({ functionCall: { id: call.id, name: call.tool, args: call.input } }));
+  const parts = text === '' ? called : [{ text }, ...called];
   return {
     responseId: id,
     modelVersion: model,
-    candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
     usageMetadata: {
       promptTokenCount: input,
       cachedContentTokenCount: cached,

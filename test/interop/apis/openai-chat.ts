@@ -7,7 +7,7 @@ export const OPENAI_CHAT: Api = {
   write: (answer, _path, body, response) => {
     const { id, model } = answer;
     const said = saidBy(answer);
-    const finish_reason = answer.call === undefined ? 'stop' : 'tool_calls';
+    const finish_reason = answer.calls.length === 0 ? 'stop' : 'tool_calls';
     const created = Math.floor(Date.now() / 1000);
     const usage = usageOf(answer);
     if (body.stream !== true) {
@@ -26,14 +26,14 @@ export const OPENAI_CHAT: Api = {
   },
 };
 
-function saidBy({ text, call }: Answer): object {
-  if (call === undefined) return { role: 'assistant', content: text };
-  const called = { name: call.tool, arguments: JSON.stringify(call.input) };
-  return {
-    role: 'assistant',
-    content: null,
-    tool_calls: [{ index: 0, id: call.id, type: 'function', function: called }],
-  };
+function saidBy({ text, calls }: Answer): object {
+  const said = { role: 'assistant', content: text === '' ? null : text };
+  if (calls.length === 0) return said;
+  const tool_calls = calls.map(({ id, tool, input }, index) => {
+    const called = { name: tool, arguments: JSON.stringify(input) };
+    return { index, id, type: 'function', function: called };
+  });
+  return { ...said, tool_calls };
 }
 
 function usageOf({ usage: { input, cached, output, reasoning } }: Answer): object {

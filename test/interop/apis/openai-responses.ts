@@ -6,13 +6,15 @@ export const OPENAI_RESPONSES: Api = {
   hasTools: (body) => Array.isArray(body.tools) && body.tools.length > 0,
   write: (answer, _path, _body, response) => {
     const { id, model } = answer;
-    const item = itemOf(answer);
+    const output = itemsOf(answer);
     const created = { id, object: 'response', model, status: 'in_progress', output: [] };
-    const completed = { ...created, status: 'completed', output: [item], usage: usageOf(answer) };
+    const completed = { ...created, status: 'completed', output, usage: usageOf(answer) };
     const events = [
       { type: 'response.created', response: created },
-      { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress' } },
-      { type: 'response.output_item.done', output_index: 0, item },
+      ...output.flatMap((item, output_index) => [
+        { type: 'response.output_item.added', output_index, item: { ...item, status: 'in_progress' } },
+        { type: 'response.output_item.done', output_index, item },
+      ]),
       { type: 'response.completed', response: completed },
     ];
     writeEvents(
@@ -22,17 +24,18 @@ export const OPENAI_RESPONSES: Api = {
   },
 };
 
-/** What the model says, or the tool that it calls: with a text as input it is one of the free form. */
-function itemOf({ id, text, call }: Answer): object {
+/** What the model says, and the tools that it calls: with a text as input it is one of the free form. */
+function itemsOf({ id, text, calls }: Answer): object[] {
   const status = 'completed';
-  if (call === undefined) {
-    const content = [{ type: 'output_text', text, annotations: [] }];
-    return { type: 'message', id: `msg_${id}`, status, role: 'assistant', content };
-  }
-  const named = { status, call_id: call.id, name: call.tool };
-  return typeof call.input === 'string'
-    ? { type: 'custom_tool_call', id: `ctc_${id}`, ...named, input: call.input }
-    : { type: 'function_call', id: `fc_${id}`, ...named, arguments: JSON.stringify(call.input) };
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  const message = { type: 'message', id: `msg_${id}`, status, role: 'assistant', content };
+  const called = calls.map((call) => {
+    const named = { status, call_id: call.id, name: call.tool };
+    return typeof call.input === 'string'
+      ? { type: 'custom_tool_call', id: `ctc_${call.id}`, ...named, input: call.input }
+      : { type: 'function_call', id: `fc_${call.id}`, ...named, arguments: JSON.stringify(call.input) };
+  });
+  return text === '' ? called : [message, ...called];
 }
 
 function usageOf({ usage: { input, cached, output, reasoning } }: Answer): object {
