@@ -270,6 +270,18 @@ describe('a server that takes nothing', () => {
     expect(new Set(lines).size).toBe(lines.length);
   });
 
+  test('and was never there is named', async () => {
+    const url = 'http://127.0.0.1:1';
+    const sentence = `${url} can't be reached (ECONNREFUSED): start the service, or correct --server.\n`;
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(url, 'k', '--wait', '0')).toEqual({ code: 1, stdout: '', stderr: sentence });
+    expect(await laptop.collect(['install', '--server', url], { DAYBOOK_KEY: 'k' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: sentence,
+    });
+  });
+
   test('is named when it is another program', async () => {
     const server = await falseServer(() => ({ status: 404 }));
     expect(await new Laptop('ada').work(1).send(server.url, 'k')).toMatchObject({

@@ -78,7 +78,7 @@ export function add(program: Command, invocation: Invocation): void {
     .option('--wait <seconds>', 'how long to try when the service does not answer', above(0, 86_400), 60)
     .option('--spool <mb>', 'how much may wait on disk for the service', above(0.001, 100_000), 64)
     .option('--again', 'read and send everything again')
-    .action((options: RunOptions) => run(options, invocation));
+    .action((options: RunOptions) => orLater(() => run(options, invocation)));
 
   withConnection(
     collect
@@ -87,7 +87,7 @@ export function add(program: Command, invocation: Invocation): void {
   )
     .option('--every <minutes>', 'how often', above(1, 1440), 5)
     .addOption(schedulerOption())
-    .action((options: InstallOptions) => install(options, invocation));
+    .action((options: InstallOptions) => orLater(() => install(options, invocation)));
 
   withFolder(
     collect.command('uninstall').description('end that, and forget the key').addOption(schedulerOption()),
@@ -96,6 +96,18 @@ export function add(program: Command, invocation: Invocation): void {
   withFolder(collect.command('status').description('show what was sent when, and what waits'))
     .option('--json', 'print one JSON object per line')
     .action(status);
+}
+
+/** Says in one sentence that the service doesn't answer a key that it has never seen from here. */
+async function orLater(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { Later } = await import('../collect/event-service.js');
+    if (!(error instanceof Later)) throw error;
+    process.stderr.write(`${error.message}: start the service, or correct --server.\n`);
+    process.exitCode = 1;
+  }
 }
 
 async function folderOf({ folder }: FolderOptions): Promise<string> {
