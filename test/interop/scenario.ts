@@ -10,10 +10,13 @@ export type Step =
 
 export type ToolStep = Exclude<Step, { kind: 'say' }>;
 
+/** What the model answers to a request: `busy` is a refusal with status 503, after which the agent asks again. */
+export type Answered = readonly Step[] | 'busy';
+
 export interface Turn {
   readonly prompt: string;
   /** One after the other; what is in one answer comes at once. */
-  readonly answers: readonly (readonly Step[])[];
+  readonly answers: readonly Answered[];
 }
 
 /** A file that the repository has when the session begins. */
@@ -38,6 +41,7 @@ export const SCENARIO: readonly Turn[] = [
   {
     prompt: 'Show the log',
     answers: [
+      'busy',
       [{ kind: 'shell', command: 'git log --oneline', exitCode: 0 }],
       [{ kind: 'say', text: 'There are two commits.' }],
     ],
@@ -45,7 +49,9 @@ export const SCENARIO: readonly Turn[] = [
 ];
 
 /** All that the model answers, in order. */
-export const STEPS: readonly Step[] = SCENARIO.flatMap(({ answers }) => answers.flat());
+export const STEPS: readonly Step[] = SCENARIO.flatMap(({ answers }) =>
+  answers.flatMap((answer) => (answer === 'busy' ? [] : answer)),
+);
 
 /** What people, the model and files say here: Daybook keeps none of it. */
 export const WORDS: readonly string[] = [

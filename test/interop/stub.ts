@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { Step, ToolStep } from './scenario.js';
+import type { Answered, ToolStep } from './scenario.js';
 
 /** The tokens of one answer. Cached ones are inside the input. */
 export interface Usage {
@@ -53,7 +53,7 @@ export interface Stub {
   readonly url: string;
   readonly served: Served;
   /** The next prompt's answers. */
-  readonly play: (answers: readonly (readonly Step[])[]) => void;
+  readonly play: (answers: readonly Answered[]) => void;
   /** Requests that nobody expected, and answers that nobody asked for. */
   readonly faults: () => string[];
   readonly stop: () => void;
@@ -72,9 +72,10 @@ const newId = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
 export async function startStub(api: Api, callOf: (step: ToolStep) => Omit<Call, 'id'>): Promise<Stub> {
   const served: Served = { main: [], auxiliary: [] };
   const faults: string[] = [];
-  let waiting: (readonly Step[])[] = [];
+  let waiting: Answered[] = [];
 
-  function answerTo(model: string, isAuxiliary: boolean): Answer {
+  /** The answer to a request; undefined: it is refused. */
+  function answerTo(model: string, isAuxiliary: boolean): Answer | undefined {
     const id = newId('resp');
     if (isAuxiliary) {
       const answer = { id, model, text: 'A greeting', calls: [], usage: AUXILIARY };
@@ -82,6 +83,7 @@ export async function startStub(api: Api, callOf: (step: ToolStep) => Omit<Call,
       return answer;
     }
     const steps = waiting.shift();
+    if (steps === 'busy') return undefined;
     if (steps === undefined) faults.push('the agent asked again after the last answer of a turn');
     const said = steps?.find((step) => step.kind === 'say');
     const tools = steps?.filter((step) => step.kind !== 'say') ?? [];
@@ -97,7 +99,10 @@ export async function startStub(api: Api, callOf: (step: ToolStep) => Omit<Call,
     const model = api.modelOf(path, body);
     // Lists of models, counts of tokens, analytics: nothing that is billed.
     if (model === null) return void response.writeHead(404).end('{}');
-    api.write(answerTo(model, !api.hasTools(body)), path, body, response);
+    const answer = answerTo(model, !api.hasTools(body));
+    if (answer !== undefined) return api.write(answer, path, body, response);
+    const error = { code: 503, status: 'UNAVAILABLE', message: 'The model is busy.' };
+    response.writeHead(503, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
   }
 
   const server = createServer((request, response) => {
