@@ -12,7 +12,7 @@ import type { EventMapper, Mapped } from './event-mapper.js';
 import type { SentFiles } from './sent-files.js';
 
 /** How much is mapped at once: bytes of files, which are the measure of what it takes in memory. */
-const BATCH_BYTES = 16 << 20;
+const BATCH_BYTES = 12 << 20;
 
 /** What a round works with. */
 export interface Round {

@@ -16,7 +16,7 @@ import { rawColumns, readRawTable } from '../store/table-text.js';
 /** Maps files of agents to events, in a database in memory: the only part of `collect` that needs DuckDB. */
 
 /** What mapping takes beside the longest line. What doesn't fit goes to the folder: MiB. */
-const MEMORY_MB = 96;
+const MEMORY_MB = 80;
 /** A large file can take more: after that it is tried with four times as much, at most so often. */
 const TRIES = 3;
 /** The rules want an organization. The events don't name it: the key that sends them does. */
