@@ -6,12 +6,10 @@ import { OTLP } from '../ingest/source.js';
 export type Scalar = string | undefined;
 
 /**
- * The attributes that sql/source/otlp reads, which members.json lists: nothing else of a record is kept. `tool_input/file_path` is the
+ * The attributes that sql/source/otlp reads, which attributes.json lists: nothing else of a record is kept. `tool_input/file_path` is the
  * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are no members.
  */
-const KEPT = Object.keys(
-  (JSON.parse(readFileSync(join(OTLP.sql, 'members.json'), 'utf8')) as { attributes: object }).attributes,
-);
+const KEPT: readonly string[] = JSON.parse(readFileSync(join(OTLP.sql, 'attributes.json'), 'utf8'));
 
 /** The values of attributes, each in the place that its name has. Numbers and truth values are texts. */
 export type Attributes = readonly Scalar[];

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { create, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
+import { OTLP } from '../../src/ingest/source.js';
 import {
   ExportLogsServiceRequestSchema,
   ExportLogsServiceResponseSchema,
@@ -486,4 +489,26 @@ describe('a request', () => {
     );
     expect(await receiver.events()).toMatchObject([{ event_id: 'turn:otlp:p-2' }]);
   });
+});
+
+test('the list of attributes that are kept has what the mapping reads, and nothing else', () => {
+  const read = (name: string) => readFileSync(join(OTLP.sql, name), 'utf8');
+  const inSql = readdirSync(OTLP.sql)
+    .filter((name) => name.endsWith('.sql'))
+    .flatMap((name) =>
+      [...read(name).matchAll(/attributes\['([^']+)'\]/g)].map(([, attribute]) => attribute),
+    );
+  // These name records, tell them apart, or are settings of sessions.
+  const elsewhere = [
+    ...[
+      'service.name',
+      'event.name',
+      'event.sequence',
+      'prompt_id',
+      'gen_ai.operation.name',
+      'ai.operationId',
+    ],
+    ...['from_mode', 'to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'],
+  ];
+  expect([...new Set([...inSql, ...elsewhere])].sort()).toEqual(JSON.parse(read('attributes.json')).sort());
 });

@@ -10,29 +10,29 @@ own AS (
     attributes,
     took_ms,
     CASE
-      WHEN (attributes).tool_name = 'mcp_tool' AND (attributes)."tool_parameters/mcp_tool_name" <> ''
-        THEN 'mcp__' || (attributes)."tool_parameters/mcp_server_name" || '__' || (attributes)."tool_parameters/mcp_tool_name"
-      ELSE (attributes).tool_name
+      WHEN attributes['tool_name'] = 'mcp_tool' AND attributes['tool_parameters/mcp_tool_name'] <> ''
+        THEN 'mcp__' || attributes['tool_parameters/mcp_server_name'] || '__' || attributes['tool_parameters/mcp_tool_name']
+      ELSE attributes['tool_name']
     END AS called,
-    coalesce(id_of((attributes).tool_use_id), 'otlp:' || coalesce(span, digest)) AS call,
-    'otlp:' || coalesce(id_of((attributes).request_id), span, digest) AS reply,
-    'otlp:' || coalesce(id_of((attributes)."prompt.id"), digest) AS turn,
+    coalesce(id_of(attributes['tool_use_id']), 'otlp:' || coalesce(span, digest)) AS call,
+    'otlp:' || coalesce(id_of(attributes['request_id']), span, digest) AS reply,
+    'otlp:' || coalesce(id_of(attributes['prompt.id']), digest) AS turn,
     'otlp:' || digest AS other,
-    coalesce((attributes).success, 'true') <> 'false' AND (attributes)."error.type/is_set" IS NULL AND name <> 'tool_decision' AS is_success,
-    tokens_of((attributes).input_tokens) AS input,
-    tokens_of((attributes).output_tokens) AS output,
-    tokens_of((attributes).cache_read_tokens) AS cache_read,
-    tokens_of((attributes).cache_creation_tokens) AS cache_write,
-    nullif((attributes).command_name, '') AS slash_command,
-    coalesce((attributes)."skill.name", (attributes)."tool_parameters/skill_name", (attributes)."tool_input/skill") AS skill,
-    nullif((attributes)."tool_parameters/git_commit_id", '') AS sha,
+    coalesce(attributes['success'], 'true') <> 'false' AND attributes['error.type/is_set'] IS NULL AND name <> 'tool_decision' AS is_success,
+    tokens_of(attributes['input_tokens']) AS input,
+    tokens_of(attributes['output_tokens']) AS output,
+    tokens_of(attributes['cache_read_tokens']) AS cache_read,
+    tokens_of(attributes['cache_creation_tokens']) AS cache_write,
+    nullif(attributes['command_name'], '') AS slash_command,
+    coalesce(attributes['skill.name'], attributes['tool_parameters/skill_name'], attributes['tool_input/skill']) AS skill,
+    nullif(attributes['tool_parameters/git_commit_id'], '') AS sha,
     CASE
       WHEN name = 'tool_result'
         THEN changed_files(
-          (attributes).tool_name,
+          attributes['tool_name'],
           {
-            'file_path': nullif((attributes)."tool_input/file_path", ''),
-            'notebook_path': nullif((attributes)."tool_input/notebook_path", ''),
+            'file_path': nullif(attributes['tool_input/file_path'], ''),
+            'notebook_path': nullif(attributes['tool_input/notebook_path'], ''),
             'path': CAST(NULL AS VARCHAR),
             'patch': CAST(NULL AS VARCHAR),
             'input': CAST(NULL AS VARCHAR),
@@ -54,7 +54,7 @@ event AS (
         WHEN name IN ('api_request', 'llm_request')
           THEN [
             CASE WHEN is_used(input, output, cache_read, cache_write) THEN 'model_usage' END,
-            CASE WHEN coalesce((attributes).query_source, '') NOT IN ('auxiliary', 'compact') THEN 'assistant_message' END
+            CASE WHEN coalesce(attributes['query_source'], '') NOT IN ('auxiliary', 'compact') THEN 'assistant_message' END
           ]
         WHEN name = 'tool_result'
           THEN [
@@ -64,7 +64,7 @@ event AS (
             CASE WHEN called = 'Skill' AND name_of(skill) IS NOT NULL THEN 'skill_use' END
           ]
         WHEN name = 'tool' THEN ['tool_call']
-        WHEN name = 'tool_decision' AND (attributes).decision = 'reject' THEN ['tool_call']
+        WHEN name = 'tool_decision' AND attributes['decision'] = 'reject' THEN ['tool_call']
         WHEN name = 'skill_activated' THEN ['skill_use']
       END
     ) AS type
@@ -85,16 +85,16 @@ SELECT
     WHEN 'skill_use' THEN 'skill:' || CASE name WHEN 'skill_activated' THEN other ELSE call END
   END AS event_id,
   CASE type WHEN 'slash_command' THEN slash_command END AS command_name,
-  CASE type WHEN 'model_usage' THEN (attributes).model END AS model,
-  CASE type WHEN 'model_usage' THEN (attributes).request_id END AS request_id,
+  CASE type WHEN 'model_usage' THEN attributes['model'] END AS model,
+  CASE type WHEN 'model_usage' THEN attributes['request_id'] END AS request_id,
   CASE type WHEN 'model_usage' THEN input END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cache_read END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN cache_write END AS cache_write_tokens,
   CASE type WHEN 'tool_call' THEN called END AS tool_name,
-  CASE type WHEN 'tool_call' THEN nullif((attributes)."tool_parameters/mcp_server_name", '') END AS mcp_server,
+  CASE type WHEN 'tool_call' THEN nullif(attributes['tool_parameters/mcp_server_name'], '') END AS mcp_server,
   CASE type WHEN 'tool_call' THEN is_success END AS success,
-  CASE WHEN type = 'tool_call' THEN CASE name WHEN 'tool_result' THEN milliseconds_of((attributes).duration_ms) WHEN 'tool' THEN count_of(took_ms) END END AS duration_ms,
+  CASE WHEN type = 'tool_call' THEN CASE name WHEN 'tool_result' THEN milliseconds_of(attributes['duration_ms']) WHEN 'tool' THEN count_of(took_ms) END END AS duration_ms,
   CASE type WHEN 'file_change' THEN (file).path END AS path,
   CASE type WHEN 'file_change' THEN (file).operation END AS operation,
   CASE type WHEN 'git_commit' THEN sha END AS commit_sha,

@@ -5,7 +5,7 @@ WITH
 own AS (
   SELECT
     *,
-    (attributes).type AS token_type,
+    attributes['type'] AS token_type,
     tokens_of("value") AS counted
   FROM record
   WHERE name IN ('token.usage', 'commit.count', 'pull_request.count', 'session.count')
@@ -21,7 +21,7 @@ usage AS (
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'output'), 0) AS BIGINT) AS output_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheRead'), 0) AS BIGINT) AS cache_read_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheCreation'), 0) AS BIGINT) AS cache_write_tokens
-  FROM (SELECT *, (attributes).model AS model, (attributes).query_source AS query_source FROM own)
+  FROM (SELECT *, attributes['model'] AS model, attributes['query_source'] AS query_source FROM own)
   WHERE name = 'token.usage'
   GROUP BY
     request,

@@ -16,20 +16,20 @@ own AS (
       WHEN 'ai.toolCall' THEN 'tool_call'
       ELSE 'model_usage'
     END AS type,
-    tokens_of(coalesce((attributes)."gen_ai.usage.input_tokens", (attributes)."gen_ai.usage.prompt_tokens")) AS all_input,
-    tokens_of(coalesce((attributes)."gen_ai.usage.output_tokens", (attributes)."gen_ai.usage.completion_tokens")) AS output,
+    tokens_of(coalesce(attributes['gen_ai.usage.input_tokens'], attributes['gen_ai.usage.prompt_tokens'])) AS all_input,
+    tokens_of(coalesce(attributes['gen_ai.usage.output_tokens'], attributes['gen_ai.usage.completion_tokens'])) AS output,
     tokens_of(
       coalesce(
-        (attributes)."gen_ai.usage.cache_read.input_tokens",
-        (attributes)."ai.usage.inputTokenDetails.cacheReadTokens",
-        (attributes)."ai.usage.cachedInputTokens"
+        attributes['gen_ai.usage.cache_read.input_tokens'],
+        attributes['ai.usage.inputTokenDetails.cacheReadTokens'],
+        attributes['ai.usage.cachedInputTokens']
       )
     ) AS cached,
     tokens_of(
       coalesce(
-        (attributes)."gen_ai.usage.cache_write.input_tokens",
-        (attributes)."gen_ai.usage.cache_creation.input_tokens",
-        (attributes)."ai.usage.inputTokenDetails.cacheWriteTokens"
+        attributes['gen_ai.usage.cache_write.input_tokens'],
+        attributes['gen_ai.usage.cache_creation.input_tokens'],
+        attributes['ai.usage.inputTokenDetails.cacheWriteTokens']
       )
     ) AS written
   FROM record
@@ -51,20 +51,20 @@ SELECT
   common,
   type,
   CASE type
-    WHEN 'model_usage' THEN 'usage:otlp:' || coalesce(id_of((attributes)."gen_ai.response.id"), other)
+    WHEN 'model_usage' THEN 'usage:otlp:' || coalesce(id_of(attributes['gen_ai.response.id']), other)
     WHEN 'user_message' THEN 'turn:otlp:' || other
-    ELSE 'tool:' || coalesce(id_of((attributes)."gen_ai.tool.call.id"), id_of((attributes)."ai.toolCall.id"), 'otlp:' || other)
+    ELSE 'tool:' || coalesce(id_of(attributes['gen_ai.tool.call.id']), id_of(attributes['ai.toolCall.id']), 'otlp:' || other)
   END AS event_id,
-  CASE type WHEN 'model_usage' THEN coalesce((attributes)."gen_ai.response.model", (attributes)."gen_ai.request.model") END AS model,
-  CASE type WHEN 'model_usage' THEN (attributes)."gen_ai.response.id" END AS request_id,
+  CASE type WHEN 'model_usage' THEN coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) END AS model,
+  CASE type WHEN 'model_usage' THEN attributes['gen_ai.response.id'] END AS request_id,
   CASE type WHEN 'model_usage' THEN greatest(all_input - cached - written, 0) END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cached END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN written END AS cache_write_tokens,
-  CASE type WHEN 'tool_call' THEN coalesce((attributes)."gen_ai.tool.name", (attributes)."ai.toolCall.name") END AS tool_name,
+  CASE type WHEN 'tool_call' THEN coalesce(attributes['gen_ai.tool.name'], attributes['ai.toolCall.name']) END AS tool_name,
   -- Copilot says that a command succeeded if it ran.
   CASE type
-    WHEN 'tool_call' THEN (attributes)."error.type/is_set" IS NULL AND coalesce((attributes)."process.exit.code", '0') = '0'
+    WHEN 'tool_call' THEN attributes['error.type/is_set'] IS NULL AND coalesce(attributes['process.exit.code'], '0') = '0'
   END AS success,
   CASE type WHEN 'tool_call' THEN count_of(took_ms) END AS duration_ms
 FROM own

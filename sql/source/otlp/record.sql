@@ -15,32 +15,32 @@ SELECT
   (try_cast("time" AS BIGINT) - try_cast("start" AS BIGINT)) // 1000000 AS took_ms,
   {
     -- An agent's own time goes before the exporter's, which is in nanoseconds.
-    'occurred_ms': coalesce(rfc3339_ms((attributes)."event.timestamp"), try_cast("time" AS BIGINT) // 1000000),
+    'occurred_ms': coalesce(rfc3339_ms(attributes['event.timestamp']), try_cast("time" AS BIGINT) // 1000000),
     'user_id': coalesce(
       nullif("user", ''),
-      nullif((attributes)."daybook.user_id", ''),
-      nullif(lower((attributes)."user.email"), ''),
-      nullif((attributes)."enduser.id", ''),
-      nullif((attributes)."user.account_uuid", ''),
-      nullif((attributes)."user.account_id", ''),
-      nullif((attributes)."user.id", ''),
-      nullif((attributes)."installation.id", ''),
+      nullif(attributes['daybook.user_id'], ''),
+      nullif(lower(attributes['user.email']), ''),
+      nullif(attributes['enduser.id'], ''),
+      nullif(attributes['user.account_uuid'], ''),
+      nullif(attributes['user.account_id'], ''),
+      nullif(attributes['user.id'], ''),
+      nullif(attributes['installation.id'], ''),
       'unknown'
     ),
-    'user_email': nullif(lower((attributes)."user.email"), ''),
+    'user_email': nullif(lower(attributes['user.email']), ''),
     'session_id': coalesce(
-      nullif((attributes)."gen_ai.conversation.id", ''),
-      nullif((attributes)."conversation.id", ''),
-      nullif((attributes)."session.id", '')
+      nullif(attributes['gen_ai.conversation.id'], ''),
+      nullif(attributes['conversation.id'], ''),
+      nullif(attributes['session.id'], '')
     ),
     'agent': agent,
     -- What Gemini CLI says is the version of Node.js.
-    'agent_version': CASE WHEN agent <> 'gemini-cli' THEN coalesce((attributes)."app.version", (attributes)."service.version") END,
+    'agent_version': CASE WHEN agent <> 'gemini-cli' THEN coalesce(attributes['app.version'], attributes['service.version']) END,
     'channel': CASE signal WHEN 'logs' THEN 'otlp_log' WHEN 'traces' THEN 'otlp_span' ELSE 'otlp_metric' END,
     'client': CASE
-      WHEN agent = 'claude-code' THEN client_of((attributes)."app.entrypoint")
-      WHEN agent = 'codex' THEN codex_client_of((attributes).originator, NULL)
-      WHEN (attributes).interactive = 'false' THEN 'non-interactive-cli'
+      WHEN agent = 'claude-code' THEN client_of(attributes['app.entrypoint'])
+      WHEN agent = 'codex' THEN codex_client_of(attributes['originator'], NULL)
+      WHEN attributes['interactive'] = 'false' THEN 'non-interactive-cli'
     END,
     'autonomy_mode': coalesce(
       autonomy_mode_of((state).to_mode),
