@@ -179,6 +179,18 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
+    'calls of a sub-agent of Gemini CLI, whose session is in the id of its prompt',
+    { 'service.name': 'gemini-cli' },
+    ['helper#0', 's-1########0', 's-1'].map((prompt_id) => ({
+      attributes: {
+        ...{ 'session.id': 's-1', 'event.timestamp': AT, 'event.name': 'gemini_cli.tool_call' },
+        ...{ prompt_id, function_name: 'read_file', success: true },
+      },
+      body: '',
+    })),
+    [{ session_id: 's-1' }, { session_id: 's-1' }, { session_id: 'helper' }],
+  ],
+  [
     'nothing of names that nobody knows',
     CLAUDE,
     [claude('hook_execution_complete', {}), claude('constructor', {}), claude('', {})],

@@ -29,6 +29,8 @@ SELECT
     ),
     'user_email': nullif(lower(attributes['user.email']), ''),
     'session_id': coalesce(
+      -- A sub-agent of Gemini CLI has its parent's session.id. Its own session is in the id of its prompts: `<session>#<number>`.
+      CASE WHEN agent = 'gemini-cli' THEN nullif(regexp_extract(attributes['prompt_id'], '^([^#]+)#\d+$', 1), '') END,
       nullif(attributes['gen_ai.conversation.id'], ''),
       nullif(attributes['conversation.id'], ''),
       nullif(attributes['session.id'], '')
