@@ -9,6 +9,13 @@ known_day AS (
   UNION
   SELECT org_id, day FROM days
 ),
+near_day AS (
+  SELECT org_id, day FROM shadow_days
+  UNION ALL
+  SELECT org_id, day - 1 AS day FROM shadow_days
+  UNION ALL
+  SELECT org_id, day + 1 AS day FROM shadow_days
+),
 -- Usage of a request that another channel may report as well.
 telemetry AS (
   SELECT
@@ -32,13 +39,7 @@ request_day AS (
   FROM events
   WHERE type = 'model_usage'
     AND (org_id, request_id) IN (SELECT org_id, request_id FROM telemetry)
-    AND (org_id, day) IN (
-      SELECT org_id, day FROM shadow_days
-      UNION ALL
-      SELECT org_id, day - 1 AS day FROM shadow_days
-      UNION ALL
-      SELECT org_id, day + 1 AS day FROM shadow_days
-    )
+    AND (org_id, day) IN (SELECT org_id, day FROM near_day)
     AND (org_id, day) IN (SELECT org_id, day FROM known_day)
   GROUP BY
     org_id,
@@ -58,6 +59,46 @@ same_request AS (
     AND request_day.request_id = telemetry.request_id
   WHERE request_day.best_rank < telemetry.channel_rank
     AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
+),
+-- Events of tools have one id in all channels. A transcript has the time when a tool begins, hooks and telemetry the time when it ends.
+other_tool AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    type,
+    channel_rank(channel, event_id) AS channel_rank
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND channel IN ('hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')
+),
+tool_day AS (
+  SELECT
+    org_id,
+    day,
+    event_id,
+    type,
+    channel_rank(channel, event_id) AS channel_rank
+  FROM events
+  WHERE type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND (org_id, event_id) IN (SELECT org_id, event_id FROM other_tool)
+    AND (org_id, day) IN (SELECT org_id, day FROM near_day)
+    AND (org_id, day) IN (SELECT org_id, day FROM known_day)
+),
+same_tool AS (
+  SELECT
+    other_tool.org_id AS org_id,
+    other_tool.day AS day,
+    other_tool.event_id AS event_id,
+    'request' AS reason
+  FROM other_tool
+  JOIN tool_day
+    ON tool_day.org_id = other_tool.org_id
+    AND tool_day.event_id = other_tool.event_id
+    AND tool_day.type = other_tool.type
+  WHERE tool_day.channel_rank < other_tool.channel_rank
+    AND tool_day.day BETWEEN other_tool.day - 1 AND other_tool.day + 1
 ),
 -- Sessions with usage that is compared over the whole session, and the days on which they can have it: no other events are read.
 shadow_session AS (
@@ -196,6 +237,8 @@ SELECT
   min(reason) AS reason
 FROM (
   SELECT org_id, day, event_id, reason FROM same_request
+  UNION ALL
+  SELECT org_id, day, event_id, reason FROM same_tool
   UNION ALL
   SELECT org_id, day, event_id, reason FROM worse_in_session
   UNION ALL

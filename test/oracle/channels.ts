@@ -31,6 +31,11 @@ function isNear(one: StoredEvent, other: StoredEvent): boolean {
   return [one.day, daysBefore(one.day, 1), daysBefore(one.day, -1)].includes(other.day);
 }
 
+/** Whether it is of a tool: its id is the same in all channels. */
+function isOfTool({ type }: StoredEvent): boolean {
+  return ['tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request'].includes(type);
+}
+
 /** Whether an event gives way to another of the same organization. */
 function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   const request = event.type === other.type ? event.text('request_id') : null;
@@ -38,6 +43,14 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   if (
     isSameRequest &&
     channelRank(event) >= CHANNELS.indexOf('otlp_log') &&
+    channelRank(other) < channelRank(event)
+  )
+    return true;
+  const isSameTool = event.type === other.type && isOfTool(event) && event.event_id === other.event_id;
+  if (
+    isSameTool &&
+    isNear(event, other) &&
+    channelRank(event) >= CHANNELS.indexOf('hook') &&
     channelRank(other) < channelRank(event)
   )
     return true;

@@ -339,29 +339,45 @@ export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
   )
   .map((events) => events as unknown as SentEvent[]);
 
+const MOVING_USAGE = fc
+  .record({
+    type: fc.constant('model_usage'),
+    model: oneOf('opus-5', 'free'),
+    input_tokens: fc.constant(1),
+    output_tokens: oneOf(1, 2),
+  })
+  .chain((usage) =>
+    oneOf(
+      ...['log', 'otlp_log'].map((channel) => ({ agent: 'codex', channel, request_id: 'r1' })),
+      ...['log', 'otlp_span', 'otlp_metric'].map((channel) => ({ agent: 'droid', channel })),
+      ...['r1', 'r2', null].map((request_id) => ({ agent: 'copilot-cli', channel: 'log', request_id })),
+    ).map((origin) => ({ ...usage, ...origin })),
+  );
+
 /**
- * Usage of few requests and sessions on two days next to each other and one before, by all channels: which of it counts on one
- * changes with what arrives for another.
+ * Usage of few requests and sessions, and calls of tools, on two days next to each other and one before, by all channels: which of
+ * it counts on one changes with what arrives for another.
  */
 export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
   .array(
     fc
       .record({
         event_id: oneOf('e1', 'e2', 'e3', 'e4', 'e5', 'e6'),
-        type: fc.constant('model_usage'),
         timestamp: timestampOn(oneOf(31, 32, 38)),
         user_id: oneOf('ada', 'grace'),
         session_id: oneOf('s1', 's2'),
-        model: oneOf('opus-5', 'free'),
-        input_tokens: fc.constant(1),
-        output_tokens: oneOf(1, 2),
       })
-      .chain((usage) =>
-        oneOf(
-          ...['log', 'otlp_log'].map((channel) => ({ agent: 'codex', channel, request_id: 'r1' })),
-          ...['log', 'otlp_span', 'otlp_metric'].map((channel) => ({ agent: 'droid', channel })),
-          ...['r1', 'r2', null].map((request_id) => ({ agent: 'copilot-cli', channel: 'log', request_id })),
-        ).map((origin) => ({ ...usage, ...origin })),
+      .chain((event) =>
+        fc
+          .oneof(
+            { weight: 2, arbitrary: MOVING_USAGE },
+            fc.record({
+              type: fc.constant('tool_call'),
+              tool_name: oneOf('Bash', 'Read'),
+              channel: oneOf('log', 'hook', 'otlp_log'),
+            }),
+          )
+          .map((more) => ({ ...event, ...more })),
       ),
     { minLength: 2, maxLength: 8, size: 'max' },
   )
