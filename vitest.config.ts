@@ -50,6 +50,7 @@ const SLOW = [
   'test/files.test.ts',
   'test/forms.test.ts',
   'test/lake/lake.test.ts',
+  'test/nothing-twice.test.ts',
   'test/retention.test.ts',
   'test/serving.test.ts',
 ];

@@ -44,8 +44,10 @@ const Totals = z.object({
   reasoning: z.number(),
 });
 
-const Truth = z.object({
+const TruthSchema = z.object({
   ids: z.record(z.string(), z.unknown()).default({}),
+  /** Inside or outside of the output. */
+  reasoning_tokens_are: z.string(),
   /** `main` is without calls of other kinds. Auxiliary calls, such as for a title, are in `all`. */
   totals: z.object({ all: Totals, main: Totals, auxiliary: Totals.optional() }),
   model_calls: z.array(
@@ -53,6 +55,13 @@ const Truth = z.object({
       note: z.string().optional(),
       thread: z.string().optional(),
       response_id: z.string().optional(),
+      time: z.string(),
+      model: z.string(),
+      kind: z.string(),
+      input: z.number(),
+      cached: z.number(),
+      output: z.number(),
+      reasoning: z.number(),
     }),
   ),
   person_turns: z.array(z.object({ text: z.string() })),
@@ -69,9 +78,12 @@ const Truth = z.object({
   commits: z.array(z.object({ sha: z.string() })),
 });
 
+export type Truth = z.infer<typeof TruthSchema>;
+export type ModelCall = Truth['model_calls'][number];
+
 /** What an agent did while it was recorded, as the recording's truth.json says. */
-export function readTruth(folder: string): z.infer<typeof Truth> {
-  return Truth.parse(JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')));
+export function readTruth(folder: string): Truth {
+  return TruthSchema.parse(JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')));
 }
 
 /** The usage of an organization by UTC day and model: the number of usages, and input, cache read and output tokens. */
@@ -83,7 +95,7 @@ export async function usageOf(world: World, orgId: string): Promise<Record<strin
       CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
       CAST(sum(coalesce(cache_read_tokens, 0)) AS BIGINT) AS cache_read_tokens,
       CAST(sum(output_tokens) AS BIGINT) AS output_tokens
-    FROM events
+    FROM counted_events
     WHERE org_id = $org_id AND type = 'model_usage'
     GROUP BY day, model
     ORDER BY day, model`,
@@ -106,7 +118,7 @@ export async function countsOf(world: World, orgId: string): Promise<Record<stri
       count(*) FILTER (WHERE type = 'file_change' AND operation = 'edit') AS files_edited,
       count(*) FILTER (WHERE type = 'git_commit') AS commits,
       count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
-    FROM events
+    FROM counted_events
     WHERE org_id = $org_id`,
     { org_id: orgId },
   );
