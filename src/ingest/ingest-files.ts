@@ -6,8 +6,9 @@ import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */
-const BATCH_BYTES = 1 << 30;
-const BATCH_FILES = 20_000;
+const BATCH = { bytes: 1 << 30, files: 20_000 };
+/** The same for documents, and for lines whose order counts: all of a batch is in memory at a time. */
+const SMALL_BATCH = { bytes: 64 << 20, files: 500 };
 
 export interface IngestRequest {
   readonly orgId: string;
@@ -25,12 +26,13 @@ export interface Ingested extends Settled {
   bytes: number;
 }
 
-function batchesOf<File extends InputFile>(files: readonly File[]): File[][] {
+function batchesOf<File extends InputFile>(source: Source, files: readonly File[]): File[][] {
+  const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
   const batches: File[][] = [];
   let bytes = 0;
   for (const file of files) {
     const batch = batches.at(-1);
-    if (batch === undefined || bytes + file.size > BATCH_BYTES || batch.length >= BATCH_FILES) {
+    if (batch === undefined || bytes + file.size > most.bytes || batch.length >= most.files) {
       batches.push([file]);
       bytes = file.size;
     } else {
@@ -69,7 +71,7 @@ export async function ingest(
   const changed = await changedFiles(store, request, withMeaning(request.source, request.files));
   total.unchanged = request.files.length - changed.length;
   const skipped = bytesOf(request.files) - bytesOf(changed);
-  for (const files of batchesOf(changed)) {
+  for (const files of batchesOf(request.source, changed)) {
     const now = clock();
     const bytes = bytesOf(files);
     const settled = await store.settle(

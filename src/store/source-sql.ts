@@ -268,9 +268,9 @@ export async function readSideFiles(
 
 /**
  * The optimizers that lines are read without: they copy the rules into every column and filter that use them, so that a line is
- * parsed many times.
+ * parsed many times, and make a join of every list of names, which takes memory.
  */
-export const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter'];
+export const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter', 'in_clause'];
 
 /**
  * Does something with the lines of files that defineSource has set up.
