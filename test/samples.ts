@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { World } from './world.js';
 
 /**
- * Files that real agents have written. They are not part of the repository: DAYBOOK_SAMPLES names their folder, which has
+ * Files that real agents have written. They are not part of the repository: SAMPLES names their folder, which has
  * `transcripts/<agent>` and `captures/<agent>/<session>`.
  */
-const ROOT = process.env.DAYBOOK_SAMPLES;
+const ROOT = process.env.SAMPLES;
 
 /** A folder of the samples, or undefined where they aren't. */
 export function samples(path: string): string | undefined {
@@ -21,7 +21,7 @@ export function samples(path: string): string | undefined {
 export function testSamples(path: string, name: string, run: (folder: string) => Promise<void>): void {
   const folder = samples(path);
   test(name, async ({ skip }) => {
-    if (folder === undefined) skip(`Set DAYBOOK_SAMPLES to a folder that has ${path} to play this test.`);
+    if (folder === undefined) skip(`Set SAMPLES to a folder that has ${path} to play this test.`);
     else await run(folder);
   });
 }
