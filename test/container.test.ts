@@ -107,6 +107,8 @@ test('the image is made from what the repository ships, and from nothing else th
     'package.json',
     'sql .json',
     'sql .sql',
+    // The licence of generated code.
+    'src .md',
     'src .ts',
     'tsconfig.build.json',
     'tsconfig.json',
