@@ -338,9 +338,12 @@ describe('tools', () => {
         invocation: { server: 'tiny', tool: 'add' },
         result: { Ok: { content: [] } },
       }),
-      response(11, 'web_search_call', { id: 'ws_1', action: {} }),
-      message(12, 'web_search_end', { call_id: 'ws_1' }),
-      response(13, 'web_search_call', { action: {} }),
+      message(11, 'web_search_end', { call_id: 'ws_1', action: { query: 'one' } }),
+      response(12, 'web_search_call', { id: 'ws_1', action: { query: 'one' } }),
+      response(13, 'web_search_call', { action: { query: 'without an end' } }),
+      message(13, 'web_search_end', { call_id: 'ws_2', action: { query: 'two' } }),
+      response(13, 'web_search_call', { action: { query: 'two' } }),
+      response(13, 'web_search_call', { action: { query: 'two' } }),
       // What a script of exec has run shows only where it ended.
       response(14, 'custom_tool_call', {
         call_id: 'c5',
@@ -372,6 +375,7 @@ describe('tools', () => {
       ['tool:c4', 'mcp__tiny__add', 'tiny', true, null],
       ['tool:ws_1', 'web_search', null, null, null],
       [`tool:${THREAD}:${START + 13}`, 'web_search', null, null, null],
+      ['tool:ws_2', 'web_search', null, null, null],
       ['tool:c5', 'exec', null, true, 100],
       ['tool:exec-1', 'apply_patch', null, false, null],
       ['tool:exec-2', 'mcp__tiny__fails', 'tiny', false, null],
@@ -842,7 +846,7 @@ describe('the rollouts of public projects', () => {
       expect(await countsOf(world, 'real')).toMatchObject({
         turns: 96,
         replies: 692,
-        tool_calls: 1928,
+        tool_calls: 1927,
         files_created: 8,
         files_edited: 96,
       });

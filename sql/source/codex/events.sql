@@ -63,6 +63,7 @@ own_line AS MATERIALIZED (
       ''
     ) AS turn_id,
     bool_or(type = 'token_usage_record') OVER so_far AS has_records,
+    last_value(CASE WHEN kind = 'web_search_end' THEN {'id': payload.call_id, 'action': payload.action} END IGNORE NULLS) OVER so_far AS searched,
     {
       'source': rollout_line.source,
       'line_no': rollout_line.line_no,
@@ -179,8 +180,13 @@ tool_start AS MATERIALIZED (
     line_no,
     occurred_ms,
     line,
-    -- Some searches have no id.
-    coalesce(payload.call_id, payload.id, line.thread.id || ':' || occurred_ms) AS id,
+    -- Some searches have no id. Their end, which has one, stands before the call.
+    coalesce(
+      payload.call_id,
+      payload.id,
+      CASE WHEN searched.action = payload.action THEN searched.id END,
+      line.thread.id || ':' || occurred_ms
+    ) AS id,
     payload.name AS called,
     CASE WHEN payload.namespace LIKE 'mcp!_!_%' ESCAPE '!' THEN substr(payload.namespace, 6) END AS mcp_server,
     CASE
