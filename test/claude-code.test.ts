@@ -523,11 +523,11 @@ test('of a bad line only its place is kept, and the lines around it count', asyn
 });
 
 const REPLIES = [
-  prompt(1, 'Please say what the engine computes.', { permissionMode: 'plan' }),
+  prompt(1, 'Please say what the engine computes.', { permissionMode: 'acceptEdits' }),
   answer(2, 'msg_1', 'req_1', [{ type: 'text', text: 'It computes Bernoulli numbers.' }], usage(1)),
   answer(3, 'msg_1', 'req_1', [toolUse('t1', 'Write', { file_path: 'new.md', content: 'one' })], usage(40)),
   toolResult(4, 't1', { type: 'create', filePath: '/home/ada/new.md', content: 'the first line of it' }),
-  prompt(5, 'Please commit what you have written.', { permissionMode: 'acceptEdits' }),
+  prompt(5, 'Please commit what you have written.', { permissionMode: 'plan' }),
   answer(6, 'msg_2', 'req_2', [toolUse('t2', 'Bash', { command: 'git commit -m "as asked"' })], usage(7)),
   toolResult(7, 't2', { stdout: '[main 0123abc] as asked' }),
 ];
@@ -541,6 +541,14 @@ test('transcripts give the same however they grew', async () => {
   await expectSameHoweverGrown(world, CLAUDE_CODE, [
     { name: 'morning.jsonl', lines: textOf([...REPLIES, ...SUB_AGENT]) },
     { name: 'evening.jsonl', lines: textOf(fork) },
+    {
+      name: 'morning/subagents/agent-1.jsonl',
+      lines: textOf(
+        [3, 4, 6].map((seconds) =>
+          answer(seconds, `msg_file_${seconds}`, 'req_4', [], usage(seconds), { isSidechain: true }),
+        ),
+      ),
+    },
   ]);
 });
 

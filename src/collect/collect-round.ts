@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expandPath } from '../config.js';
 import type { UsageError } from '../exit.js';
-import { type ChangedFile, withContext, withMeaning } from '../ingest/changed-files.js';
+import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
 import type { BodySender } from './body-sender.js';
@@ -12,7 +12,7 @@ import type { EventMapper, Mapped } from './event-mapper.js';
 import type { SentFiles } from './sent-files.js';
 
 /** How much is mapped at once: bytes of files, which are the measure of what it takes in memory. */
-const BATCH_BYTES = 12 << 20;
+const BATCH = { bytes: 12 << 20 };
 
 /** What a round works with. */
 export interface Round {
@@ -47,27 +47,6 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
   return folders.length === 0 ? [] : withMeaning(source, inputFiles(folders, source, skip));
 }
 
-/** Files that are mapped together, each with those that the source's SQL must see beside it. */
-function* batchesOf(
-  source: Source,
-  changed: readonly ChangedFile[],
-  all: readonly InputFile[],
-): Generator<readonly ChangedFile[]> {
-  const left = new Map(changed.map((file) => [file.path, file]));
-  while (left.size > 0) {
-    const some: ChangedFile[] = [];
-    let bytes = 0;
-    for (const file of left.values()) {
-      if (some.length > 0 && bytes + file.size > BATCH_BYTES) break;
-      some.push(file);
-      bytes += file.size;
-    }
-    const batch = withContext(source, some, all);
-    for (const { path } of batch) left.delete(path);
-    yield batch;
-  }
-}
-
 /**
  * Maps what is new in the files of all agents, keeps its events until the server has them, and sends them as far as it takes them.
  * Files count as read once their events are on disk, so a round can end anywhere and the next one goes on. Without anything new
@@ -89,7 +68,7 @@ export async function collectRound(round: Round): Promise<RoundResult> {
   try {
     for (const { source, all } of found) {
       const changed = files.changed(source, all);
-      for (const batch of batchesOf(source, changed, all)) {
+      for (const batch of batchesOf(source, changed, all, BATCH)) {
         round.touch();
         if (spool.bytes >= spoolBytes && !(await round.drain()) && spool.bytes >= spoolBytes) {
           result.problem = `As much waits in ${target.folder} as may: the rest is read when the server has taken some of it.`;

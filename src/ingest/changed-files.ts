@@ -44,10 +44,7 @@ export function changedSince(
     .map((file) => ({ ...file, since: sinceOf(known.get(file.path) ?? '', file.state) }));
 }
 
-/**
- * The files that aren't as they were when the store last read them for the same organization, source and user, and those that
- * the source's SQL must see together with one of them.
- */
+/** The files that aren't as they were when the store last read them for the same organization, source and user. */
 export async function changedFiles(
   store: Pick<Store, 'select'>,
   { orgId, source, userId }: Owner,
@@ -58,19 +55,41 @@ export async function changedFiles(
     { org_id: orgId, source: source.name, user_id: userId ?? '' },
   );
   const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
-  return withContext(source, changedSince(known, files), files);
+  return changedSince(known, files);
 }
 
 /** Some files, and those among all that the source's SQL must see together with one of them. */
-export function withContext(
+function withContext(
   { context }: Source,
   some: readonly ChangedFile[],
   all: readonly InputFile[],
 ): readonly ChangedFile[] {
-  if (context === undefined || some.length === 0) return some;
+  if (context === undefined) return some;
   const paths = new Set(some.map(({ path }) => path));
   const needed = new Set([...paths].flatMap((path) => context(path)));
   return all.filter(
     ({ path }) => paths.has(path) || needed.has(withoutPacking(path)) || needed.has(dirname(path)),
   );
+}
+
+/** Files that are read together, each with those that the source's SQL must see beside it. These come on top of `most`. */
+export function* batchesOf(
+  source: Source,
+  changed: readonly ChangedFile[],
+  all: readonly InputFile[],
+  most: { readonly bytes: number; readonly files?: number },
+): Generator<readonly ChangedFile[]> {
+  const left = new Map(changed.map((file) => [file.path, file]));
+  while (left.size > 0) {
+    const some: ChangedFile[] = [];
+    let bytes = 0;
+    for (const file of left.values()) {
+      if (some.length > 0 && (bytes + file.size > most.bytes || some.length === most.files)) break;
+      some.push(file);
+      bytes += file.size;
+    }
+    const batch = withContext(source, some, all);
+    for (const { path } of batch) left.delete(path);
+    yield batch;
+  }
 }

@@ -1,7 +1,7 @@
 import { checkoutOf } from '../git-remote.js';
 import { requireOrganization } from '../store/organization.js';
 import { EXAMPLES, type Settled, type Store } from '../store/store.js';
-import { changedFiles, withMeaning } from './changed-files.js';
+import { batchesOf, changedFiles, withMeaning } from './changed-files.js';
 import type { InputFile } from './input-files.js';
 import type { Source } from './source.js';
 
@@ -24,23 +24,6 @@ export interface Ingested extends Settled {
   /** Those that weren't, as they are as they were when they were read before. */
   unchanged: number;
   bytes: number;
-}
-
-function batchesOf<File extends InputFile>(source: Source, files: readonly File[]): File[][] {
-  const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
-  const batches: File[][] = [];
-  let bytes = 0;
-  for (const file of files) {
-    const batch = batches.at(-1);
-    if (batch === undefined || bytes + file.size > most.bytes || batch.length >= most.files) {
-      batches.push([file]);
-      bytes = file.size;
-    } else {
-      batch.push(file);
-      bytes += file.size;
-    }
-  }
-  return batches;
 }
 
 function bytesOf(files: readonly InputFile[]): number {
@@ -68,15 +51,21 @@ export async function ingest(
     bytes: 0,
     examples: [],
   };
-  const changed = await changedFiles(store, request, withMeaning(request.source, request.files));
-  total.unchanged = request.files.length - changed.length;
-  const skipped = bytesOf(request.files) - bytesOf(changed);
-  for (const files of batchesOf(request.source, changed)) {
+  const { source } = request;
+  const all = withMeaning(source, request.files);
+  const changed = await changedFiles(store, request, all);
+  const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
+  const batches = [...batchesOf(source, changed, all, most)];
+  const read = new Set(batches.flat().map(({ path }) => path));
+  total.files = read.size;
+  total.unchanged = all.length - read.size;
+  const skipped = bytesOf(all.filter(({ path }) => !read.has(path)));
+  for (const files of batches) {
     const now = clock();
     const bytes = bytesOf(files);
     const settled = await store.settle(
       {
-        source: request.source,
+        source,
         files: files.map(({ path, state, since }) => ({
           path,
           state,
@@ -86,7 +75,7 @@ export async function ingest(
           userId: request.userId,
           receivedAt: now,
         })),
-        ...(request.source.namesRepos ? {} : { checkoutOf }),
+        ...(source.namesRepos ? {} : { checkoutOf }),
         settledAt: now,
       },
       (share) => progress(skipped + total.bytes + bytes * share),
@@ -97,7 +86,6 @@ export async function ingest(
     for (const [reason, lines] of Object.entries(settled.byReason))
       total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
     total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));
-    total.files += files.length;
     total.bytes += bytes;
     progress(skipped + total.bytes);
   }

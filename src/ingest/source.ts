@@ -50,11 +50,11 @@ export const CLAUDE_CODE: Source = {
   folders: ['${CLAUDE_CONFIG_DIR:-~/.claude}/projects'],
   unit: 'line',
   limitMb: 64,
-  // A sub-agent has the permission mode of its session, which stands in the session's file. Older versions put it beside.
-  context: (path) => [
-    ...(path.includes('/subagents/') ? [path.replace(/\/subagents\/.*/, '.jsonl')] : []),
-    ...(/\/agent-[^/]*$/.test(path) ? [dirname(path)] : []),
-  ],
+  // A sub-agent has the permission mode of its session, which stands in the session's file.
+  context: (path) =>
+    path.includes('/subagents/')
+      ? [path.replace(/\/subagents\/.*/, '.jsonl')]
+      : [path.replace(/\.jsonl(\.gz|\.zst)?$/, '/subagents')],
   namesUsers: false,
   namesRepos: false,
 };

@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { batchesOf } from '../../src/ingest/changed-files.js';
 import { ingest as ingestFiles } from '../../src/ingest/ingest-files.js';
 import { inputFiles } from '../../src/ingest/input-files.js';
 import { CANONICAL, CLAUDE_CODE, type Source } from '../../src/ingest/source.js';
@@ -129,28 +130,83 @@ describe('a folder that is ingested again', () => {
   });
 });
 
-test.each([
-  ['beside its session', 'agent-1.jsonl'],
-  ['below its session', 's-1/subagents/agent-1.jsonl'],
-])('a sub-agent that goes on %s has the permission mode of it', async (_, name) => {
-  const line = (uuid: string, more: object) =>
-    `${JSON.stringify({ uuid, sessionId: 's-1', timestamp: '2026-06-01T10:00:00Z', ...more })}\n`;
-  const answer = (uuid: string) =>
-    line(uuid, { type: 'assistant', isSidechain: true, message: { id: uuid, model: 'm', content: [] } });
-  mkdirSync(join(folder, 's-1', 'subagents'), { recursive: true });
-  file('s-1.jsonl', line('u-1', { type: 'user', permissionMode: 'plan', message: { content: 'Hello' } }));
-  file('s-2.jsonl', line('u-2', { type: 'user', message: { content: 'Hello' } }));
-  const path = file(name, answer('a-1'));
-  await ingest(CLAUDE_CODE, { userId: 'ada' });
-  appendFileSync(path, answer('a-2'));
-  await ingest(CLAUDE_CODE, { userId: 'ada' });
-  expect(
-    await world.store.select(
-      "SELECT event_id, autonomy_mode FROM events WHERE org_id = $org_id AND type = 'assistant_message' ORDER BY event_id",
+describe('a sub-agent has the permission mode of its session', () => {
+  const AT = '2026-06-01T10:00:0';
+  const line = (uuid: string, second: number, more: object) =>
+    `${JSON.stringify({ uuid, sessionId: 's-1', timestamp: `${AT}${second}Z`, ...more })}\n`;
+  const prompt = (second: number, permissionMode: string) =>
+    line(`u-${second}`, second, { type: 'user', permissionMode, message: { content: 'Hello' } });
+  const answer = (second: number) => {
+    const id = `a-${second}`;
+    return line(id, second, {
+      type: 'assistant',
+      isSidechain: true,
+      message: { id, model: 'm', content: [] },
+    });
+  };
+  const modes = async () => {
+    const rows = await world.store.select(
+      `SELECT event_id, autonomy_mode FROM events
+      WHERE org_id = $org_id AND type = 'assistant_message' ORDER BY event_id`,
       { org_id: orgId },
-    ),
-  ).toEqual([
-    { event_id: 'message:a-1', autonomy_mode: 'spec' },
-    { event_id: 'message:a-2', autonomy_mode: 'spec' },
-  ]);
+    );
+    return rows.map(({ event_id, autonomy_mode }) => [event_id, autonomy_mode]);
+  };
+  const ada = { userId: 'ada' };
+  beforeEach(() => mkdirSync(join(folder, 's-1', 'subagents'), { recursive: true }));
+  const subAgent = (content: string) => file(join('s-1', 'subagents', 'agent-1.jsonl'), content);
+
+  test('when it goes on, and of no other file', async () => {
+    file('s-1.jsonl', prompt(1, 'plan') + prompt(5, 'plan'));
+    file('s-2.jsonl', line('u-2', 1, { type: 'user', message: { content: 'Hello' } }));
+    const path = subAgent(answer(2));
+    await ingest(CLAUDE_CODE, ada);
+    appendFileSync(path, answer(3));
+    expect(await ingest(CLAUDE_CODE, ada)).toMatchObject({ files: 2, unchanged: 1 });
+    expect(await modes()).toEqual([
+      ['message:a-2', 'spec'],
+      ['message:a-3', 'spec'],
+    ]);
+  });
+
+  test('when the file of the session comes later, and as far as it goes', async () => {
+    subAgent(answer(2) + answer(4));
+    await ingest(CLAUDE_CODE, ada);
+    expect(await modes()).toEqual([
+      ['message:a-2', null],
+      ['message:a-4', null],
+    ]);
+    file(
+      's-1.jsonl',
+      prompt(1, 'acceptEdits') + line('u-2', 2, { type: 'user', message: { content: 'Hello' } }),
+    );
+    await ingest(CLAUDE_CODE, ada);
+    expect(await modes()).toEqual([
+      ['message:a-2', 'auto-low'],
+      ['message:a-4', null],
+    ]);
+    appendFileSync(join(folder, 's-1.jsonl'), prompt(3, 'plan') + prompt(5, 'plan'));
+    await ingest(CLAUDE_CODE, ada);
+    expect(await modes()).toEqual([
+      ['message:a-2', 'auto-low'],
+      ['message:a-4', 'spec'],
+    ]);
+  });
+});
+
+test('files that the SQL must see together are read together, however many fit', () => {
+  const paths = ['/p/s-1.jsonl', '/p/s-1/subagents/a.jsonl', '/p/s-1/subagents/b.jsonl', '/p/s-2.jsonl'];
+  const files = paths.map((path) => ({ path, size: 10, state: 'x' }));
+  const batches = (changed: readonly string[]) =>
+    [
+      ...batchesOf(
+        CLAUDE_CODE,
+        files.filter(({ path }) => changed.includes(path)),
+        files,
+        { bytes: 10 },
+      ),
+    ].map((batch) => batch.map(({ path }) => path));
+  expect(batches(paths)).toEqual([paths.slice(0, 3), paths.slice(3)]);
+  expect(batches(paths.slice(1, 2))).toEqual([paths.slice(0, 2)]);
+  expect(batches([])).toEqual([]);
 });

@@ -9,7 +9,8 @@ transcript_line AS MATERIALIZED (
     * EXCLUDE ("timestamp")
   FROM transcript_lines
 ),
--- The permission mode is only on prompt lines and is valid until the session's next one: instants and modes, in order.
+-- The permission mode is only on prompt lines and is valid until the session's next one: instants and modes, in order. Sub-agents have
+-- it too, from files of their own. After the last line of the session itself it is unknown: the next prompt may still be to come.
 session_modes AS (
   SELECT
     session_id,
@@ -28,6 +29,14 @@ session_modes AS (
     GROUP BY
       line.session_id,
       occurred_ms
+    UNION ALL
+    SELECT
+      line.session_id AS session_id,
+      max(occurred_ms) + 1 AS occurred_ms,
+      NULL AS autonomy_mode
+    FROM transcript_line
+    WHERE NOT is_sidechain
+    GROUP BY line.session_id
   )
   GROUP BY session_id
 ),
