@@ -117,6 +117,21 @@ describe('usage', () => {
     ]);
   });
 
+  test.each([
+    ['what was compressed', line('system', 3, { subtype: 'chat_compression' }), true],
+    ['the title', line('system', 3, { subtype: 'custom_title' }), true],
+    ['the end of the turn', line('system', 3, { subtype: 'turn_result' }), true],
+    ['a prompt', line('user', 3, said(text('Please go on.'))), true],
+    ['a line for the program itself', line('system', 3, { subtype: 'attribution_snapshot' }), false],
+    ['a line of a sub-agent', line('assistant', 3, { isSidechain: true, ...said(text('Yes.')) }), false],
+  ])('of a call behind the last answer: %s says whether one may still follow', async (_, next, counts) => {
+    const same = usage(20, 0, 1, 0, 21);
+    const { events } = await chat(answer(1, same), told(2, 'auxiliary', usage(50, 0, 2, 0, 52)), next);
+    expect((await events('model_usage', 'event_id')).flat()).toEqual(
+      counts ? ['usage:assistant-1', 'usage:auxiliary'] : ['usage:assistant-1'],
+    );
+  });
+
   test('of a branch, which copies lines into another session, counts once', async () => {
     const lines = [told(1, 'r1', usage(20, 0, 1, 0, 21)), answer(2, usage(20, 0, 1, 0, 21))];
     const { events } = await qwen.tell({
@@ -299,6 +314,8 @@ const MORNING = [
   ),
   result(8, 'c2', { output: 'Output: [main 0123abc] as asked' }),
   told(21, 'r3', usage(30, 9, 5, 0, 35), { subagent_name: 'general-purpose' }),
+  told(22, 'titled', usage(50, 0, 2, 0, 52)),
+  line('system', 23, { subtype: 'custom_title', systemPayload: { title: 'Numbers of the engine' } }),
 ];
 
 test('chats give the same however they grew', async () => {
@@ -319,7 +336,7 @@ test('no text of prompts, answers, files and outputs is stored', async () => {
   const world = await World.create();
   const file = world.file('morning.jsonl', jsonLines(MORNING));
   const { accepted } = await world.ingest([file], { source: QWEN_CODE, userId: 'ada' });
-  expect(accepted).toBe(10);
+  expect(accepted).toBe(11);
   await world.build();
   await expectNoText(world, MORNING, ['/new.md']);
 });

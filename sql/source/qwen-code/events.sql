@@ -115,7 +115,7 @@ usage AS (
   WHERE record.type = 'assistant'
   UNION ALL
   -- Calls without a line of their own: of agents that the program runs for itself, and of its own, such as to compress the history.
-  -- As long as no answer follows, the line may be still to come.
+  -- As long as the session doesn't go on, the line may be still to come.
   SELECT
     line,
     occurred_ms,
@@ -130,10 +130,11 @@ usage AS (
       NOT is_sidechain
       AND (session_id, response_id) NOT IN (SELECT session_id, response_id FROM call_line)
       AND occurred_ms < (
-        SELECT max(occurred_ms)
-        FROM answer
-        WHERE answer.session_id = told_call.session_id
-          AND NOT answer.is_sidechain
+        SELECT max(record.occurred_ms)
+        FROM record
+        WHERE record.session_id = told_call.session_id
+          AND NOT record.is_sidechain
+          AND record.told IS NULL
       )
     )
 ),

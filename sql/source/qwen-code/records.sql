@@ -1,4 +1,4 @@
--- One row is one line of a Qwen Code chat that can become an event, or that says more of one.
+-- One row is one line of a Qwen Code chat that can become an event, or that says more of one, or that a session has gone on.
 -- Reads lines (source, line_no and the members that members.json lists) and side_files.
 SELECT
   {
@@ -63,4 +63,4 @@ SELECT
 FROM lines
 LEFT JOIN side_files USING (source)
 WHERE type IN ('user', 'assistant', 'tool_result')
-  OR subtype IN ('ui_telemetry', 'slash_command', 'session_approval_mode')
+  OR subtype IN ('ui_telemetry', 'slash_command', 'session_approval_mode', 'chat_compression', 'custom_title', 'turn_result')
