@@ -327,6 +327,18 @@ describe('a database', () => {
     expect(JSON.stringify(rows)).not.toMatch(WORDS);
   });
 
+  test('is read once, not once for each message, also without an index of parts', () => {
+    const statement = readSql('source/opencode/sqlite/rows.sql');
+    const plan = openDatabase(newOrganization()).prepare(`EXPLAIN QUERY PLAN ${statement}`).all({ since: 0 });
+    const repeated = plan.filter(({ detail }) => String(detail).startsWith('CORRELATED'));
+    expect(repeated.length).toBeGreaterThan(0);
+    const scanned = plan.filter(
+      ({ parent, detail }) =>
+        repeated.some(({ id }) => id === parent) && /^SCAN (part|message)/.test(String(detail)),
+    );
+    expect(scanned).toEqual([]);
+  });
+
   test('that is damaged is rejected, and what can be read of it counts', async () => {
     const orgId = newOrganization();
     const database = openDatabase(orgId);

@@ -2,6 +2,25 @@
 -- SQLite runs this. It takes out only what events.sql reads, so that what people wrote stays in the database. Of a shell command
 -- that may commit or open a pull request, the output is there too.
 -- Parameter: since, Unix milliseconds.
+WITH
+changed AS MATERIALIZED (
+  SELECT id
+  FROM message
+  WHERE time_updated >= :since
+  UNION
+  SELECT message_id
+  FROM part
+  WHERE time_updated >= :since
+),
+-- Where the parts of these messages are: not every database has an index that says it.
+part_place AS MATERIALIZED (
+  SELECT
+    message_id,
+    rowid AS place,
+    time_updated
+  FROM part
+  WHERE message_id IN (SELECT id FROM changed)
+)
 SELECT
   CASE
     WHEN json_valid(message.data)
@@ -63,8 +82,10 @@ SELECT
                 )
               )
             ))
-            FROM part
-            WHERE part.message_id = message.id
+            FROM part_place
+            JOIN part
+              ON part.rowid = part_place.place
+            WHERE part_place.message_id = message.id
               AND json_valid(part.data)
               AND part.data ->> '$.type' IN ('text', 'file', 'tool')
           )
@@ -74,10 +95,9 @@ SELECT
   END AS line,
   max(
     message.time_updated,
-    coalesce((SELECT max(part.time_updated) FROM part WHERE part.message_id = message.id), 0)
+    coalesce((SELECT max(part_place.time_updated) FROM part_place WHERE part_place.message_id = message.id), 0)
   ) AS updated_at
 FROM message
 LEFT JOIN session
   ON session.id = message.session_id
-WHERE message.time_updated >= :since
-  OR message.id IN (SELECT part.message_id FROM part WHERE part.time_updated >= :since)
+WHERE message.id IN (SELECT id FROM changed)
