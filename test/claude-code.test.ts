@@ -5,7 +5,7 @@ import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { DAY_TABLES } from '../src/store/day-builder.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
-import { samples } from './samples.js';
+import { EVENT, samples } from './samples.js';
 import { ending, World } from './world.js';
 
 const AT = '2026-06-10T10:00:';
@@ -605,10 +605,9 @@ describe.skipIf(REAL === '')('the transcripts of public projects', () => {
         await ingest(last, states.at(-1) ?? '');
         for (const state of states) await ingest(step, state);
         const eventsOf = (orgId: string) =>
-          world.store.select(
-            'SELECT * EXCLUDE (batch, org_id) FROM events WHERE org_id = $org_id ORDER BY ALL',
-            { org_id: orgId },
-          );
+          world.store.select(`SELECT ${EVENT} FROM events WHERE org_id = $org_id ORDER BY ALL`, {
+            org_id: orgId,
+          });
         expect(await eventsOf(step)).toEqual(await eventsOf(last));
       }
     }

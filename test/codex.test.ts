@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { CODEX } from '../src/ingest/source.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
-import { countsOf, readTruth, sampleFolders, samples, testSamples, usageOf } from './samples.js';
+import { countsOf, EVENT, readTruth, sampleFolders, samples, testSamples, usageOf } from './samples.js';
 import { ending, World } from './world.js';
 
 const START = Date.parse('2026-06-10T10:00:00Z');
@@ -819,12 +819,9 @@ describe('the rollouts of public projects', () => {
       for (const project of projects.reverse()) await ingest(world, [project], 'backwards');
       expect(await ingest(world, projects, 'backwards')).toMatchObject({ accepted: 0 });
       const rowsOf = (orgId: string) =>
-        world.store.select(
-          'SELECT * EXCLUDE (batch, org_id) FROM events WHERE org_id = $org_id ORDER BY ALL',
-          {
-            org_id: orgId,
-          },
-        );
+        world.store.select(`SELECT ${EVENT} FROM events WHERE org_id = $org_id ORDER BY ALL`, {
+          org_id: orgId,
+        });
       expect(await rowsOf('backwards')).toEqual(await rowsOf('once'));
       await world.build();
       await expectNoText(world, documentsIn(folder));

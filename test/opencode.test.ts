@@ -8,7 +8,7 @@ import { OPENCODE } from '../src/ingest/source.js';
 import { readSql } from '../src/store/sql-text.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
-import { countsOf, readTruth, testSamples, usageOf } from './samples.js';
+import { countsOf, EVENT, readTruth, testSamples, usageOf } from './samples.js';
 import { ending, World } from './world.js';
 
 const AT = Date.parse('2026-06-10T10:00:00.000Z');
@@ -109,11 +109,7 @@ async function exported(one: Session): Promise<string> {
   return orgId;
 }
 
-async function eventsOf(
-  orgId: string,
-  columns = '* EXCLUDE (org_id, batch)',
-  type = '%',
-): Promise<unknown[]> {
+async function eventsOf(orgId: string, columns = EVENT, type = '%'): Promise<unknown[]> {
   const rows = await world.store.select(
     `SELECT ${columns} FROM events WHERE org_id = $org_id AND type LIKE $type ORDER BY occurred_at, event_id`,
     { org_id: orgId, type },
@@ -496,8 +492,8 @@ describe('real sessions', () => {
       await read('database', ['db']);
       const [others] = await world.store.select(
         `SELECT count(*) AS missing FROM (
-        SELECT * EXCLUDE (org_id, batch) FROM events WHERE org_id = 'exports'
-        EXCEPT SELECT * EXCLUDE (org_id, batch) FROM events WHERE org_id = 'database')`,
+        SELECT ${EVENT} FROM events WHERE org_id = 'exports'
+        EXCEPT SELECT ${EVENT} FROM events WHERE org_id = 'database')`,
       );
       expect(others).toEqual({ missing: 0 });
     },

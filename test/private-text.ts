@@ -37,7 +37,7 @@ function piecesOf(text: string): string[] {
 /** Everything that a world has stored: rows of all tables, and the bytes of all files in its data folder. */
 async function storedBy(world: World): Promise<string[]> {
   const tables = await world.store.select(
-    "SELECT table_name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'pg_catalog')",
+    "SELECT DISTINCT table_name FROM information_schema.tables WHERE lower(table_schema) NOT IN ('information_schema', 'pg_catalog', 'system')",
   );
   const stored: string[] = [];
   for (const { table_name } of tables)

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'vitest';
 import { z } from 'zod';
+import { rawColumns } from '../src/store/table-text.js';
 import type { World } from './world.js';
 
 /**
@@ -85,6 +86,11 @@ export type ModelCall = Truth['model_calls'][number];
 export function readTruth(folder: string): Truth {
   return TruthSchema.parse(JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')));
 }
+
+/** The columns of events that say what was done, as SQL has them: all but whose they are and when they came. */
+export const EVENT = rawColumns('events')
+  .filter((name) => !['org_id', 'batch'].includes(name))
+  .join(', ');
 
 /** The usage of an organization by UTC day and model: the number of usages, and input, cache read and output tokens. */
 export async function usageOf(world: World, orgId: string): Promise<Record<string, number[]>> {
