@@ -18,6 +18,7 @@ const PROGRAM = [
   'test/service.test.ts',
   'test/shell.test.ts',
   'test/sql.test.ts',
+  'test/terminal.test.ts',
 ];
 
 /** What a killed process leaves in ClickHouse. */

@@ -35,8 +35,10 @@ const COMMANDS: Readonly<
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),
   hooks: () => import('./command/hooks.js'),
+  completion: () => import('./command/completion.js'),
 };
-const named = Object.hasOwn(COMMANDS, noun ?? '') ? COMMANDS[noun ?? ''] : undefined;
+// Completion is made from all of them.
+const named = noun !== 'completion' && Object.hasOwn(COMMANDS, noun ?? '') ? COMMANDS[noun ?? ''] : undefined;
 const loaded = await Promise.all(
   (named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()),
 );

@@ -22,6 +22,19 @@ export function isDebugging(): boolean {
   return process.env.DAYBOOK_LOG_LEVEL === 'debug';
 }
 
+/** How many columns standard output has: COLUMNS, else those of the terminal; undefined where it is none. */
+export function outputWidth(): number | undefined {
+  const given = Number(process.env.COLUMNS);
+  const width = Number.isInteger(given) && given > 0 ? given : process.stdout.columns;
+  return width > 0 ? width : undefined;
+}
+
+/** Has everything that is printed come without colours, as `NO_COLOR` does. */
+export function leaveColoursOut(): void {
+  process.env.NO_COLOR = '1';
+  delete process.env.FORCE_COLOR;
+}
+
 /** The option of commands that means the same as a variable, as `--host <address>` and its help. */
 export function optionOf(variable: string): [flags: string, help: string] {
   const found = SETTINGS.find((one) => one.variable === variable);

@@ -233,15 +233,13 @@ export const Settings = z.object({
   url: setting(
     'DAYBOOK_URL',
     address('http://127.0.0.1:8787').default('http://127.0.0.1:8787'),
-    'address of the service for `daybook collect`, `daybook agent`, also in a sandbox, `daybook computers` and `daybook readiness check --submit`',
+    'address of the service, for `daybook agent`, also in a sandbox, and for commands with `--server`',
     { option: { flags: '--server <url>', help: 'address of the service' } },
   ),
-  key: setting(
-    'DAYBOOK_KEY',
-    text.optional(),
-    'API key for `daybook collect`, `daybook computers` and `daybook readiness check --submit`',
-    { isSecret: true, option: { flags: '--key <key>', help: 'API key' } },
-  ),
+  key: setting('DAYBOOK_KEY', text.optional(), 'API key for commands with `--server`', {
+    isSecret: true,
+    option: { flags: '--key <key>', help: 'API key' },
+  }),
   agentToken: setting(
     'DAYBOOK_AGENT_TOKEN',
     text.optional(),

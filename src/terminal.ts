@@ -1,55 +1,33 @@
-import Table from 'cli-table3';
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+import { outputWidth } from './config.js';
 import { csvLine } from './csv-line.js';
+import { columnsOf, type Layout, layOut } from './text-table.js';
 
-/** Rows as a table for people: the columns are the members of the first row. */
-export function table(rows: readonly Record<string, unknown>[]): string {
-  const [first] = rows;
-  if (first === undefined) return '(no rows)';
-  const columns = Object.keys(first);
-  return grid(
-    columns,
-    rows.map((row) => columns.map((column) => cell(row[column]))),
-    columns.map((column) => rows.every((row) => typeof row[column] === 'number')),
-  );
-}
-
-/** Texts in columns under their names; those of numbers stand to the right. */
-export function grid(
-  columns: readonly string[],
-  rows: readonly string[][],
-  areNumbers: readonly boolean[],
+/** Rows as a table for people, not wider than the terminal; `rest` says what shows the columns that don't fit. */
+export function table(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  { rest = '', ...layout }: Layout & { readonly rest?: string } = {},
 ): string {
-  const shown = new Table({
-    head: [...columns],
-    colAligns: areNumbers.map((number) => (number ? 'right' : 'left')),
-    style: { head: [], border: [], compact: true },
-    chars: {
-      top: '',
-      'top-mid': '',
-      'top-left': '',
-      'top-right': '',
-      bottom: '',
-      'bottom-mid': '',
-      'bottom-left': '',
-      'bottom-right': '',
-      left: '',
-      'left-mid': '',
-      mid: '',
-      'mid-mid': '',
-      right: '',
-      'right-mid': '',
-      middle: '  ',
-    },
-  });
-  for (const row of rows) shown.push(row);
-  return shown.toString();
+  if (rows.length === 0) return '(no rows)';
+  const columns = columnsOf(rows);
+  const { head, lines, shown } = layOut(columns, { width: outputWidth(), ...layout });
+  const hidden = rest !== '' && shown < columns.length;
+  return [
+    headline(head),
+    ...lines,
+    ...(hidden ? [faint(`(${shown} of ${columns.length} columns: ${rest})`)] : []),
+  ].join('\n');
 }
 
-/** A member as text: numbers with at most three decimals, the nested ones as JSON. */
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(3);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+/** A text that matters less than what stands above it, where a stream has colours. */
+export function faint(text: string, stream: Writable = process.stdout): string {
+  return styleText('dim', text, { stream });
+}
+
+/** The line above a table, where a stream has colours. */
+export function headline(text: string, stream: Writable = process.stdout): string {
+  return styleText('bold', text, { stream });
 }
 
 /** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */

@@ -149,9 +149,9 @@ test('docs/cookbook.md has every question with its SQL and its answer', async ()
   const text = `# Cookbook
 
 For engineering leads and platform teams: questions about agents, each with its SQL and the answer for the sample. Run a query with your own
-days, for example in \`daybook sql\` or [over HTTP](sql.md):
+days, or send it [over HTTP](sql.md):
 
-    sed "s/\\$from/DATE '2026-06-01'/; s/\\$to/DATE '2026-06-30'/" sql/cookbook/adoption.sql | daybook sql --org acme -
+    daybook sql --org acme -f sql/cookbook/adoption.sql --param from=2026-06-01 --param to=2026-06-30
 
 The queries read [tables and views](tables.md) of one organization. \`$from\` and \`$to\` are days, both included; here they are ${RANGE.from} and
 ${RANGE.to}. The queries are the files in \`sql/cookbook\`, and run on DuckDB and ClickHouse. Dollars are from the [price list](prices.md).

@@ -17,7 +17,17 @@ const EVENTS = DAYS.map((day) => ({
   user_id: 'ada',
   session_id: 's',
 }));
-const REPORT = ['report', 'users', '--org', 'acme', '--from', String(DAYS[0]), '--to', String(DAYS[2])];
+const REPORT = [
+  'report',
+  'users',
+  '--wide',
+  '--org',
+  'acme',
+  '--from',
+  String(DAYS[0]),
+  '--to',
+  String(DAYS[2]),
+];
 
 /** What the program has in its package, as links: a test changes files of `sql/`, which is a copy. */
 function newVersion(): string {

@@ -19,12 +19,19 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** What processes of tests inherit: no settings, and nothing of the terminal in which the tests run. */
+function inheritedVariables(): [string, string | undefined][] {
+  return Object.entries(process.env).filter(
+    ([name]) => !/^(DAYBOOK_.*|COLUMNS|NO_COLOR|FORCE_COLOR)$/.test(name),
+  );
+}
+
 /** Starts the real program, or what starts it, in a folder of its own unless one is given. */
 export function start(
   args: readonly string[],
   options: { cli?: string; program?: readonly string[]; cwd?: string; env?: Record<string, string> } = {},
 ): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
+  const inherited = inheritedVariables();
   const [program = '', ...first] = options.program ?? ['node', options.cli ?? CLI];
   const child = spawn(program, [...first, ...args], {
     cwd: options.cwd ?? temporaryFolder(),
@@ -110,7 +117,7 @@ export async function runHere(
 ): Promise<Ended> {
   const before = { argv: process.argv, env: process.env, exitCode: process.exitCode, cwd: process.cwd() };
   const umask = process.umask();
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
+  const inherited = inheritedVariables();
   process.argv = [process.execPath, 'daybook', ...args];
   process.env = { ...Object.fromEntries(inherited), ...env };
   process.exitCode = undefined;

@@ -5,8 +5,9 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Lake } from '../src/lake/data-lake.js';
+import { SHOWN_ROWS } from '../src/sql/shown-rows.js';
 import { completions } from '../src/sql/sql-prompt.js';
-import { SHOWN_ROWS, Shell, type ShellOptions } from '../src/sql/sql-shell.js';
+import { Shell, type ShellOptions } from '../src/sql/sql-shell.js';
 import { allStatementsIn, faultOf, statementsIn } from '../src/sql/sql-statements.js';
 import { CLI, daybook, start } from './program.js';
 import { World } from './world.js';
@@ -86,9 +87,9 @@ describe('daybook sql', () => {
       ),
     ).toBe(
       [
-        ' event_id    tokens    repo                  list      odd       ',
-        ' a             5000    NULL                  [1, 2]    \\u{1b}[2J ',
-        ' b             5000    say "hi", and\\nbye    [1, 2]    \\u{1b}[2J ',
+        'event_id  tokens  repo                list    odd',
+        'a           5000  NULL                [1, 2]  \\u{1b}[2J',
+        'b           5000  say "hi", and\\nbye  [1, 2]  \\u{1b}[2J',
         '(2 rows, T)',
         '(0 rows, T)',
         '',
@@ -253,7 +254,7 @@ describe('daybook sql', () => {
       await type('select count(*) as n from model_us', /model_us$/);
       await type('\t', /age/);
       await type('\n', /\.\.\.> /);
-      await type(';\n', /\n +3 \r\n\(1 row, .*daybook> /s);
+      await type(';\n', /\n3\r\n.*\(1 row, .*daybook> /s);
       await type('.tables\n', /One row is one call of a model.*daybook> /s);
       await type('.schema model_usage\n', /input_tokens +BIGINT.*daybook> /s);
       await type('select nothing;\n', /Binder Error: .*daybook> /s);

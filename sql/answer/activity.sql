@@ -1,5 +1,7 @@
 -- One row is one built day: how many people used its agents.
 -- Grain: (date).
+-- Shown first: date, daily_active_users, sessions, user_messages, messages, weekly_active_users, monthly_active_users,
+-- daily_active_users_by_client.
 WITH client_of_day AS (
   SELECT
     day,

@@ -1,5 +1,6 @@
 -- One row is one agent of one user of a page on one day: the channels that reported it, and how far they agree.
 -- Grain: (user_id, date, agent).
+-- Shown first: user_id, date, agent, channels, events, disagreements, token_difference_ratio, turn_difference_ratio, shadowed.
 WITH channels_of_agent AS (
   SELECT
     user_id,

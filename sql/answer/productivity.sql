@@ -1,5 +1,6 @@
 -- One row is one built day: the files, commits and pull requests of its agents.
 -- Grain: (date).
+-- Shown first: date, files_created, files_edited, git_commits, git_prs_created, by_language, by_extension.
 WITH extensions_of_day AS (
   SELECT
     day,

@@ -1,5 +1,6 @@
 -- One row is one built day: how far its numbers can be trusted.
 -- Grain: (date).
+-- Shown first: date, events, rejected, late, duplicates, rejected_by_reason, events_without_user, built_at, accepted.
 WITH reasons_of_day AS (
   SELECT
     day,

@@ -1,5 +1,6 @@
 -- One row is one built day: its tokens, by model, and by user and model.
 -- Grain: (date).
+-- Shown first: date, billable_tokens, by_model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, by_user.
 WITH models_of_day AS (
   SELECT
     day,

@@ -1,5 +1,7 @@
 -- One row is one built day: how its agents used tools.
 -- Grain: (date).
+-- Shown first: date, tool_calls, by_tool, autonomy_ratio_avg, mcp_by_server, skills_by_name, slash_commands_by_name, hooks_by_event,
+-- tool_autonomy_level_ratio.
 WITH tools_of_day AS (
   SELECT
     day,

@@ -1,5 +1,7 @@
 -- One row is one user of a page on a day on which the user was active.
 -- Grain: (user_id, date).
+-- Shown first: user_id, date, sessions, tool_calls, billable_tokens, autonomy_ratio, primary_model, user_messages, files_edited,
+-- git_commits, languages, delegation_level.
 WITH languages_of_user AS (
   SELECT
     user_id,

@@ -1,5 +1,6 @@
 -- One row is one agent of a user of a page on a day on which the user was active with it.
 -- Grain: (user_id, date, group_key).
+-- Shown first: user_id, date, group_key, sessions, tool_calls, billable_tokens, user_messages, files_edited, git_commits.
 SELECT
   CAST(user_id AS VARCHAR) AS user_id,  -- id of the user, e.g. ada
   CAST(user_email AS VARCHAR) AS user_email,  -- newest e-mail address in the user's events, or null, e.g. ada@acme.example

@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../day.js';
-import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
+import { keyOf, type OrgDay, orgDayOf, type Parameters, type Store } from '../store/store.js';
 
 /** A trailing window reaches 30 days: an event changes the 29 days after its own. */
 const WINDOW_DAYS_AFTER = 29;
@@ -21,24 +21,27 @@ export interface StaleDay extends OrgDay {
 
 /**
  * The closed days that are stale or were never built, oldest first, without those whose events are gone: of every
- * organization, from its first event's day to `last`, those without events too (metrics.md, Building days).
+ * organization or of one, from its first event's day to `last`, those without events too (metrics.md, Building days).
  */
-export async function staleDays(store: Store, last: Day): Promise<StaleDay[]> {
+export async function staleDays(store: Store, last: Day, only?: string): Promise<StaleDay[]> {
+  const [where, and] = only === undefined ? ['', ''] : ['WHERE org_id = $org_id', 'AND org_id = $org_id'];
+  const org: Parameters = only === undefined ? {} : { org_id: only };
   const days = await store.select(
     `SELECT
       days.org_id AS org_id,
       days.day AS day,
       CASE WHEN day_inputs.definitions = $definitions THEN days.batch ELSE -1 END AS batch
     FROM days
-    LEFT JOIN day_inputs ON day_inputs.org_id = days.org_id AND day_inputs.day = days.day`,
-    { definitions: store.definitions },
+    LEFT JOIN day_inputs ON day_inputs.org_id = days.org_id AND day_inputs.day = days.day
+    ${where.replace('org_id', 'days.org_id')}`,
+    { ...org, definitions: store.definitions },
   );
   const touched = await store.select(
-    'SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last GROUP BY org_id, day ORDER BY day',
-    { last: { day: last } },
+    `SELECT org_id, day, max(batch) AS batch FROM arrivals WHERE changed > 0 AND day <= $last ${and} GROUP BY org_id, day ORDER BY day`,
+    { ...org, last: { day: last } },
   );
-  const removed = await store.select('SELECT org_id, day FROM removed_days');
-  const moved = await store.select('SELECT DISTINCT org_id, day FROM touches');
+  const removed = await store.select(`SELECT org_id, day FROM removed_days ${where}`, org);
+  const moved = await store.select(`SELECT DISTINCT org_id, day FROM touches ${where}`, org);
   const builtBatch = new Map(days.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
   const touchedBatch = new Map(touched.map((row) => [keyOf(orgDayOf(row)), Number(row.batch)]));
   const isRemoved = new Set(removed.map((row) => keyOf(orgDayOf(row))));

@@ -8,6 +8,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import helmet from 'helmet';
 import { z } from 'zod';
 import '../sentence.js';
+import { statusRoutes } from '../aggregate/status-routes.js';
 import { addComputers } from '../computers/computers-plugin.js';
 import { Controls } from '../controls/control-revisions.js';
 import { controlsRoutes } from '../controls/controls-routes.js';
@@ -142,6 +143,7 @@ export function buildApp(
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   addComputers(app, all);
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
+  app.register(family('v1', statusRoutes), { ...all, prefix: '/api/v1/status' });
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });

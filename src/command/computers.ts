@@ -72,6 +72,7 @@ async function list(options: { json?: boolean }, connect: Connect): Promise<void
         hostname,
         connected_at: connectedAt === null ? '' : new Date(connectedAt).toISOString(),
       })),
+      { first: ['id', 'name', 'status'], rest: '--json has all' },
     ),
   );
 }

@@ -74,6 +74,7 @@ async function list(
         expires_at: instant(expires_at),
         revoked_at: instant(revoked_at),
       })),
+      { first: ['key_id', 'role', 'user_id', 'org_id', 'revoked_at', 'expires_at'], rest: '--json has all' },
     ),
   );
 }

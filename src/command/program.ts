@@ -1,7 +1,9 @@
+import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import {
   type Config,
   isDebugging,
+  leaveColoursOut,
   optionOf,
   readProcessConfig,
   type ShownSetting,
@@ -37,6 +39,9 @@ export function createProgram(
       '--accept-loss',
       'open a database that has lost data, and continue without it (see docs/operations.md)',
     )
+    .option('--no-color', 'print without colours, as NO_COLOR does')
+    .on('option:no-color', leaveColoursOut)
+    .configureHelp({ styleTitle: (title) => styleText('bold', title) })
     .exitOverride()
     .configureOutput({ outputError: () => {} });
 
@@ -69,22 +74,27 @@ export function fail(error: unknown): void {
     // Help that is printed because a command is missing says it all.
     if (error.exitCode === 0 || error.code === 'commander.help') return;
     const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-    process.stderr.write(
-      `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".\n`,
+    complain(
+      `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".`,
     );
   } else if (error instanceof UsageError) {
     process.exitCode = 2;
-    process.stderr.write(`${error.message}\n`);
+    complain(error.message);
   } else if (isOfPath(error)) {
     process.exitCode = 2;
-    process.stderr.write(
-      `Daybook can't use ${error.path} (${error.code}): restore it, readable and writable for the user that runs Daybook.\n`,
+    complain(
+      `Daybook can't use ${error.path} (${error.code}): restore it, readable and writable for the user that runs Daybook.`,
     );
   } else {
     process.exitCode = 1;
-    process.stderr.write(`daybook failed: ${messageOf(error)}\n`);
+    complain(`daybook failed: ${messageOf(error)}`);
     if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   }
+}
+
+/** Writes what went wrong as a line on standard error. */
+function complain(sentence: string): void {
+  process.stderr.write(`${styleText('red', sentence, { stream: process.stderr })}\n`);
 }
 
 /** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */

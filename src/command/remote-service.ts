@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -18,6 +18,8 @@ const RETRY_MS = 1000;
 const RETRY_FOR_MS = 10 * 60_000;
 /** How long the service may take to keep a report. */
 const REPORT_MS = 30_000;
+/** How long the service may take to answer what only reads. */
+const READ_MS = 120_000;
 
 const ComputerRow = z.object({
   id: z.string(),
@@ -54,6 +56,24 @@ export class RemoteService {
     if (key === undefined)
       throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
     return new RemoteService(url, key, clock);
+  }
+
+  /** What the service answers to a GET, with parameters. Throws what it said when it refused. */
+  async get(path: string, parameters: Readonly<Record<string, string | undefined>> = {}): Promise<unknown> {
+    const given = Object.entries(parameters).filter(
+      (pair): pair is [string, string] => pair[1] !== undefined,
+    );
+    const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+    return this.bodyOf(await this.once('GET', `${path}${query}`, undefined, AbortSignal.timeout(READ_MS)));
+  }
+
+  /** The answer of the service to a POST, as it arrives. Throws what it said when it refused. */
+  async post(path: string, body: object, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
+    const headers = { ...this.headersOf(body), accept };
+    const answer = await this.open('POST', new URL(path, this.base), headers, send(body), signal);
+    if (answer.statusCode === 200) return answer;
+    this.bodyOf({ status: answer.statusCode ?? 0, body: parsed(await text(answer)) });
+    return answer;
   }
 
   /** Sends a readiness report, and answers it as it is kept. */
@@ -119,14 +139,14 @@ export class RemoteService {
   }
 
   private once(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
-    const headers = {
+    return this.request(method, new URL(path, this.base), this.headersOf(body), send(body), signal);
+  }
+
+  private headersOf(body: object | undefined): Record<string, string> {
+    return {
       authorization: `Bearer ${this.key}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    const write = async (request: ReturnType<typeof requestHttp>) => {
-      request.end(body === undefined ? undefined : JSON.stringify(body));
-    };
-    return this.request(method, new URL(path, this.base), headers, write, signal);
   }
 
   /** The body of an answer. Throws what the service said when it refused. */
@@ -136,41 +156,58 @@ export class RemoteService {
     throw status >= 500 ? new Error(detail) : new UsageError(detail);
   }
 
-  private request(
+  private async request(
     method: string,
     url: URL,
     headers: Record<string, string>,
-    write: (request: ReturnType<typeof requestHttp>) => Promise<void>,
+    write: Write,
     signal?: AbortSignal,
   ): Promise<Answer> {
+    const answer = await this.open(method, url, headers, write, signal);
+    const content = await text(answer).catch((error: Error) => Promise.reject(this.unreachable(url, error)));
+    return { status: answer.statusCode ?? 0, body: parsed(content) };
+  }
+
+  /** The answer to a request as soon as it begins. Throws a UsageError if there is none. */
+  private open(
+    method: string,
+    url: URL,
+    headers: Record<string, string>,
+    write: Write,
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
-        const fault = certificateFaultOf(error);
-        const reason = 'code' in error ? String(error.code) : error.message;
-        // The bytes of a file can go to another server.
-        const where =
-          url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
-        reject(
-          new UsageError(
-            fault === undefined
-              ? `${where} can't be reached (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
-              : `${where} can't be reached, because ${fault}.`,
-          ),
-        );
-      };
       const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(
         url,
         { method, headers, ...(signal === undefined ? {} : { signal }) },
-        (answer) => {
-          text(answer).then((content) => {
-            resolve({ status: answer.statusCode ?? 0, body: parsed(content) });
-          }, fail);
-        },
+        resolve,
       );
-      asked.on('error', fail);
+      asked.on('error', (error) => reject(this.unreachable(url, error)));
       write(asked).catch(() => {});
     });
   }
+
+  /** What is said of a server that doesn't answer, or breaks off. */
+  private unreachable(url: URL, error: Error): UsageError {
+    const fault = certificateFaultOf(error);
+    const reason = 'code' in error ? String(error.code) : error.message;
+    // The bytes of a file can go to another server.
+    const where = url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
+    return new UsageError(
+      fault === undefined
+        ? `${where} can't be reached (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
+        : `${where} can't be reached, because ${fault}.`,
+    );
+  }
+}
+
+/** Writes the body of a request. */
+type Write = (request: ClientRequest) => Promise<void>;
+
+function send(body: object | undefined): Write {
+  return async (request) => {
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+  };
 }
 
 function parsed(content: string): unknown {

@@ -1,50 +1,57 @@
 import { Argument, type Command, Option } from 'commander';
-import { ANSWERS, type Answer, GROUPS } from '../api/answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS } from '../api/answer-names.js';
+import { checkRange } from '../api/report-range.js';
+import { outputWidth } from '../config.js';
 import { lastClosedDay, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
-import { call } from '../socket/call.js';
-import { csv, table } from '../terminal.js';
+import { csv, faint, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
+import type { AskedReport, Report } from './remote-report.js';
+import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
-type Row = Record<string, unknown>;
+/** How wide a table is if it isn't printed in a terminal. */
+const WIDTH = 80;
 
-interface ReportOptions {
-  readonly org: string;
-  readonly from: string;
-  readonly to: string;
+interface ReportOptions extends ServerOptions {
+  readonly org?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly groupBy?: string;
   readonly format: 'table' | 'json' | 'csv';
+  readonly wide?: boolean;
 }
+
+/** What each value of --group-by groups, for its help. */
+const GROUPED = [...new Set(Object.values(GROUPS).flat())].map((group) => {
+  const answers = ANSWERS.filter((answer) => GROUPS[answer].includes(group));
+  return `${group} (${answers.join(', ')})`;
+});
 
 /** Adds `report` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  program
-    .command('report')
-    .description('print one answer of the analytics API')
-    .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
-    .requiredOption('--org <org>', 'organization')
-    .requiredOption('--from <day>', 'first day')
-    .requiredOption('--to <day>', 'last day')
-    .option(
-      '--group-by <what>',
-      'agent (tokens, activity, users), model (tokens), tool_name (tools) or client (activity)',
-    )
-    .addOption(
-      new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
-        .choices(['table', 'json', 'csv'])
-        .default('table'),
-    )
-    .action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
+  withServer(
+    program
+      .command('report')
+      .description('print one answer of the analytics API')
+      .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
+      .option('--org <org>', 'organization (default: the only one)')
+      .option('--from <day>', 'first day (default: 30 days up to the last one)')
+      .option('--to <day>', 'last day (default: the newest one that has data)')
+      .option('--group-by <what>', `one row per day and ${GROUPED.join(', ')}`)
+      .addOption(
+        new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
+          .choices(['table', 'json', 'csv'])
+          .default('table'),
+      )
+      .option('--wide', 'show all columns and all entries, however wide the table gets'),
+  ).action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
 }
 
-async function run(answer: Answer, options: ReportOptions, { settings, clock }: Invocation): Promise<void> {
+async function run(answer: Answer, options: ReportOptions, invocation: Invocation): Promise<void> {
   const { org: orgId, groupBy, format } = options;
-  const from = parseDay(options.from, '--from');
-  const to = parseDay(options.to, '--to');
-  if (from > to) throw new UsageError('--from must not be after --to.');
-  const last = lastClosedDay(clock());
-  if (to > last)
-    throw new UsageError(`--to must be ${last} or earlier: later days have not ended yet (UTC).`);
+  const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
+  const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
+  checkRange({ from, to }, lastClosedDay(invocation.clock()));
   const groups = GROUPS[answer];
   if (groupBy !== undefined && !groups.includes(groupBy)) {
     throw new UsageError(
@@ -53,31 +60,40 @@ async function run(answer: Answer, options: ReportOptions, { settings, clock }: 
         : `--group-by of ${answer} must be ${groups.join(' or ')}.`,
     );
   }
+  const report = await read({ answer, orgId, from, to, groupBy }, options, invocation);
+  const { rows, noData } = report;
+  if (noData !== null) process.stderr.write(`${noData}\n`);
+  if (format === 'json') return print(JSON.stringify(rows));
+  const file = fileOf(answer, groupBy);
+  if (format === 'csv') {
+    const { shapesOf } = await import('../api/answer-shape.js');
+    const columns = shapesOf(file).map(({ name }) => name);
+    return print(csv(rows, columns));
+  }
+  const { shownFirst } = await import('../api/shown-columns.js');
+  print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
+  const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
+  print(table(rows, { width, first: shownFirst(file), rest: '--wide shows all' }));
+}
+
+/** Reads a report: through the service that is named, else from the data folder, where a running service may have it open. */
+async function read(
+  asked: AskedReport,
+  options: ReportOptions,
+  { settings, clock }: Invocation,
+): Promise<Report> {
+  if (isRemote(options)) {
+    const [service, { remoteReport }] = await Promise.all([
+      serviceOf(options, clock),
+      import('./remote-report.js'),
+    ]);
+    return remoteReport(service, asked, clock());
+  }
   const chosen = settings();
-  if (from < chosen.historyStart)
+  if (asked.from !== undefined && asked.from < chosen.historyStart)
     process.stderr.write(
       `Days before ${chosen.historyStart} are not served: set DAYBOOK_HISTORY_START to change that.\n`,
     );
-  const rows = await call(chosen, clock, 'report', { answer, orgId, from, to, groupBy });
-  if (format === 'json') return print(JSON.stringify(rows));
-  if (format === 'table') return print(table(rows.map((row) => FOR_PEOPLE[answer]?.(row) ?? row)));
-  const { columnsOf } = await import('../api/answer-rows.js');
-  print(csv(rows, columnsOf(answer, groupBy)));
-}
-
-/** How rows with nested members are shown in a table. */
-const FOR_PEOPLE: Partial<Record<Answer, (row: Row) => Row>> = {
-  quality: withoutDigests,
-  coverage: withChannelNames,
-};
-
-/** A row's channels, each with its number of events. */
-function withChannelNames({ channels, ...row }: Row): Row {
-  const shown = (channels as Row[]).map(({ channel, events }) => `${channel} ${events}`);
-  return { ...row, channels: shown.join(', ') };
-}
-
-/** A day's quality for people: nobody reads all digests in a line, or all of a day's restatements. */
-function withoutDigests({ digests, restatements, ...day }: Row): Row {
-  return { ...day, restatements: Array.isArray(restatements) ? restatements.length : 0 };
+  const { call } = await import('../socket/call.js');
+  return call(chosen, clock, 'report', asked);
 }

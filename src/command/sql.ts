@@ -1,61 +1,80 @@
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
-import { type Config, stateFolder } from '../config.js';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { outputWidth, stateFolder } from '../config.js';
 import { UsageError } from '../exit.js';
-import type { Format } from '../sql/sql-shell.js';
+import type { Format, Parameters, SqlShell } from '../sql/sql-shell.js';
 import type { Invocation } from './program.js';
+import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
-interface SqlOptions {
+interface SqlOptions extends ServerOptions {
   readonly file?: string;
+  readonly param: Parameters;
   readonly format: Format;
   readonly output?: string;
   readonly org?: string;
+  readonly wide?: boolean;
   readonly write?: boolean;
 }
 
-/** Adds `sql` to the program. */
-export function add(program: Command, { settings }: Invocation): void {
-  program
-    .command('sql')
-    .description('query the lake with SQL: a query, a file, standard input, or a prompt')
-    .argument('[query]', 'SQL, or - for standard input (default: a prompt)')
-    .option('-f, --file <file>', 'file of SQL')
-    .addOption(
-      new Option('--format <format>', 'format of the rows; parquet needs --output')
-        .choices(['table', 'csv', 'json', 'parquet'])
-        .default('table'),
-    )
-    .option('-o, --output <file>', 'write the rows of one query to this file')
-    .option('--org <org>', 'read only this organization')
-    .option(
-      '--write',
-      "also allow tables in memory, reading files, and COPY ... TO files; never writes Daybook's own data",
-    )
-    .action((query: string | undefined, options: SqlOptions) => run(settings(), query, options));
+/** Adds `name=value` to the parameters that were given before it. */
+function withParameter(given: string, before: Parameters): Parameters {
+  const [, name, value] = /^(\w+)=([\s\S]*)$/.exec(given) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It must be name=value, for $name in the SQL.');
+  return { ...before, [name]: value };
 }
 
-async function run(config: Config, query: string | undefined, options: SqlOptions): Promise<void> {
+/** Adds `sql` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  withServer(
+    program
+      .command('sql')
+      .description('query the lake with SQL: a query, a file, standard input, or a prompt')
+      .argument('[query]', 'SQL, or - for standard input (default: a prompt)')
+      .option('-f, --file <file>', 'file of SQL')
+      .addOption(
+        new Option('--param <name=value>', 'value of the parameter $name; can be repeated')
+          .argParser(withParameter)
+          .default({}, 'none'),
+      )
+      .addOption(
+        new Option('--format <format>', 'format of the rows; parquet needs --output')
+          .choices(['table', 'csv', 'json', 'parquet'])
+          .default('table'),
+      )
+      .option('-o, --output <file>', 'write the rows of one query to this file')
+      .option('--org <org>', 'read only this organization')
+      .option('--wide', 'show all columns of a table, however wide it gets')
+      .option(
+        '--write',
+        "also allow tables in memory, reading files, and COPY ... TO files; never writes Daybook's own data",
+      ),
+  ).action((query: string | undefined, options: SqlOptions) => run(query, options, invocation));
+}
+
+async function run(query: string | undefined, options: SqlOptions, invocation: Invocation): Promise<void> {
   const { format, output, file } = options;
   if (query !== undefined && file !== undefined) throw new UsageError('Give a query or --file, not both.');
   if (format === 'parquet' && output === undefined)
     throw new UsageError('--format parquet writes a file: name it with --output.');
+  if (options.key === '-' && query === undefined && file === undefined)
+    throw new UsageError(
+      'Standard input has the key: give a query or --file, or set DAYBOOK_KEY instead of --key.',
+    );
   const isAsking = query === undefined && file === undefined && process.stdin.isTTY === true;
   if (isAsking && output !== undefined)
     throw new UsageError('--output writes the rows of one query: give exactly one.');
   const sql = isAsking ? '' : await sqlOf(query, file);
-  const { Shell, draftOf } = await import('../sql/sql-shell.js');
+  const { draftOf } = await import('../sql/sql-shell.js');
   const draft = output === undefined ? undefined : draftOf(output);
   const out = draft === undefined || format === 'parquet' ? process.stdout : createWriteStream(draft);
   try {
-    const shell = await Shell.open(
-      config,
-      { orgId: options.org, format, output, isWriting: options.write === true },
-      out,
-    );
+    const shell = await open(options, out, invocation);
     if (isAsking) {
       const { prompt } = await import('../sql/sql-prompt.js');
       const historyPath = join(stateFolder(), 'sql-history');
@@ -71,6 +90,25 @@ async function run(config: Config, query: string | undefined, options: SqlOption
   } finally {
     if (draft !== undefined) await rm(draft, { force: true });
   }
+}
+
+/** SQL in the service that is named, else on the lake in the data folder. */
+async function open(options: SqlOptions, out: Writable, { settings, clock }: Invocation): Promise<SqlShell> {
+  const width = options.wide === true || options.output !== undefined ? undefined : outputWidth();
+  const { org: orgId, format, output, param: parameters, write } = options;
+  const chosen = { orgId, format, output, parameters, width, isWriting: write === true };
+  if (!isRemote(options)) {
+    const { Shell } = await import('../sql/sql-shell.js');
+    return Shell.open(settings(), chosen, out);
+  }
+  if (orgId !== undefined) throw new UsageError('The key decides the organization: leave --org out.');
+  if (write === true)
+    throw new UsageError('--write works only without a service: leave --server and --key out.');
+  const [service, { RemoteShell }] = await Promise.all([
+    serviceOf(options, clock),
+    import('./remote-sql.js'),
+  ]);
+  return new RemoteShell(service, chosen, out);
 }
 
 async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {

@@ -1,21 +1,43 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { call } from '../socket/call.js';
+import type { CommandResult } from '../socket/commands.js';
 import { count, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
+import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
+
+interface StatusOptions extends ServerOptions {
+  readonly json?: boolean;
+}
+
+/** A service tells only of the organization, not of its builds or its files. */
+type Status = Pick<CommandResult<'status'>, 'organizations'> & Partial<CommandResult<'status'>>;
 
 /** Adds `status` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  program
-    .command('status')
-    .description('show events, built days and rejects of each organization')
-    .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => run(options, invocation));
+  withServer(
+    program
+      .command('status')
+      .description('show events, built days and rejects of each organization')
+      .option('--json', 'print JSON'),
+  ).action((options: StatusOptions) => run(options, invocation));
 }
 
-async function run(options: { json?: boolean }, { settings, clock }: Invocation): Promise<void> {
-  const status = await call(settings(), clock, 'status', {});
+/** The status of the data folder, or what a service tells of the organization of a key. */
+async function read(options: StatusOptions, { settings, clock }: Invocation): Promise<Status> {
+  if (!isRemote(options)) return call(settings(), clock, 'status', {});
+  const service = await serviceOf(options, clock);
+  const { Status } = await import('../aggregate/status-routes.js');
+  const { data_days, ...organization } = z
+    .object({ data: Status })
+    .parse(await service.get('api/v1/status')).data;
+  return { organizations: [organization] };
+}
+
+async function run(options: StatusOptions, invocation: Invocation): Promise<void> {
+  const status = await read(options, invocation);
   if (options.json === true) return print(JSON.stringify(status));
-  const { organizations, last_run: run, set_aside } = status;
+  const { organizations, last_run: run, set_aside = [] } = status;
   for (const { path, reason } of set_aside) print(`Set aside: ${path}: ${reason}.`);
   if (organizations.length === 0) return print('There are no events yet: "daybook ingest" reads some.');
   print(
@@ -24,6 +46,7 @@ async function run(options: { json?: boolean }, { settings, clock }: Invocation)
         ...counts,
         rejects: Object.values(rejects).reduce((sum, lines) => sum + lines, 0),
       })),
+      { first: SHOWN_FIRST, rest: '--json has all' },
     ),
   );
   for (const { org_id, rejects, silent_agents, without_user } of organizations) {
@@ -34,13 +57,24 @@ async function run(options: { json?: boolean }, { settings, clock }: Invocation)
         `  ${org_id}: ${count(events, 'event')} of ${nameOf(agent)} in the last 14 days without a user, counted for "unknown"`,
       );
   }
-  if (run !== null) {
+  if (run) {
     const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;
     print(
       `Last build: ${new Date(run.ended_at).toISOString()} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
     );
   }
 }
+
+/** The columns that matter most. */
+const SHOWN_FIRST = [
+  'org_id',
+  'events',
+  'first_day',
+  'newest_built_day',
+  'days_built',
+  'days_stale',
+  'rejects',
+];
 
 /** How many silent agents are named. */
 const NAMED = 5;

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { newestRun, runBuild } from '../aggregate/build-run.js';
-import { staleDays } from '../aggregate/stale-days.js';
+import { organizationStatus } from '../aggregate/organization-status.js';
 import { ANSWERS } from '../api/answer-names.js';
 import { report } from '../api/answer-rows.js';
 import { createKey, listKeys, revokeKey } from '../api/api-keys.js';
+import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { hold } from '../backup/held-files.js';
 import type { Config } from '../config.js';
@@ -19,7 +20,7 @@ import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';
 import { nameText } from '../name-text.js';
 import { readSql } from '../store/sql-text.js';
-import type { Row, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
 
 /** What a command works with, whichever process has the database open. */
@@ -51,9 +52,10 @@ export const Arguments = {
   status: z.strictObject({}),
   report: z.strictObject({
     answer: z.enum(ANSWERS),
-    orgId: z.string(),
-    from: DaySchema,
-    to: DaySchema,
+    /** By default the only organization, and the days of `reportRange`. */
+    orgId: z.string().optional(),
+    from: DaySchema.optional(),
+    to: DaySchema.optional(),
     groupBy: z.string().optional(),
   }),
   verifyLake: z.strictObject({ orgId: z.string().optional() }),
@@ -89,55 +91,6 @@ export const Arguments = {
 
 type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
 
-/** Each organization's part of the status. */
-async function status({ store, clock }: Context) {
-  const last = lastClosedDay(clock());
-  const stale = await staleDays(store, last);
-  const rows = await store.select(
-    `SELECT
-      organizations.org_id,
-      (SELECT min(day) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND changed > 0) AS first_day,
-      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id) AS events,
-      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND day > $last) AS events_of_open_day,
-      (SELECT count(*) FROM days WHERE days.org_id = organizations.org_id) AS days_built,
-      (SELECT max(day) FROM days WHERE days.org_id = organizations.org_id) AS newest_built_day
-    FROM organizations ORDER BY org_id`,
-    { last: { day: last } },
-  );
-  const rejects = await store.select(
-    'SELECT org_id, reason, count(*) AS lines FROM rejects GROUP BY org_id, reason ORDER BY org_id, reason',
-  );
-  const silent = await store.select(
-    'SELECT * FROM silent_agents ORDER BY org_id, last_day DESC, user_id, agent',
-  );
-  const unknown = await store.select(readSql('report/unknown_user.sql'), { last: { day: last } });
-  return rows.map((row) => {
-    const isOwn = ({ org_id }: Row) => org_id === row.org_id;
-    const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
-    return {
-      org_id: String(row.org_id),
-      first_day: row.first_day as Day | null,
-      events: Number(row.events),
-      events_of_open_day: Number(row.events_of_open_day),
-      days_built: Number(row.days_built),
-      newest_built_day: row.newest_built_day as Day | null,
-      days_stale: staleOf.length,
-      oldest_stale_day: staleOf[0]?.day ?? null,
-      rejects: Object.fromEntries(
-        rejects.filter(isOwn).map(({ reason, lines }) => [String(reason), Number(lines)] as const),
-      ),
-      silent_agents: silent.filter(isOwn).map(({ user_id, agent, last_day }) => ({
-        user_id: String(user_id),
-        agent: String(agent),
-        last_day: last_day as Day,
-      })),
-      without_user: unknown
-        .filter(isOwn)
-        .map(({ agent, events }) => ({ agent: String(agent), events: Number(events) })),
-    };
-  });
-}
-
 /** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
 async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
   const found = await store.select('SELECT 1 AS found FROM organizations WHERE org_id = $org_id', {
@@ -146,6 +99,27 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   if (found.length === 0)
     throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
   return new Controls(store, new SecretKey(config), clock);
+}
+
+/** The rows of an answer with the organization and the range that they are for, and a sentence if the range has no data. */
+async function printedReport({ store, config, clock }: Context, { answer, ...asked }: Of<'report'>) {
+  const { historyStart } = config;
+  const organizations = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
+  const orgId = knownOrganization(
+    asked.orgId,
+    organizations.map(({ org_id }) => String(org_id)),
+  );
+  const found = await store.select(readSql('state/data_days.sql'), {
+    org_id: orgId,
+    from: { day: historyStart },
+  });
+  const dataDays = found.map(({ day }) => day as Day);
+  const range = reportRange(asked, dataDays, lastClosedDay(clock()), historyStart);
+  const { data } = await report(store, answer, {
+    ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
+    groupBy: asked.groupBy,
+  });
+  return { orgId, ...range, rows: data, noData: noDataSentence(orgId, range, dataDays) };
 }
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
@@ -178,15 +152,12 @@ export const commands = {
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
   status: async (context: Context, _: Of<'status'>) => ({
-    organizations: await status(context),
+    organizations: await organizationStatus(context.store, lastClosedDay(context.clock())),
     /** Null before the first run of the build. */
     last_run: (await newestRun(context.store)) ?? null,
     set_aside: await context.setAside(),
   }),
-  report: async ({ store, config }: Context, { answer, ...request }: Of<'report'>) => {
-    const from = laterDay(request.from, config.historyStart);
-    return (await report(store, answer, { ...request, from })).data;
-  },
+  report: printedReport,
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),

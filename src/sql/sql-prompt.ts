@@ -2,9 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UsageError } from '../exit.js';
-import { readTables } from '../store/tables.js';
 import { table } from '../terminal.js';
-import type { Shell } from './sql-shell.js';
+import type { SqlShell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
 
 const HISTORY_LINES = 1000;
@@ -15,13 +14,13 @@ const HELP = `A statement ends with a semicolon. Tab completes words, tables and
 .help         show this help
 .quit         leave the prompt`;
 
-/** Words to complete: DuckDB's reserved ones, and others that it knows without reserving them. */
+/** Words of SQL to complete. */
 const WORDS =
-  'BETWEEN BY COPY COUNT CROSS DATE DESCRIBE EXPLAIN FULL INNER INTERVAL JOIN LEFT OVER PARTITION RIGHT SUM SUMMARIZE VALUES';
+  'ALL AND AS ASC BETWEEN BY CASE CAST COPY COUNT CREATE CROSS DATE DESC DESCRIBE DISTINCT ELSE END EXCEPT EXPLAIN FALSE FILTER FROM FULL GROUP HAVING IN INNER INTERSECT INTERVAL IS JOIN LEFT LIKE LIMIT NOT NULL OFFSET ON OR ORDER OVER PARTITION QUALIFY RIGHT SELECT SUM SUMMARIZE TABLE THEN TRUE UNION USING VALUES WHEN WHERE WINDOW WITH';
 
 /** Prompts for SQL until the input ends, and keeps the history in a file. */
 export async function prompt(
-  shell: Shell,
+  shell: SqlShell,
   {
     input,
     output,
@@ -88,32 +87,18 @@ export async function prompt(
 }
 
 /** Runs a dot command. Returns whether the prompt continues. */
-async function command(shell: Shell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
+async function command(shell: SqlShell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
   const [word = '', name = ''] = line.split(/\s+/);
   const print = (text: string) => output.write(`${text}\n`);
-  const texts = new Map(
-    Object.values(readTables())
-      .flat()
-      .map((one) => [one.name, one]),
-  );
   if (word === '.quit' || word === '.exit') return false;
   if (word === '.tables') {
-    const tables = [...(await namesOf(shell)).columns.keys()];
-    print(table(tables.map((one) => ({ name: one, row: texts.get(one)?.about ?? '' }))));
+    print(table((await shell.tables()).map((one) => ({ name: one.name, row: one.about }))));
   } else if (word === '.schema') {
-    const found = await shell.connection.runAndReadAll(
-      'SELECT column_name, data_type FROM duckdb_columns() WHERE schema_name = $1 AND table_name = $2 ORDER BY column_index',
-      ['main', name.replace(/;$/, '')],
-    );
-    if (found.currentRowCount === 0) throw new UsageError(`There is no table ${name}: .tables lists them.`);
-    const comments = texts.get(name.replace(/;$/, ''))?.comments;
+    const found = (await shell.tables()).find((one) => one.name === name.replace(/;$/, ''));
+    if (found === undefined) throw new UsageError(`There is no table ${name}: .tables lists them.`);
     print(
       table(
-        found.getRows().map(([column, type]) => ({
-          column,
-          type,
-          comment: comments?.get(String(column)) ?? '',
-        })),
+        found.columns.map((column) => ({ column: column.name, type: column.type, comment: column.comment })),
       ),
     );
   } else if (word === '.help') print(HELP);
@@ -121,20 +106,17 @@ async function command(shell: Shell, line: string, output: NodeJS.WritableStream
   return true;
 }
 
-type Names = Awaited<ReturnType<typeof namesOf>>;
+interface Names {
+  readonly words: readonly string[];
+  /** By table. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+}
 
 /** The words to complete, and the columns of each table and view. */
-async function namesOf({ connection }: Shell) {
-  const words = await connection.runAndReadAll(
-    "SELECT upper(keyword_name) FROM duckdb_keywords() WHERE keyword_category = 'reserved'",
-  );
-  const columns = await connection.runAndReadAll(
-    "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal ORDER BY ALL",
-  );
-  const tables = new Map<string, string[]>();
-  for (const [name, column] of columns.getRows())
-    tables.set(String(name), [...(tables.get(String(name)) ?? []), String(column)]);
-  return { words: [...words.getRows().map(([word]) => String(word)), ...WORDS.split(' ')], columns: tables };
+async function namesOf(shell: SqlShell): Promise<Names> {
+  const tables = await shell.tables();
+  const columns = new Map(tables.map((one) => [one.name, one.columns.map(({ name }) => name)]));
+  return { words: WORDS.split(' '), columns };
 }
 
 /** Completions of the last word of a line: keywords in its case, and names; and that word. */

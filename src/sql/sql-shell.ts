@@ -6,6 +6,7 @@ import type { Config } from '../config.js';
 import { csvLine } from '../csv-line.js';
 import {
   type DuckDBConnection,
+  type DuckDBPreparedStatement,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -15,16 +16,14 @@ import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
-import { grid } from '../terminal.js';
+import { readTables } from '../store/tables.js';
+import { plainText } from '../text-table.js';
 import { confine, foldersOf, openLake, readLake } from './lake-database.js';
+import { rowsText, SHOWN_ROWS } from './shown-rows.js';
 import { allStatementsIn, faultOf, type Statement } from './sql-statements.js';
 
 export const FORMATS = ['table', 'csv', 'json', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
-
-/** How many rows a table shows, and how many characters of a value. */
-export const SHOWN_ROWS = 1000;
-const SHOWN_CHARACTERS = 200;
 
 /** Statements that only read the lake. */
 const READING = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
@@ -49,16 +48,55 @@ export interface ShellOptions {
   readonly format: Format;
   /** The file for rows, instead of `out`. */
   readonly output?: string | undefined;
+  /** The values of parameters, by name. */
+  readonly parameters?: Parameters | undefined;
+  /** How many characters a line of a table may have; as many as it takes by default. */
+  readonly width?: number | undefined;
   /** Whether own tables and files can be written. */
   readonly isWriting: boolean;
 }
 
+/** The values of parameters by name: texts, which take the type that they are compared with or cast to. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** A table or view, its columns in their order. */
+export interface ShellTable {
+  readonly name: string;
+  readonly about: string;
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly comment: string | null;
+  }[];
+}
+
+/** What runs SQL for a terminal: here, or in a service. */
+export interface SqlShell {
+  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
+  run(text: string): Promise<void>;
+  /** Runs a statement and writes its rows. Throws a UsageError that says what is wrong with it. */
+  execute(statement: Statement): Promise<void>;
+  /** Cancels the running statement. */
+  interrupt(): void;
+  /** The tables and views that statements can read. */
+  tables(): Promise<ShellTable[]>;
+}
+
+/** The statements of a text that has some. Throws a UsageError for several if the rows go to a file. */
+export function statementsToRun(text: string, output: string | undefined): Statement[] {
+  const statements = allStatementsIn(text);
+  if (statements.length === 0) throw new UsageError('There is no SQL to run: daybook sql "SELECT 1".');
+  if (output !== undefined && statements.length > 1)
+    throw new UsageError('--output takes the rows of one statement.');
+  return statements;
+}
+
 /** SQL on the lake of a data folder, in a DuckDB of this process: it needs no service, waits for no lock, and never writes Daybook's data. */
-export class Shell {
+export class Shell implements SqlShell {
   private isInterrupted = false;
 
   private constructor(
-    readonly connection: DuckDBConnection,
+    private readonly connection: DuckDBConnection,
     private readonly data: string,
     private readonly options: ShellOptions,
     private readonly out: Writable,
@@ -85,16 +123,10 @@ export class Shell {
     return new Shell(connection, config.data, options, out);
   }
 
-  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
   async run(text: string): Promise<void> {
-    const statements = allStatementsIn(text);
-    if (statements.length === 0) throw new UsageError('There is no SQL to run: daybook sql "SELECT 1".');
-    if (this.options.output !== undefined && statements.length > 1)
-      throw new UsageError('--output takes the rows of one statement.');
-    for (const statement of statements) await this.execute(statement);
+    for (const statement of statementsToRun(text, this.options.output)) await this.execute(statement);
   }
 
-  /** Runs a statement and writes its rows. Throws a UsageError with DuckDB's message. */
   async execute(statement: Statement): Promise<void> {
     const started = performance.now();
     const { sql } = statement;
@@ -102,8 +134,8 @@ export class Shell {
     try {
       const type = await this.typeOf(sql);
       if (!READING.has(type)) {
-        await this.connection.run(sql);
-        return await this.write(`Done, ${seconds(started)}.\n`);
+        await (await this.prepared(sql)).run();
+        return await this.write(`Done, ${secondsSince(started).toFixed(3)} s.\n`);
       }
       const { format } = this.options;
       if (type === StatementType.EXPLAIN) await this.writePlan(sql);
@@ -116,10 +148,46 @@ export class Shell {
     }
   }
 
-  /** Cancels the running statement. */
   interrupt(): void {
     this.isInterrupted = true;
     this.connection.interrupt();
+  }
+
+  async tables(): Promise<ShellTable[]> {
+    const found = await this.connection.runAndReadAll(
+      "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal ORDER BY table_name, column_index",
+    );
+    const texts = new Map(
+      Object.values(readTables())
+        .flat()
+        .map((one) => [one.name, one]),
+    );
+    const rows = found.getRows().map((row) => row.map(String));
+    return [...new Set(rows.map(([table = '']) => table))].map((name) => ({
+      name,
+      about: texts.get(name)?.about ?? '',
+      columns: rows
+        .filter(([table]) => table === name)
+        .map(([, column = '', type = '']) => ({
+          name: column,
+          type,
+          comment: texts.get(name)?.comments.get(column) ?? null,
+        })),
+    }));
+  }
+
+  /** A statement with the values of its parameters. Throws a UsageError for one without a value. */
+  private async prepared(sql: string): Promise<DuckDBPreparedStatement> {
+    const { parameters = {} } = this.options;
+    const statement = await this.connection.prepare(sql);
+    for (let index = 1; index <= statement.parameterCount; index += 1) {
+      const name = statement.parameterName(index);
+      const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+      if (value === undefined)
+        throw new UsageError(`The parameter $${name} has no value: give it one with --param ${name}=VALUE.`);
+      statement.bindVarchar(index, value);
+    }
+    return statement;
   }
 
   /** The type of a statement. Throws a UsageError for one that isn't allowed here. */
@@ -161,28 +229,32 @@ export class Shell {
 
   /** Writes the first rows as a table for people, and the number of all. */
   private async writeTable(sql: string, started: number): Promise<void> {
-    const { connection } = this;
     const names = (await this.columnsOf(sql)).map(({ name }) => name);
     const rows = `FROM (\n${sql}\n)`;
-    const first = await connection.runAndReadAll(`${rows} LIMIT ${SHOWN_ROWS + 1}`);
+    const first = await (await this.prepared(`${rows} LIMIT ${SHOWN_ROWS + 1}`)).runAndReadAll();
     const texts = first
       .getRows()
       .slice(0, SHOWN_ROWS)
       .map((row) => row.map(shown));
     let count = first.currentRowCount;
-    let more = '';
     if (count > SHOWN_ROWS) {
-      const counted = await connection.runAndReadAll(`SELECT count(*) ${rows}`);
+      const counted = await (await this.prepared(`SELECT count(*) ${rows}`)).runAndReadAll();
       count = Number(counted.getRows()[0]?.[0]);
-      more = `, the first ${SHOWN_ROWS} are shown`;
     }
-    if (count > 0) await this.write(`${grid(names, texts, first.columnTypes().map(isNumber))}\n`);
-    await this.write(`(${count} row${count === 1 ? '' : 's'}${more}, ${seconds(started)})\n`);
+    const isNumeric = first.columnTypes().map(isNumber);
+    const columns = names.map((name, index) => ({
+      name: plainText(name),
+      cells: texts.map((row) => row[index] ?? ''),
+      isNumber: isNumeric[index] === true,
+    }));
+    await this.write(
+      rowsText({ columns, count, seconds: secondsSince(started) }, this.options.width, this.out),
+    );
   }
 
   /** Writes the plan of a query as DuckDB draws it. */
   private async writePlan(sql: string): Promise<void> {
-    const plan = await this.connection.runAndReadAll(sql);
+    const plan = await (await this.prepared(sql)).runAndReadAll();
     for (const [, drawing] of plan.getRows()) await this.write(`${drawing}\n`);
   }
 
@@ -201,7 +273,7 @@ export class Shell {
     if (isCsv) await this.write(csvLine(columns.map(({ name }) => name)));
     let isFirst = true;
     let isWhole = false;
-    for await (const chunk of chunksOf(await this.connection.stream(lines))) {
+    for await (const chunk of chunksOf(await (await this.prepared(lines)).stream())) {
       const texts = chunk.getColumnValues(0) as (string | null)[];
       isWhole = texts.at(-1) === null;
       const text = texts.join('');
@@ -210,7 +282,7 @@ export class Shell {
       isFirst = false;
     }
     if (!isWhole) {
-      if (!this.isInterrupted) await this.connection.run(lines);
+      if (!this.isInterrupted) await (await this.prepared(lines)).run();
       throw new UsageError('The query stopped after some of its rows: run it again.');
     }
     if (!isCsv) await this.write(isFirst ? '[]\n' : '\n]\n');
@@ -218,21 +290,23 @@ export class Shell {
 
   /** The columns of a SELECT, under unique names. */
   private async columnsOf(sql: string): Promise<Expression[]> {
-    const prepared = await this.connection.prepare(sql);
-    const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
-      name: prepared.columnName(index),
-      type: prepared.columnType(index),
+    const statement = await this.prepared(sql);
+    // Without values of parameters the types of columns can be open.
+    const of =
+      statement.parameterCount === 0
+        ? statement
+        : await (await this.prepared(`SELECT * FROM (\n${sql}\n) LIMIT 0`)).run();
+    return Array.from({ length: of.columnCount }, (_, index) => ({
+      name: of.columnName(index),
+      type: of.columnType(index),
       sql: `c${index}`,
     }));
-    prepared.destroySync();
-    return columns;
   }
 
   private async writeParquet(sql: string): Promise<void> {
     const { output = '' } = this.options;
-    await this.connection.run(
-      `COPY (\n${sql}\n) TO ${quote(draftOf(output))} (FORMAT parquet, COMPRESSION zstd)`,
-    );
+    const copy = `COPY (\n${sql}\n) TO ${quote(draftOf(output))} (FORMAT parquet, COMPRESSION zstd)`;
+    await (await this.prepared(copy)).run();
   }
 }
 
@@ -242,13 +316,9 @@ function isNumber({ typeId }: DuckDBType): boolean {
   return NUMBERS.has(typeId);
 }
 
-/** A value for people: on one line, not too long, without control sequences. */
+/** A value for people. */
 function shown(value: DuckDBValue): string {
-  if (value === null) return 'NULL';
-  const text = String(value).replaceAll(/\p{C}/gu, (char) =>
-    char === '\n' ? '\\n' : `\\u{${char.codePointAt(0)?.toString(16)}}`,
-  );
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+  return value === null ? 'NULL' : plainText(String(value));
 }
 
 /** The temporary path of a file until it is complete. */
@@ -256,6 +326,6 @@ export function draftOf(output: string): string {
   return `${resolve(output)}.unfinished`;
 }
 
-function seconds(started: number): string {
-  return `${((performance.now() - started) / 1000).toFixed(3)} s`;
+function secondsSince(started: number): number {
+  return (performance.now() - started) / 1000;
 }

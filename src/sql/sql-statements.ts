@@ -37,6 +37,17 @@ export function allStatementsIn(text: string): Statement[] {
   return rest.sql === '' ? ended : [...ended, rest];
 }
 
+/** The names of a statement's parameters: `$name`, outside of texts, names and comments. */
+export function parametersIn(sql: string): Set<string> {
+  const names = new Set<string>();
+  let isNamed = false;
+  for (const [token] of sql.matchAll(TOKEN)) {
+    if (isNamed && /^\w/.test(token)) names.add(token);
+    isNamed = token === '$';
+  }
+  return names;
+}
+
 /** DuckDB's error about a statement, on one line, with the position in the text if it has one. */
 export function faultOf(error: unknown, { sql, line }: Statement): string {
   const message = messageOf(error);

@@ -1,5 +1,5 @@
 /** Compares what Daybook counts with what was served, and says why they differ where that is known. */
-import Table from 'cli-table3';
+import { columnsOf, layOut } from '../../src/text-table.js';
 import { type Untold, WAYS, type Way } from './agent.js';
 import type { Numbers } from './daybook.js';
 
@@ -14,12 +14,7 @@ export interface Compared {
 
 /** What was compared, as a table with its reasons, and how many differences have none. */
 export function compare(all: readonly Compared[]): { table: string; unexplained: number } {
-  const lines = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' };
-  const table = new Table({
-    chars: lines,
-    head: ['agent', 'what', 'stub', ...WAYS.map((way) => `by ${way}`)],
-    style: { head: [], border: [] },
-  });
+  const rows: Record<string, string>[] = [];
   const reasons: string[] = [];
   let unexplained = 0;
 
@@ -41,15 +36,16 @@ export function compare(all: readonly Compared[]): { table: string; unexplained:
   for (const one of all) {
     const names = new Set([one.truth, ...one.counted.values()].flatMap((numbers) => Object.keys(numbers)));
     for (const what of names)
-      table.push([
-        one.name,
+      rows.push({
+        agent: one.name,
         what,
-        shown(one.truth[what] ?? '0'),
-        ...WAYS.map((way) => cellOf(one, what, way)),
-      ]);
+        stub: shown(one.truth[what] ?? '0'),
+        ...Object.fromEntries(WAYS.map((way) => [`by ${way}`, cellOf(one, what, way)])),
+      });
   }
   const notes = reasons.map((reason, index) => `(${index + 1}) ${reason}`);
-  return { table: [table.toString(), ...notes].join('\n'), unexplained };
+  const { head, lines } = layOut(columnsOf(rows), {});
+  return { table: [head, ...lines, ...notes].join('\n'), unexplained };
 }
 
 function isExpected(expected: string | readonly [number, number] | undefined, value: string): boolean {

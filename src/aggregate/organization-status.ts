@@ -1,0 +1,57 @@
+import type { Day } from '../day.js';
+import { readSql } from '../store/sql-text.js';
+import type { Parameters, Row, Store } from '../store/store.js';
+import { staleDays } from './stale-days.js';
+
+/** What is stored of each organization, or of one, and which of its closed days are built: `last` is the newest of them. */
+export async function organizationStatus(store: Store, last: Day, only?: string) {
+  const stale = await staleDays(store, last, only);
+  const where = only === undefined ? '' : 'WHERE org_id = $org_id';
+  const org: Parameters = only === undefined ? {} : { org_id: only };
+  const rows = await store.select(
+    `SELECT
+      organizations.org_id,
+      (SELECT min(day) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND changed > 0) AS first_day,
+      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id) AS events,
+      (SELECT coalesce(sum(accepted), 0) FROM arrivals WHERE arrivals.org_id = organizations.org_id AND day > $last) AS events_of_open_day,
+      (SELECT count(*) FROM days WHERE days.org_id = organizations.org_id) AS days_built,
+      (SELECT max(day) FROM days WHERE days.org_id = organizations.org_id) AS newest_built_day
+    FROM organizations ${where} ORDER BY org_id`,
+    { ...org, last: { day: last } },
+  );
+  const rejects = await store.select(
+    `SELECT org_id, reason, count(*) AS lines FROM rejects ${where} GROUP BY org_id, reason ORDER BY org_id, reason`,
+    org,
+  );
+  const silent = await store.select(
+    `SELECT * FROM silent_agents ${where} ORDER BY org_id, last_day DESC, user_id, agent`,
+    org,
+  );
+  // Few rows: an agent of an organization is one.
+  const unknown = await store.select(readSql('report/unknown_user.sql'), { last: { day: last } });
+  return rows.map((row) => {
+    const isOwn = ({ org_id }: Row) => org_id === row.org_id;
+    const staleOf = stale.filter(({ orgId }) => orgId === row.org_id);
+    return {
+      org_id: String(row.org_id),
+      first_day: row.first_day as Day | null,
+      events: Number(row.events),
+      events_of_open_day: Number(row.events_of_open_day),
+      days_built: Number(row.days_built),
+      newest_built_day: row.newest_built_day as Day | null,
+      days_stale: staleOf.length,
+      oldest_stale_day: staleOf[0]?.day ?? null,
+      rejects: Object.fromEntries(
+        rejects.filter(isOwn).map(({ reason, lines }) => [String(reason), Number(lines)] as const),
+      ),
+      silent_agents: silent.filter(isOwn).map(({ user_id, agent, last_day }) => ({
+        user_id: String(user_id),
+        agent: String(agent),
+        last_day: last_day as Day,
+      })),
+      without_user: unknown
+        .filter(isOwn)
+        .map(({ agent, events }) => ({ agent: String(agent), events: Number(events) })),
+    };
+  });
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { type Answer, isPaged } from '../api/answer-names.js';
+import { noDataSentence, reportRange } from '../api/report-range.js';
+import { type Day, DaySchema, lastClosedDay } from '../day.js';
+import { UsageError } from '../exit.js';
+import type { RemoteService } from './remote-service.js';
+
+/** A report as its options ask for it. */
+export interface AskedReport {
+  readonly answer: Answer;
+  readonly orgId?: string | undefined;
+  readonly from?: Day | undefined;
+  readonly to?: Day | undefined;
+  readonly groupBy?: string | undefined;
+}
+
+/** The rows of a report, whose they are, and a sentence if there is no data in its range. */
+export interface Report {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly orgId: string;
+  readonly from: Day;
+  readonly to: Day;
+  readonly noData: string | null;
+}
+
+/** How many users a page has. */
+const PAGE = 100;
+
+const Page = z.object({
+  data: z.array(z.record(z.string(), z.unknown())),
+  meta: z.object({ org_id: z.string(), next_cursor: z.string().nullish() }),
+});
+
+/** The part of the service's status that the default range needs. */
+const DataDays = z.object({ data: z.object({ org_id: z.string(), data_days: z.array(DaySchema) }) });
+
+/** Reads a report through a service: the key decides whose. */
+export async function remoteReport(service: RemoteService, asked: AskedReport, now: number): Promise<Report> {
+  const { answer, orgId, groupBy } = asked;
+  const { data: status } = DataDays.parse(await service.get('api/v1/status'));
+  if (orgId !== undefined && orgId !== status.org_id)
+    throw new UsageError(`This key belongs to ${status.org_id}: leave --org out, or use a key of ${orgId}.`);
+  const range = reportRange(asked, status.data_days, lastClosedDay(now));
+  const rows: Record<string, unknown>[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, meta } = Page.parse(
+      await service.get(`api/v1/analytics/${answer}`, {
+        ...{ startDate: range.from, endDate: range.to, group_by: groupBy },
+        ...(isPaged(answer) ? { limit: String(PAGE), cursor } : {}),
+      }),
+    );
+    rows.push(...data);
+    cursor = meta.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return {
+    rows,
+    orgId: status.org_id,
+    ...range,
+    noData: noDataSentence(status.org_id, range, status.data_days),
+  };
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { messageOf, UsageError } from '../exit.js';
+import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
+import {
+  draftOf,
+  type Format,
+  type ShellOptions,
+  type ShellTable,
+  type SqlShell,
+  statementsToRun,
+} from '../sql/sql-shell.js';
+import { parametersIn, type Statement } from '../sql/sql-statements.js';
+import { type Column, plainText } from '../text-table.js';
+import type { RemoteService } from './remote-service.js';
+
+/** What the service is asked for, for each format. */
+const ACCEPT: Readonly<Record<Format, string>> = {
+  table: 'application/x-ndjson',
+  json: 'application/x-ndjson',
+  csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+const Tables = z.object({
+  data: z.array(
+    z.object({
+      name: z.string(),
+      about: z.string(),
+      columns: z.array(z.object({ name: z.string(), type: z.string(), comment: z.string().nullable() })),
+    }),
+  ),
+});
+
+/** SQL on the lake of a service, for the organization of a key. */
+export class RemoteShell implements SqlShell {
+  private running: AbortController | undefined;
+  private known: ShellTable[] | undefined;
+
+  constructor(
+    private readonly service: RemoteService,
+    private readonly options: ShellOptions,
+    private readonly out: Writable,
+  ) {}
+
+  async run(text: string): Promise<void> {
+    for (const statement of statementsToRun(text, this.options.output)) await this.execute(statement);
+  }
+
+  async execute({ sql }: Statement): Promise<void> {
+    const { format, parameters = {}, output = '' } = this.options;
+    const started = performance.now();
+    this.running = new AbortController();
+    const { signal } = this.running;
+    const wanted = parametersIn(sql);
+    const params = Object.fromEntries(Object.entries(parameters).filter(([name]) => wanted.has(name)));
+    const lacking = [...wanted].find((name) => !Object.hasOwn(params, name));
+    if (lacking !== undefined)
+      throw new UsageError(
+        `The parameter $${lacking} has no value: give it one with --param ${lacking}=VALUE.`,
+      );
+    try {
+      const answer = await this.service.post('api/v1/sql', { sql, params }, ACCEPT[format], signal);
+      if (format === 'table') await this.writeTable(answer, started);
+      else if (format === 'json') await this.writeJson(answer);
+      else if (format === 'csv') await pipeline(answer, this.out, { end: false });
+      else await pipeline(answer, createWriteStream(draftOf(output)));
+    } catch (error) {
+      if (signal.aborted) throw new UsageError('The query was interrupted.');
+      if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
+        throw new UsageError('The answer broke off before its end: run the query again.');
+      throw error instanceof UsageError ? error : new UsageError(messageOf(error));
+    } finally {
+      this.running = undefined;
+    }
+  }
+
+  interrupt(): void {
+    this.running?.abort();
+  }
+
+  async tables(): Promise<ShellTable[]> {
+    this.known ??= Tables.parse(await this.service.get('api/v1/sql/tables')).data;
+    return this.known;
+  }
+
+  /** Writes the first rows as a table. The service stops where nobody reads on. */
+  private async writeTable(answer: IncomingMessage, started: number): Promise<void> {
+    const rows: Record<string, unknown>[] = [];
+    let isMore = false;
+    for await (const line of linesOf(answer)) {
+      isMore = rows.length === SHOWN_ROWS;
+      if (isMore) break;
+      rows.push(z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+    }
+    const { 'x-daybook-published-at': publishedAt, 'x-daybook-newest-day': newestDay } = answer.headers;
+    const shown = {
+      columns: sqlColumns(rows),
+      count: isMore ? undefined : rows.length,
+      seconds: (performance.now() - started) / 1000,
+      snapshot:
+        publishedAt === undefined
+          ? undefined
+          : { publishedAt: String(publishedAt), newestDay: newestDay?.toString() },
+    };
+    this.out.write(rowsText(shown, this.options.width, this.out));
+  }
+
+  /** Writes the rows as a JSON array, one per line. */
+  private async writeJson(answer: IncomingMessage): Promise<void> {
+    let before = '[\n';
+    for await (const line of linesOf(answer)) {
+      if (!this.out.write(`${before}${line}`)) await once(this.out, 'drain');
+      before = ',\n';
+    }
+    this.out.write(before === '[\n' ? '[]\n' : '\n]\n');
+  }
+}
+
+/** The lines of an answer. Throws if it breaks off. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of answer.setEncoding('utf8')) {
+    const lines = (rest + String(part)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+/** Rows as columns, their values as SQL writes them: with NULL, and what is nested as JSON. */
+function sqlColumns(rows: readonly Record<string, unknown>[]): Column[] {
+  return Object.keys(rows[0] ?? {}).map((name) => {
+    const values = rows.map((row) => row[name]);
+    const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+    return {
+      name: plainText(name),
+      cells: values.map((value) => (value === null ? 'NULL' : plainText(text(value)))),
+      isNumber: values.every((value) => value === null || typeof value === 'number'),
+    };
+  });
+}

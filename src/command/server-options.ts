@@ -1,0 +1,51 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { optionOf } from '../config.js';
+import { UsageError } from '../exit.js';
+import type { RemoteService } from './remote-service.js';
+
+/** The options of a command that can also ask a service elsewhere. */
+export interface ServerOptions {
+  readonly server?: string;
+  readonly key?: string;
+}
+
+/** Longer keys and tokens are none. */
+const KEY_CHARACTERS = 16_384;
+
+/** Adds the options that name a service and its key. */
+export function withServer(command: Command): Command {
+  const [flags, help] = optionOf('DAYBOOK_URL');
+  return command
+    .option(flags, help)
+    .option('--key <->', 'read the API key of that service from standard input (default: DAYBOOK_KEY)');
+}
+
+/** Whether a command asks a service rather than the data folder. */
+export function isRemote({ server, key }: ServerOptions): boolean {
+  return server !== undefined || key !== undefined;
+}
+
+/** The service that the options name, and its key. Throws a UsageError for a key among the arguments, which other users can see. */
+export async function serviceOf({ server, key }: ServerOptions, clock: () => number): Promise<RemoteService> {
+  if (key !== undefined && key !== '-')
+    throw new UsageError(
+      'Other users of this machine can see arguments: pass the key on standard input with "--key -", or set DAYBOOK_KEY.',
+    );
+  const { RemoteService } = await import('./remote-service.js');
+  return RemoteService.of({ server, key: key === undefined ? undefined : await keyFromInput() }, clock);
+}
+
+/** The key on standard input. Throws a UsageError if there is none. */
+async function keyFromInput(): Promise<string> {
+  if (process.stdin.isTTY === true)
+    throw new UsageError(
+      '"--key -" reads the key from a pipe or a file, as in: daybook ... --key - < key.txt',
+    );
+  const key = (await text(process.stdin)).trim();
+  if (key === '' || key.length > KEY_CHARACTERS || /\s/.test(key))
+    throw new UsageError(
+      'Standard input has no API key: it must be one word, as "daybook keys create" printed it.',
+    );
+  return key;
+}

@@ -1,0 +1,335 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
+import { PACKAGE_ROOT } from '../src/package-root.js';
+import { CLI, daybook, ended, runHere, served, start } from './program.js';
+import { testSamples } from './samples.js';
+import { temporaryFolder } from './world.js';
+
+const HISTORY = { DAYBOOK_HISTORY_START: '2024-01-01' };
+
+/** Every report, with every --group-by. */
+const REPORTS = ANSWERS.flatMap((answer) =>
+  [undefined, ...GROUPS[answer]].map((group) => [
+    answer,
+    ...(group === undefined ? [] : ['--group-by', group]),
+  ]),
+);
+
+const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
+const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
+
+/** What commands print in a terminal of some width, one after the other. */
+async function inTerminal(
+  columns: number,
+  commands: readonly (readonly string[])[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const lines = commands.map((args) => `node ${CLI} ${args.join(' ')}`);
+  const child = start([], {
+    program: ['script', '-qefc', [`stty cols ${columns}`, ...lines].join(' && '), '/dev/null'],
+    env: { TERM: 'xterm', ...env },
+  });
+  return (await ended(child)).stdout.replaceAll('\r\n', '\n');
+}
+
+/** The longest of the lines, without what colours them. */
+function widest(text: string): number {
+  return Math.max(...text.split('\n').map((line) => [...stripVTControlCharacters(line)].length));
+}
+
+/** Expects every report on a data folder to fit 80 and 120 columns, and 80 where there is no terminal. */
+async function expectFit(data: string, range: readonly string[]): Promise<void> {
+  const reports = REPORTS.map((report) => ['--data', data, 'report', ...report, ...range]);
+  for (const args of reports)
+    for (const columns of [80, 120, undefined]) {
+      const env = { ...HISTORY, ...(columns === undefined ? {} : { COLUMNS: String(columns) }) };
+      const { code, stdout } = await runHere(args, { env });
+      const fits = widest(stdout) <= (columns ?? 80);
+      expect({ code, fits }, `${args} in ${columns}`).toEqual({ code: 0, fits: true });
+      expect(stdout.split('\n').length, args.join(' ')).toBeGreaterThan(3);
+    }
+  if (!hasTerminal) return;
+  for (const columns of [80, 120]) {
+    const stdout = await inTerminal(columns, reports, HISTORY);
+    expect(stdout.split('\u001b[1m')).toHaveLength(reports.length + 1);
+    expect(widest(stdout)).toBeLessThanOrEqual(columns);
+    // It isn't just narrow.
+    expect(widest(stdout)).toBeGreaterThan(columns - 10);
+  }
+}
+
+/** A data folder with a part of the sample, and its days. */
+let data: string;
+beforeAll(async () => {
+  const folder = temporaryFolder(afterAll);
+  data = join(folder, 'data');
+  const sample = join(PACKAGE_ROOT, 'data', 'sample');
+  for (const user of ['entireio-cli', 'claude-code-log']) {
+    const args = ['--org', 'acme', '--source', 'claude-code', '--user', user, join(sample, user)];
+    expect((await runHere(['--data', data, 'ingest', ...args], { cwd: folder })).code).toBe(0);
+  }
+  expect((await runHere(['--data', data, 'build'], { cwd: folder })).code).toBe(0);
+});
+
+describe('daybook report', () => {
+  test('fits 80 and 120 columns, in a terminal and in a pipe', () =>
+    expectFit(data, ['--from', '2026-02-01', '--to', '2026-04-30']));
+
+  testSamples('transcripts', 'fits with everything that real agents wrote', async (folder) => {
+    const all = join(temporaryFolder(), 'data');
+    const names: Record<string, string> = { 'factory-droid': 'droid' };
+    for (const agent of readdirSync(folder)) {
+      const source = names[agent] ?? agent;
+      for (const project of readdirSync(join(folder, agent))) {
+        const args = ['--org', 'acme', '--source', source, '--user', project, join(folder, agent, project)];
+        expect((await runHere(['--data', all, 'ingest', ...args], { env: HISTORY })).code, project).toBe(0);
+      }
+    }
+    expect((await runHere(['--data', all, 'build'], { env: HISTORY })).code).toBe(0);
+    await expectFit(all, ['--from', '2025-01-01']);
+  });
+
+  test('needs neither an organization nor days, and says what it shows', async () => {
+    const run = (...args: string[]) => runHere(['--data', data, 'report', ...args]);
+    const byDefault = await run('users');
+    expect(byDefault.stdout).toMatch(/^users of acme, 2026-03-20 to 2026-04-18\nuser_id +date .*\n/);
+    expect(byDefault.stdout).toMatch(/\n\(\d+ of 22 columns: --wide shows all\)\n$/);
+    const wide = await run('users', '--wide');
+    expect(wide.stdout.split('\n')[1]?.split(/ +/)).toHaveLength(22);
+    expect(wide.stdout).not.toContain('…');
+    const json = JSON.parse((await run('users', '--format', 'json')).stdout);
+    expect(Object.keys(json[0])).toHaveLength(22);
+    const none = await run('users', '--from', '2026-05-01', '--to', '2026-05-31', '--format', 'csv');
+    expect(none.stdout.split('\r\n')).toHaveLength(2);
+    expect(none.stderr).toMatch(
+      /^acme has no events from 2026-05-01 to 2026-05-31: its \d+ days with events are between 2026-01-28 and 2026-04-18\.\n$/,
+    );
+    expect(await run('users', '--org', 'acne')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'There is no organization acne: the known one is acme.\n',
+    });
+  });
+
+  test('has colours only where they are wanted', async () => {
+    const args = (...more: string[]) => ['--data', data, ...more, 'report', 'activity'];
+    const isColoured = async (env: Record<string, string>, ...more: string[]) =>
+      (await runHere(args(...more), { env })).stdout.includes('\u001b[');
+    expect(await isColoured({})).toBe(false);
+    expect(await isColoured({ FORCE_COLOR: '1' })).toBe(true);
+    expect(await isColoured({ FORCE_COLOR: '1' }, '--no-color')).toBe(false);
+    if (!hasTerminal) return;
+    expect(await inTerminal(80, [args()])).toContain('\u001b[1m');
+    expect(await inTerminal(80, [args()], { NO_COLOR: '1' })).not.toContain('\u001b[');
+  });
+});
+
+describe('from another machine', () => {
+  test('report, status and sql ask a service with a key on standard input, and say the same as at the service', async () => {
+    const { url } = await served(data);
+    const here = (...args: string[]) => runHere(['--data', data, ...args]);
+    const keys = await here('keys', 'create', '--org', 'acme', '--role', 'manager', '--json');
+    const { key } = JSON.parse(keys.stdout) as { key: string };
+    const away = (...args: string[]) =>
+      daybook([...args, '--server', url, '--key', '-'], { input: `${key}\n` });
+
+    for (const report of REPORTS) {
+      const local = await here('report', ...report);
+      expect(await away('report', ...report), report.join(' ')).toEqual(local);
+    }
+    const rows = await away('report', 'users', '--format', 'csv');
+    expect(rows).toEqual(await here('report', 'users', '--format', 'csv'));
+    const none = ['report', 'tools', '--from', '2026-05-01', '--to', '2026-05-02'];
+    expect(await away(...none)).toEqual(await here(...none));
+    expect((await away('report', 'users', '--org', 'globex')).stderr).toMatch(/^This key belongs to acme: /);
+
+    const [own] = JSON.parse((await here('status', '--json')).stdout).organizations;
+    expect(JSON.parse((await away('status', '--json')).stdout)).toEqual({ organizations: [own] });
+    expect((await away('status')).stdout).toMatch(/^org_id +.*\nacme /);
+
+    const query =
+      'select user_id, sum(tool_calls) as tool_calls from users where day >= $from group by 1 order by 1';
+    const from = ['--param', 'from=2026-02-10'];
+    for (const format of ['json', 'csv']) {
+      const rows = await away('sql', query, ...from, '--format', format);
+      expect(rows).toEqual(await here('sql', query, ...from, '--format', format));
+      expect(rows.stdout).toContain('claude-code-log');
+    }
+    expect((await away('sql', query, ...from)).stdout).toMatch(/^user_id +tool_calls\n.*\n.*\n\(2 rows, /);
+    const output = join(temporaryFolder(), 'rows.parquet');
+    expect((await away('sql', query, ...from, '--format', 'parquet', '-o', output)).code).toBe(0);
+    const read = await here('sql', '--write', `select count(*) as n from '${output}'`, '--format', 'csv');
+    expect(read.stdout).toBe('n\r\n2\r\n');
+    expect((await away('sql', query)).stderr).toMatch(
+      /^The parameter \$from has no value: .* --param from=VALUE\.\n$/,
+    );
+    expect((await away('sql', 'select nothing')).stderr).toMatch(/nothing/);
+    expect((await away('sql', 'select * from range(1500)')).stdout).toMatch(
+      /\n\(more than 1000 rows, the first 1000 /,
+    );
+  });
+
+  test('a key is never an argument, and refusals say what to do', async () => {
+    const run = (args: string[], input = '', env = {}) =>
+      input === '' && !args.includes('-') ? runHere(args, { env }) : daybook(args, { input, env });
+    const given = await run(['report', 'users', '--key', 'dbk_secret']);
+    expect(given).toMatchObject({ code: 2, stdout: '' });
+    expect(given.stderr).toMatch(
+      /^Other users of this machine can see arguments: .*"--key -", or set DAYBOOK_KEY\.\n$/,
+    );
+    expect(given.stderr).not.toContain('dbk_secret');
+    expect((await run(['report', 'users', '--key', '-'])).stderr).toMatch(/^Standard input has no API key/);
+    expect((await run(['sql', '--key', '-'], 'dbk_x')).stderr).toMatch(/^Standard input has the key/);
+    const lost = await run(['status', '--server', 'http://127.0.0.1:1'], '', { DAYBOOK_KEY: 'dbk_x' });
+    expect(lost.stderr).toMatch(/can't be reached \(ECONNREFUSED\): start it, or name another address/);
+    const { url } = await served(data);
+    const unknown = await run(['status', '--server', url, '--key', '-'], 'dbk_unknown');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringMatching(/^The API key is unknown/) });
+    const keys = await daybook([
+      '--data',
+      data,
+      'keys',
+      'create',
+      '--org',
+      'acme',
+      '--role',
+      'member',
+      '--user',
+      'ada',
+      '--json',
+    ]);
+    const member = await run(['report', 'users', '--server', url], '', {
+      DAYBOOK_KEY: JSON.parse(keys.stdout).key,
+    });
+    expect(member).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/role member/) });
+  });
+});
+
+describe('daybook sql', () => {
+  test('runs every file of the cookbook as it is', async () => {
+    const folder = join(PACKAGE_ROOT, 'sql', 'cookbook');
+    const range = ['--param', 'from=2026-01-28', '--param', 'to=2026-07-15'];
+    const files = readdirSync(folder);
+    expect(files.length).toBeGreaterThanOrEqual(15);
+    for (const file of files) {
+      const args = ['--data', data, 'sql', '--org', 'acme', '-f', join(folder, file), ...range];
+      const { code, stdout, stderr } = await runHere(args, { env: { COLUMNS: '80' } });
+      expect({ code, stderr }, file).toEqual({ code: 0, stderr: '' });
+      expect(stdout, file).toMatch(/\(\d+ rows?, /);
+      expect(widest(stdout), file).toBeLessThanOrEqual(80);
+    }
+  });
+
+  test('takes SQL from a file, standard input or an argument, with parameters', async () => {
+    const file = join(temporaryFolder(), 'one.sql');
+    const sql = "select $name || '!' as greeting, cast($n as bigint) + 1 as n, '$nothing' as text limit $n";
+    writeFileSync(file, `${sql};\n-- $none\nselect 1 as one`);
+    const params = ['--param', "name=Ada = it's", '--param', 'n=4', '--format', 'csv'];
+    const row = "greeting,n,text\r\nAda = it's!,5,$nothing\r\n";
+    const run = (args: string[], input?: string) =>
+      daybook(['--data', data, 'sql', ...params, ...args], { input: input ?? '' });
+    expect((await run(['-f', file])).stdout).toBe(`${row}one\r\n1\r\n`);
+    expect((await run([sql])).stdout).toBe(row);
+    expect((await run(['-'], sql)).stdout).toBe(row);
+    expect((await run([], sql)).stdout).toBe(row);
+    expect((await daybook(['--data', data, 'sql', sql])).stderr).toMatch(
+      /^The parameter \$name has no value/,
+    );
+    expect((await run(['--param', 'x'])).stderr).toMatch(/It must be name=value/);
+  });
+});
+
+describe('completion', () => {
+  const cases: readonly (readonly [line: string, contains: string, not?: string])[] = [
+    ['daybook rep', 'report'],
+    ['daybook report co', 'coverage', 'config'],
+    ['daybook report users --gr', '--group-by'],
+    ['daybook report users --format ', 'csv', 'parquet'],
+    ['daybook --data x report --format c', 'csv'],
+    ['daybook sql --format p', 'parquet'],
+    ['daybook keys ', 'revoke', 'report'],
+    ['daybook keys create --role o', 'owner'],
+    ['daybook collect uninstall --scheduler s', 'systemd'],
+    ['daybook completion f', 'fish'],
+    ['daybook sql --file /etc/host', '/etc/hosts'],
+    ['daybook ingest /etc/host', '/etc/hosts'],
+    ['daybook report users --no', '--no-color'],
+  ];
+
+  const script = async (shell: string) => {
+    const path = join(temporaryFolder(), `daybook.${shell}`);
+    const { code, stdout } = await runHere(['completion', shell]);
+    expect(code).toBe(0);
+    writeFileSync(path, stdout);
+    return path;
+  };
+
+  /** What a shell completes: a program that gets the script's path and a line. */
+  async function expectCompletions(shell: string, program: string): Promise<void> {
+    const path = await script(shell);
+    for (const [line, contains, not] of cases) {
+      const child = start(
+        [shell === 'bash' ? '--norc' : shell === 'zsh' ? '-f' : '--no-config', '-c', program],
+        {
+          program: [shell],
+          env: { SCRIPT: path, LINE: line, TERM: 'dumb' },
+        },
+      );
+      const { stdout, stderr } = await ended(child);
+      const words = stdout.split(/[\n\t ]+/);
+      expect({ line, stderr, words }).toEqual({
+        line,
+        stderr: '',
+        words: expect.arrayContaining([contains]),
+      });
+      if (not !== undefined) expect(words, line).not.toContain(not);
+    }
+  }
+
+  test.skipIf(!isInstalled('bash'))('works in bash', () =>
+    // As readline calls it: the line cut into words, and the place of the last one.
+    expectCompletions(
+      'bash',
+      `source "$SCRIPT"; read -r -a COMP_WORDS <<< "$LINE"; [[ $LINE == *' ' ]] && COMP_WORDS+=('')
+      COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _daybook; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    ),
+  );
+
+  test.skipIf(!isInstalled('zsh') || !hasTerminal)('works in zsh', async () => {
+    const child = start([], {
+      program: ['script', '-qefc', 'zsh -f', '/dev/null'],
+      env: { SCRIPT: await script('zsh'), TERM: 'dumb' },
+    });
+    let seen = '';
+    child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      seen += part;
+    });
+    const type = async (keys: string, until: RegExp) => {
+      seen = '';
+      child.stdin?.write(keys);
+      for (let looks = 0; !until.test(seen); looks += 1) {
+        if (child.exitCode !== null || looks > 1000)
+          throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await type(
+      "stty cols 200; autoload -Uz compinit; compinit -u -D; source $SCRIPT; bindkey '^X' list-choices; echo rea''dy\n",
+      /\nready/,
+    );
+    for (const [line, contains, not] of cases) {
+      // Lists what can be typed, which is below the line, and clears the line.
+      await type(`${line}\u0018`, new RegExp(`\n[^>%]*${contains.replace('/etc/', '')}`));
+      if (not !== undefined) expect(seen, line).not.toMatch(new RegExp(`\n${not}`));
+      await type('\u0015', /./);
+    }
+  });
+
+  test.skipIf(!isInstalled('fish'))('works in fish', () =>
+    expectCompletions('fish', 'source $SCRIPT; complete -C "$LINE"'),
+  );
+});
