@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { withoutPacking } from './line-numbers.js';
-import { inOrder, patternOf, quote, readFunctions, readSql } from './sql-text.js';
+import { inOrder, patternOf, quote, readFunctions, readSql, uses } from './sql-text.js';
 import type { SideFile, SourceSql } from './store.js';
 import { readRawTable } from './table-text.js';
 
@@ -174,9 +174,11 @@ export function readLines(source: SourceSql, lines: string): string {
 export function readEvents(source: SourceSql, lines: string): string {
   const { views, events } = textsOf(source);
   const texts = [{ name: 'lines', text: readLines(source, lines) }, ...views];
-  // A view that several others read must not parse the documents again for each of them.
-  const kind = (name: string) => (source.unit === 'request' && name === 'record' ? 'MATERIALIZED' : '');
-  return `WITH ${texts.map(({ name, text }) => `${name} AS ${kind(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
+  const readers = [...views, { name: 'events', text: events }];
+  // What several others read must not parse the documents again for each of them.
+  const kindOf = (name: string) =>
+    readers.filter((reader) => uses(reader, name)).length > 1 ? 'MATERIALIZED' : '';
+  return `WITH ${texts.map(({ name, text }) => `${name} AS ${kindOf(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
 }
 
 /** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */

@@ -36,15 +36,16 @@ export function readFunctions(): string {
   return `${readSql('engine/duckdb.sql')}\n${readRules()}`;
 }
 
+/** Whether a text uses a function or view. */
+export function uses({ text }: SqlText, name: string): boolean {
+  return new RegExp(`\\b(FROM|JOIN) ${name}\\b|\\b${name}\\(`).test(text);
+}
+
 /** Functions or views, each after those that it uses. */
 export function inOrder(texts: readonly SqlText[]): SqlText[] {
   const ordered: SqlText[] = [];
   for (let waiting = [...texts]; waiting.length > 0; ) {
-    const isEarly = (one: SqlText) =>
-      waiting.some(
-        ({ name }) =>
-          name !== one.name && new RegExp(`\\b(FROM|JOIN) ${name}\\b|\\b${name}\\(`).test(one.text),
-      );
+    const isEarly = (one: SqlText) => waiting.some(({ name }) => name !== one.name && uses(one, name));
     const left = waiting.filter(isEarly);
     ordered.push(...waiting.filter((one) => !left.includes(one)));
     waiting = left;
