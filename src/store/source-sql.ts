@@ -270,9 +270,15 @@ export async function readSideFiles(
 
 /**
  * The optimizers that lines are read without: they copy the rules into every column and filter that use them, so that a line is
- * parsed many times, and make a join of every list of names, which takes memory.
+ * parsed many times, and make a join of every list of names, which takes memory. The second one would also leave lines out before
+ * those that are no JSON are counted.
  */
-export const HARMFUL_OPTIMIZERS = ['filter_pushdown', 'expression_rewriter', 'in_clause'];
+export const HARMFUL_OPTIMIZERS = [
+  'filter_pushdown',
+  'cte_filter_pusher',
+  'expression_rewriter',
+  'in_clause',
+];
 
 /**
  * Does something with the lines of files that defineSource has set up.

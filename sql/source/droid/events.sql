@@ -1,11 +1,39 @@
 -- One row is one event of a Droid session, in the columns that rules.sql reads. docs/droid.md describes the mapping.
--- Reads messages and sessions.
+-- Reads session_lines and settings.
 WITH
-message AS MATERIALIZED (
-  SELECT * FROM messages
+session_line AS MATERIALIZED (
+  SELECT * FROM session_lines
 ),
+message AS (
+  SELECT *
+  FROM session_line
+  WHERE type = 'message'
+),
+-- A session is a file.
 session AS MATERIALIZED (
-  SELECT * FROM sessions
+  SELECT
+    started.source AS source,
+    started.session_id AS session_id,
+    started.cwd AS cwd,
+    started.agent_version AS agent_version,
+    CASE WHEN list_contains(settings.tags, 'exec') THEN 'non-interactive-cli' END AS client,
+    started.is_called OR coalesce(list_contains(settings.tags, 'subagent'), false) AS is_subagent,
+    settings.model AS model,
+    settings.tokens AS tokens,
+    settings.interaction_mode AS interaction_mode,
+    settings.autonomy_mode AS autonomy_mode
+  FROM (
+    SELECT
+      line.source AS source,
+      min(id) AS session_id,
+      min(cwd) AS cwd,
+      min(agent_version) AS agent_version,
+      bool_or(is_called) AS is_called
+    FROM session_line
+    WHERE type = 'session_start'
+    GROUP BY line.source
+  ) AS started
+  LEFT JOIN settings USING (source)
 ),
 -- A prompt says whether it asks for a plan; this is valid until the session's next one: instants and modes, in order.
 interaction AS (

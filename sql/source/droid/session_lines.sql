@@ -1,10 +1,15 @@
--- One row is one message of a Droid session.
+-- One row is one line of a Droid session: a message, or the start of the session.
 -- Reads lines.
 SELECT
   {'source': source, 'line_no': line_no} AS line,
-  coalesce(session_id, sessionId) IS NOT NULL AS is_stream,
+  type,
   rfc3339_ms("timestamp") AS occurred_ms,
   id,
+  coalesce(session_id, sessionId) IS NOT NULL AS is_stream,
+  cwd,
+  -- Newer files have the version of their form here, a single number.
+  CASE WHEN contains(version, '.') THEN version END AS agent_version,
+  callingSessionId IS NOT NULL AS is_called,
   message.role AS role,
   message.modelId AS model,
   message.interactionMode AS interaction_mode,
@@ -24,4 +29,4 @@ SELECT
     }]'
   ) AS blocks
 FROM lines
-WHERE type = 'message'
+WHERE type IN ('session_start', 'message')
