@@ -228,6 +228,16 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
 -- autonomy_mode_of('auto_edit') -> 'auto-low';
 -- autonomy_mode_of('reckless') -> NULL;
 
+-- What is valid at an instant, such as a mode: `since` are instants in order, and `texts` is what is valid from each of them on. NULL
+-- before the first one.
+CREATE OR REPLACE MACRO valid_at(since, texts, instant) AS
+  texts[len(list_filter(since, lambda start: start <= instant))];
+-- valid_at([10, 20], ['manual', 'spec'], 9) -> NULL;
+-- valid_at([10, 20], ['manual', 'spec'], 10) -> 'manual';
+-- valid_at([10, 20], ['manual', 'spec'], 25) -> 'spec';
+-- valid_at([10, 20], ['manual', 'spec'], NULL) -> NULL;
+-- valid_at(NULL, NULL, 10) -> NULL;
+
 -- The text of a message in the form of Gemini's API: a text, or a list of parts, of which some have text.
 CREATE OR REPLACE MACRO text_of_parts(content) AS
   CASE json_type(content)

@@ -491,7 +491,7 @@ SELECT
   event.type AS type,
   event.line.session_id AS session_id,
   client_of(event.line.entrypoint) AS client,
-  session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))] AS autonomy_mode,
+  valid_at(session_modes.since, session_modes.modes, event.occurred_ms) AS autonomy_mode,
   'claude-code' AS agent,
   event.line.agent_version AS agent_version,
   nullif(event.line.git_branch, '') AS git_branch,

@@ -61,10 +61,7 @@ entry AS MATERIALIZED (
     entry.ts AS occurred_ms,
     -- Roo Code has no entry for the task itself: it is the first text.
     CASE WHEN place = 1 AND entry.say = 'text' THEN 'task' ELSE entry.say END AS say,
-    coalesce(
-      entry.modelInfo.modelId,
-      models[greatest(len(list_filter(model_since, lambda since: since <= entry.ts)), 1)]
-    ) AS model,
+    coalesce(entry.modelInfo.modelId, valid_at(model_since, models, entry.ts), models[1]) AS model,
     CASE WHEN entry.say <> 'api_req_started' THEN slash_command_of(entry.text) END AS command_name,
     CASE
       WHEN entry.say = 'api_req_started'
@@ -317,9 +314,7 @@ SELECT
   event.line.agent AS agent,
   event.line.agent_version AS agent_version,
   event.line.client AS client,
-  autonomy_mode_of(
-    session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))]
-  ) AS autonomy_mode,
+  autonomy_mode_of(valid_at(session_modes.since, session_modes.modes, event.occurred_ms)) AS autonomy_mode,
   name_of(event.line.repo) AS repo,
   name_of(event.line.git_branch) AS git_branch,
   name_of(event.line.cwd) AS cwd,

@@ -265,8 +265,8 @@ SELECT
   event.type AS type,
   session.session_id AS session_id,
   CASE
-    WHEN interaction.modes[len(list_filter(interaction.since, lambda since: since <= event.occurred_ms))] = 'plan' THEN 'spec'
-    ELSE permission.modes[len(list_filter(permission.since, lambda since: since <= event.occurred_ms))]
+    WHEN valid_at(interaction.since, interaction.modes, event.occurred_ms) = 'plan' THEN 'spec'
+    ELSE valid_at(permission.since, permission.modes, event.occurred_ms)
   END AS autonomy_mode,
   'copilot-cli' AS agent,
   session.agent_version AS agent_version,

@@ -219,11 +219,7 @@ SELECT
   session.session_id AS session_id,
   session.client AS client,
   CASE
-    WHEN coalesce(
-      interaction.modes[len(list_filter(interaction.since, lambda since: since <= event.occurred_ms))],
-      session.interaction_mode
-    ) = 'spec'
-      THEN 'spec'
+    WHEN coalesce(valid_at(interaction.since, interaction.modes, event.occurred_ms), session.interaction_mode) = 'spec' THEN 'spec'
     ELSE session.autonomy_mode
   END AS autonomy_mode,
   'droid' AS agent,

@@ -328,7 +328,7 @@ SELECT
   event.line.agent_version AS agent_version,
   coalesce(
     event.autonomy_mode,
-    session_modes.modes[len(list_filter(session_modes.since, lambda since: since <= event.occurred_ms))]
+    valid_at(session_modes.since, session_modes.modes, event.occurred_ms)
   ) AS autonomy_mode,
   'qwen-code' AS agent,
   'log' AS channel
