@@ -140,6 +140,11 @@ CREATE OR REPLACE MACRO printed_exit_code(output) AS
 -- printed_exit_code('Output: Exit Code: 3' || chr(10) || 'Process Group PGID: 1447') -> NULL;
 -- printed_exit_code('Output: log' || chr(10) || 'Exit Code: 3' || chr(10) || 'done') -> NULL;
 
+-- The output of a command without the label that a shell tool prints before it.
+CREATE OR REPLACE MACRO command_output(output) AS regexp_replace(output, '(?m)^Output: ', '');
+-- command_output('Command: git commit' || chr(10) || 'Output: [main 4b825dc] Fix it') -> 'Command: git commit' || chr(10) || '[main 4b825dc] Fix it';
+-- command_output('[main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
+
 -- The address of the pull request or merge request that was printed.
 CREATE OR REPLACE MACRO printed_pull_request(output) AS
   nullif(regexp_extract(output, 'https?://\S{1,300}/(?:pull|merge_requests)/\d+'), '');

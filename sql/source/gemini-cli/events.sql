@@ -99,8 +99,7 @@ tool AS (
 git_command AS (
   SELECT
     *,
-    -- The output of the command begins in the line of its label.
-    regexp_replace(output, '(?m)^Output: ', '') AS printed
+    command_output(output) AS printed
   FROM tool
   WHERE success
     AND is_shell_tool(name)
