@@ -1,9 +1,13 @@
 -- One row is one event of a Gemini CLI chat, in the columns that rules.sql reads. docs/gemini-cli.md describes the mapping.
 -- Reads messages.
 WITH
+-- What all events of a line have in common is one column, `line`.
 chat_message AS MATERIALIZED (
   SELECT
-    *,
+    {'source': source, 'line_no': line_no, 'form_fault': form_fault, 'session_id': session_id} AS line,
+    is_subagent,
+    is_history,
+    message,
     rfc3339_ms(message."timestamp") AS occurred_ms,
     message.id AS id
   FROM messages
@@ -12,10 +16,7 @@ chat_message AS MATERIALIZED (
 -- resume and without tokens, model and tool calls.
 reply AS (
   SELECT
-    source,
-    min(line_no) AS line_no,
-    any_value(form_fault) AS form_fault,
-    session_id,
+    min(line) AS line,
     id,
     min(occurred_ms) AS occurred_ms,
     max(message.model) AS model,
@@ -25,8 +26,7 @@ reply AS (
   FROM chat_message
   WHERE message.type IN ('gemini', 'model')
   GROUP BY
-    source,
-    session_id,
+    line.source,
     id
 ),
 usage AS (
@@ -41,10 +41,7 @@ usage AS (
 -- What a person wrote. The program writes user messages as well: results of tools, and texts that begin with one of these.
 turn AS (
   SELECT
-    source,
-    min(line_no) AS line_no,
-    any_value(form_fault) AS form_fault,
-    session_id,
+    min(line) AS line,
     id,
     min(occurred_ms) AS occurred_ms,
     max(slash_command_of(coalesce(text_of_parts(message.displayContent), text_of_parts(message.content)))) AS command_name
@@ -57,16 +54,12 @@ turn AS (
       '^\s*(System: Please continue\.|\[Function Response:|<session_context>|<hook_context>|<state_snapshot>)'
     )
   GROUP BY
-    source,
-    session_id,
+    line.source,
     id
 ),
 tool AS (
   SELECT
-    source,
-    min(line_no) AS line_no,
-    any_value(form_fault) AS form_fault,
-    session_id,
+    min(line) AS line,
     call.id AS id,
     min(occurred_ms) AS occurred_ms,
     min(rfc3339_ms(call."timestamp")) AS result_ms,
@@ -92,8 +85,7 @@ tool AS (
     )
   )
   GROUP BY
-    source,
-    session_id,
+    line.source,
     call.id
 ),
 git_command AS (
@@ -106,13 +98,10 @@ git_command AS (
 ),
 event AS (
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     occurred_ms,
     'model_usage' AS type,
-    id_with('usage:' || session_id, id) AS event_id,
+    id_with('usage:' || line.session_id, id) AS event_id,
     model,
     input_tokens,
     output_tokens,
@@ -121,59 +110,44 @@ event AS (
   WHERE input_tokens + output_tokens + cache_read_tokens > 0
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     occurred_ms,
     'assistant_message' AS type,
-    id_with('message:' || session_id, id) AS event_id
+    id_with('message:' || line.session_id, id) AS event_id
   FROM reply
   WHERE is_reply
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     occurred_ms,
     'user_message' AS type,
-    id_with('turn:' || session_id, id) AS event_id
+    id_with('turn:' || line.session_id, id) AS event_id
   FROM turn
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     occurred_ms,
     'slash_command' AS type,
-    id_with('slash:' || session_id, id) AS event_id,
+    id_with('slash:' || line.session_id, id) AS event_id,
     command_name
   FROM turn
   WHERE command_name IS NOT NULL
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     occurred_ms,
     'tool_call' AS type,
-    id_with('tool:' || session_id, id) AS event_id,
+    id_with('tool:' || line.session_id, id) AS event_id,
     name AS tool_name,
     nullif(regexp_extract(display_name, ' \((.+) MCP Server\)$', 1), '') AS mcp_server,
     success
   FROM tool
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'file_change' AS type,
-    id_with('file:' || session_id, id) AS event_id,
+    id_with('file:' || line.session_id, id) AS event_id,
     -- What the model asked for can be relative to a folder that no line names.
     coalesce(display.filePath, args.file_path) AS path,
     CASE WHEN display.isNewFile THEN 'create' ELSE 'edit' END AS operation,
@@ -184,39 +158,31 @@ event AS (
     AND name IN ('write_file', 'replace')
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'git_commit' AS type,
-    id_with('commit:' || session_id, id) AS event_id,
+    id_with('commit:' || line.session_id, id) AS event_id,
     printed_commit(printed) AS commit_sha
   FROM git_command
   WHERE is_commit_command(args.command)
     AND NOT is_nothing_committed(printed)
   UNION ALL BY NAME
   SELECT
-    source,
-    line_no,
-    form_fault,
-    session_id,
+    line,
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'pull_request' AS type,
-    id_with('pull_request:' || session_id, id) AS event_id,
+    id_with('pull_request:' || line.session_id, id) AS event_id,
     printed_pull_request(printed) AS url
   FROM git_command
   WHERE is_pull_request_command(args.command)
   UNION ALL BY NAME
-  SELECT
-    source,
-    line_no,
-    form_fault
+  SELECT line
   FROM chat_message
   WHERE message IS NULL
 )
 SELECT
-  *,
+  unnest(line),
+  * EXCLUDE (line),
   'gemini-cli' AS agent,
   'log' AS channel
 FROM event
