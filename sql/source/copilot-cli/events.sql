@@ -260,9 +260,7 @@ SELECT
   event.line.source AS source,
   event.line.line_no AS line_no,
   CASE WHEN session.session_id IS NULL THEN 'missing_member session.start' END AS form_fault,
-  event.occurred_ms AS occurred_ms,
-  event.event_id AS event_id,
-  event.type AS type,
+  event.* EXCLUDE (line),
   session.session_id AS session_id,
   CASE
     WHEN valid_at(interaction.since, interaction.modes, event.occurred_ms) = 'plan' THEN 'spec'
@@ -272,21 +270,6 @@ SELECT
   session.agent_version AS agent_version,
   session.git_branch AS git_branch,
   session.cwd AS cwd,
-  event.model AS model,
-  event.input_tokens AS input_tokens,
-  event.output_tokens AS output_tokens,
-  event.cache_read_tokens AS cache_read_tokens,
-  event.cache_write_tokens AS cache_write_tokens,
-  event.request_id AS request_id,
-  event.tool_name AS tool_name,
-  event.mcp_server AS mcp_server,
-  event.success AS success,
-  event.duration_ms AS duration_ms,
-  event.skill_name AS skill_name,
-  event.path AS path,
-  event.operation AS operation,
-  event.commit_sha AS commit_sha,
-  event.url AS url,
   'log' AS channel
 FROM event
 LEFT JOIN session

@@ -213,9 +213,7 @@ SELECT
     WHEN event.form_fault IS NOT NULL THEN event.form_fault
     WHEN session.session_id IS NULL THEN 'missing_member session_start'
   END AS form_fault,
-  event.occurred_ms AS occurred_ms,
-  event.event_id AS event_id,
-  event.type AS type,
+  event.* EXCLUDE (line, form_fault),
   session.session_id AS session_id,
   session.client AS client,
   CASE
@@ -225,17 +223,6 @@ SELECT
   'droid' AS agent,
   session.agent_version AS agent_version,
   session.cwd AS cwd,
-  event.model AS model,
-  event.input_tokens AS input_tokens,
-  event.output_tokens AS output_tokens,
-  event.cache_read_tokens AS cache_read_tokens,
-  event.cache_write_tokens AS cache_write_tokens,
-  event.tool_name AS tool_name,
-  event.success AS success,
-  event.path AS path,
-  event.operation AS operation,
-  event.commit_sha AS commit_sha,
-  event.url AS url,
   'log' AS channel
 FROM event
 LEFT JOIN session
