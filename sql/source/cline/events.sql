@@ -122,14 +122,13 @@ tool AS MATERIALIZED (
         occurred_ms,
         block.tool_use_id AS id,
         block.is_error AS is_error,
-        CASE json_type(block.content)
-          WHEN 'ARRAY'
-            THEN from_json(block.content, '[{"query": "VARCHAR", "result": "VARCHAR", "error": "VARCHAR", "success": "BOOLEAN"}]')
-          ELSE [from_json(
-            try_cast(json_extract_string(block.content, '$') AS JSON),
-            '{"query": "VARCHAR", "result": "VARCHAR", "error": "VARCHAR", "success": "BOOLEAN"}'
-          )]
-        END AS results
+        from_json(
+          CASE json_type(block.content)
+            WHEN 'ARRAY' THEN block.content
+            ELSE json_array(try_cast(json_extract_string(block.content, '$') AS JSON))
+          END,
+          '[{"query": "VARCHAR", "result": "VARCHAR", "error": "VARCHAR", "success": "BOOLEAN"}]'
+        ) AS results
       FROM (
         SELECT
           line,
