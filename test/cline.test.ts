@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CLINE } from '../src/ingest/source.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
-import { countsOf, readTruth, sampleFolders, testSamples, usageOf } from './samples.js';
+import { countsIn, countsOf, readTruth, sampleFolders, testSamples, usageOf } from './samples.js';
 import { SourceWorld } from './told.js';
 import { World } from './world.js';
 
@@ -328,16 +328,7 @@ testSamples('captures/cline', 'recordings give what happened', async () => {
     expect(Object.values(await usageOf(cline.world, orgId))).toEqual([
       [calls, input_uncached, cached, output],
     ]);
-    expect(await countsOf(cline.world, orgId)).toEqual({
-      turns: truth.person_turns.length,
-      replies: calls,
-      tool_calls: truth.tool_calls.length,
-      failed_tool_calls: truth.tool_calls.filter(({ success }) => success === false).length,
-      files_created: truth.files_created.length,
-      files_edited: truth.files_edited.length,
-      commits: truth.commits.length,
-      pull_requests: 0,
-    });
+    expect(await countsOf(cline.world, orgId)).toEqual(countsIn(truth));
     expect(new Set((await events('tool_call', 'event_id, tool_name, success')).map(String))).toEqual(
       new Set(truth.tool_calls.map((tool) => `tool:${tool.id_sent_by_stub},${tool.name},${tool.success}`)),
     );

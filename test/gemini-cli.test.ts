@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { GEMINI_CLI } from '../src/ingest/source.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
-import { countsOf, EVENT, readTruth, sampleFolders, testSamples, usageOf } from './samples.js';
+import { countsIn, countsOf, EVENT, readTruth, sampleFolders, testSamples, usageOf } from './samples.js';
 import { jsonLines, SourceWorld } from './told.js';
 import { World } from './world.js';
 
@@ -361,16 +361,7 @@ testSamples('captures/gemini-cli', 'recordings give what happened', async () => 
       // Thoughts are outside of the output that Gemini's API reports.
       [calls, input_uncached, cached, output + reasoning],
     ]);
-    expect(await countsOf(gemini.world, orgId)).toEqual({
-      turns: truth.person_turns.length,
-      replies: calls,
-      tool_calls: truth.tool_calls.length,
-      failed_tool_calls: truth.tool_calls.filter(({ success }) => success === false).length,
-      files_created: truth.files_created.length,
-      files_edited: truth.files_edited.length,
-      commits: truth.commits.length,
-      pull_requests: 0,
-    });
+    expect(await countsOf(gemini.world, orgId)).toEqual(countsIn(truth));
     const tools = await events('tool_call', 'event_id, tool_name, success, mcp_server');
     expect(new Set(tools.map(([id, ...rest]) => [String(id).split('__').at(-1), ...rest].join()))).toEqual(
       new Set(

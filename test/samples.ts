@@ -130,3 +130,17 @@ export async function countsOf(world: World, orgId: string): Promise<Record<stri
   );
   return Object.fromEntries(Object.entries(counts ?? {}).map(([name, count]) => [name, Number(count)]));
 }
+
+/** The same as a recording's truth says it. No recording has a pull request. */
+export function countsIn({ totals, person_turns, tool_calls, files_created, files_edited, commits }: Truth) {
+  return {
+    turns: person_turns.length,
+    replies: totals.all.calls,
+    tool_calls: tool_calls.length,
+    failed_tool_calls: tool_calls.filter(({ success }) => success === false).length,
+    files_created: files_created.length,
+    files_edited: files_edited.length,
+    commits: commits.length,
+    pull_requests: 0,
+  };
+}
