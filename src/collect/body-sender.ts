@@ -2,19 +2,19 @@ import { UsageError } from '../exit.js';
 import { type BodySpool, eventsIn } from './body-spool.js';
 import { BodyTooLarge, type EventService, Later } from './event-service.js';
 
-/** How long is waited after the first failure, and at most: then twice as long each time. */
+/** The wait after the first failure, which doubles with each further one, and the longest wait. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** Sends what waits, the oldest first, and goes easy on a server that can't take it. */
+/** Sends the bodies that wait, the oldest first, and backs off when the server can't take them. */
 export class BodySender {
   sent = 0;
   rejected = 0;
-  /** Why something waits; undefined when the last attempt went well. */
+  /** Why bodies wait; undefined if the last attempt succeeded. */
   problem: string | undefined;
   private failures = 0;
 
-  /** `notBefore` is Unix milliseconds: what a server has asked for in an earlier run. */
+  /** `notBefore` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. */
   constructor(
     private readonly spool: BodySpool,
     private readonly service: EventService,
@@ -46,7 +46,7 @@ export class BodySender {
         if (!(error instanceof Later)) throw error;
         this.failures += 1;
         const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
-        // Not all machines at the same moment.
+        // So that not all machines try at the same moment.
         const spread = wait * (0.5 + Math.random() / 2);
         this.notBefore = this.clock() + Math.max(error.afterMs ?? 0, spread);
         this.problem = `${error.message}.`;
@@ -56,7 +56,7 @@ export class BodySender {
     return true;
   }
 
-  /** The same, and tries again until then: Unix milliseconds. */
+  /** Sends, and tries again until an instant: Unix milliseconds. Answers whether nothing waits any more. */
   async sendUntil(until: number, pause: (ms: number) => Promise<void>): Promise<boolean> {
     while (!(await this.send())) {
       if (this.notBefore > until) return false;

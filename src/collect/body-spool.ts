@@ -7,7 +7,7 @@ import { writePrivate } from '../hooks/spool.js';
 
 const pack = promisify(gzip);
 
-/** A body is well below what proxies take by default: lines, and characters before it is packed. */
+/** The longest body, in lines and in characters before it is packed: well below the default limits of proxies. */
 const BODY_LINES = 5000;
 const BODY_CHARACTERS = 4 << 20;
 
@@ -17,7 +17,7 @@ const BODY_CHARACTERS = 4 << 20;
  */
 export class BodySpool {
   private names: string[];
-  /** How much waits: bytes on disk. */
+  /** The size of all bodies that wait: bytes on disk. */
   bytes: number;
   private made = 0;
 
@@ -27,7 +27,7 @@ export class BodySpool {
   ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = readdirSync(folder);
-    // A draft of one who was killed.
+    // A process that was killed while it wrote has left these.
     for (const name of found) if (name.startsWith('.')) rmSync(join(folder, name), { force: true });
     this.names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
     this.bytes = this.names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
@@ -61,14 +61,14 @@ export class BodySpool {
     if (some.length > 0) await this.add(some);
   }
 
-  /** Removes a body that the server has. */
+  /** Removes a body that the server has taken. */
   remove(name: string): void {
     this.bytes -= statSync(join(this.folder, name)).size;
     rmSync(join(this.folder, name));
     this.names = this.names.filter((one) => one !== name);
   }
 
-  /** Puts two halves in the place of a body. Answers whether that can be: an event stays whole. */
+  /** Replaces a body by its two halves. Answers false if it is one event, which can't be split. */
   async split(name: string): Promise<boolean> {
     const lines = gunzipSync(this.read(name)).toString().trimEnd().split('\n');
     if (lines.length < 2) return false;

@@ -16,7 +16,7 @@ import { nameText } from '../name-text.js';
  *         files.json            the files that were read, and as what
  *         sent/<file>           what tells their events from others
  *         spool/<body>          what the server doesn't have yet
- *         work/                 for the time that files are mapped
+ *         work/                 temporary files while events are mapped
  *         status.json           what was sent when
  */
 export const COLLECT_FOLDER = join(homedir(), '.daybook', 'collect');
@@ -27,7 +27,7 @@ const Connection = z.object({
   user: nameText(128).optional(),
 });
 
-/** The server, and what opens it. `user` is whose events they are, where the key doesn't say. */
+/** A server and the key for it. `user` is whose events they are, if the key doesn't say. */
 export type Connection = z.infer<typeof Connection>;
 
 /** Whose events a key sends. */
@@ -39,7 +39,7 @@ export interface Sender {
   readonly isOnlyUser: boolean;
 }
 
-/** A server, an organization and a user, and the folder of all that is known of what was sent there. */
+/** A server, an organization and a user, and the folder that notes what was sent there. */
 export interface Target {
   readonly server: string;
   readonly orgId: string;
@@ -47,7 +47,7 @@ export interface Target {
   readonly folder: string;
 }
 
-/** What a JSON file says; undefined for one that isn't there or was cut off. */
+/** The content of a JSON file; undefined if there is no such file, or if it isn't JSON. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -56,10 +56,7 @@ export function readJson(path: string): unknown {
   }
 }
 
-/**
- * The connection that options name, or else the one that was installed. Throws a UsageError where there is none, or one that
- * can't be.
- */
+/** The connection that options name, or else the installed one. Throws a UsageError if there is none, or if it is invalid. */
 export function connectionOf(
   folder: string,
   given: { [name in keyof Connection]?: string | undefined },
@@ -79,12 +76,12 @@ export function connectionOf(
   throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
 }
 
-/** Keeps a connection for the runs of the schedule. */
+/** Saves a connection for scheduled runs. */
 export function saveConnection(folder: string, connection: Connection): Promise<void> {
   return writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`);
 }
 
-/** Forgets the server and its key. What was sent stays known. */
+/** Forgets the server and its key, but not what was sent. */
 export function forgetConnection(folder: string): void {
   rmSync(join(folder, 'connection.json'), { force: true });
 }

@@ -11,7 +11,7 @@ import type { Target } from './collect-folder.js';
 import type { EventMapper, Mapped } from './event-mapper.js';
 import type { SentFiles } from './sent-files.js';
 
-/** How much is mapped at once: bytes of files, which are the measure of what it takes in memory. */
+/** How much is mapped at once, in bytes of files. The memory that mapping takes grows with it. */
 const BATCH = { bytes: 12 << 20 };
 
 /** What a round works with. */
@@ -19,13 +19,13 @@ export interface Round {
   readonly target: Target;
   readonly files: SentFiles;
   readonly spool: BodySpool;
-  /** How much may wait: bytes. */
+  /** How much may wait in the spool: bytes. */
   readonly spoolBytes: number;
   readonly sender: BodySender;
   readonly clock: () => number;
-  /** Sends what waits when no more may. Answers whether nothing waits any more. */
+  /** Sends what waits in a full spool. Answers whether nothing waits any more. */
   readonly drain: () => Promise<boolean>;
-  /** Called now and then. */
+  /** Called before each batch, as a sign of life. */
   readonly touch: () => void;
 }
 
@@ -48,9 +48,9 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
 }
 
 /**
- * Maps what is new in the files of all agents, keeps its events until the server has them, and sends them as far as it takes them.
- * Files count as read once their events are on disk, so a round can end anywhere and the next one goes on. Without anything new
- * this looks at files and nothing else.
+ * Maps what is new in the files of all agents, spools the events, and sends as many as the server takes. A file counts as read once
+ * its events are on disk, so a round can be interrupted anywhere and the next one continues. If nothing is new, a round only looks
+ * at the states of files.
  */
 export async function collectRound(round: Round): Promise<RoundResult> {
   const { target, files, sender, spool, spoolBytes } = round;
@@ -107,7 +107,7 @@ async function take(
   try {
     mapped = await mapper.map(source, batch, target.userId, clock());
   } catch {
-    // What the engine says of it can have words of the file in it.
+    // The engine's message isn't shown, because it can quote the file.
     if (batch.length > 1) {
       for (const file of batch) await take(round, mapper, source, [file], result);
       return;

@@ -5,14 +5,14 @@ import { readJson, type Target } from './collect-folder.js';
 /** How many rounds that sent something are remembered. */
 const ROUNDS_SHOWN = 20;
 
-/** What was sent when. Instants are Unix milliseconds. */
+/** What was sent and when. Instants are Unix milliseconds. */
 export interface CollectStatus {
   readonly server: string;
   readonly org_id: string;
   readonly user_id: string;
   readonly last_run_at: number | null;
   readonly last_sent_at: number | null;
-  /** Events that the server has taken, also as copies. */
+  /** Events that the server has accepted, including copies of earlier ones. */
   readonly events_sent: number;
   /** Events that the server has rejected. */
   readonly events_rejected: number;
@@ -21,7 +21,7 @@ export interface CollectStatus {
   readonly failed_files: number;
   /** Why something waits or wasn't read; null when all is well. */
   readonly problem: string | null;
-  /** Before then the server wants to be left alone. */
+  /** When the server may be asked again; null for at once. */
   readonly not_before: number | null;
   /** The newest rounds that sent something. */
   readonly rounds: readonly { readonly sent_at: number; readonly events: number }[];

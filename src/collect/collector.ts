@@ -14,11 +14,11 @@ export interface CollectOptions {
   readonly folder: string;
   readonly connection: Connection;
   readonly spoolBytes: number;
-  /** How long a run goes on with a server that can't take the events. */
+  /** How long a run keeps trying if the server can't take the events. */
   readonly waitMs: number;
-  /** How long it rests between rounds; undefined for one round. */
+  /** The pause between rounds; undefined for a single round. */
   readonly everyMs: number | undefined;
-  /** Whether all is read and sent again. */
+  /** Whether everything is read and sent again. */
   readonly again: boolean;
   readonly clock: () => number;
   readonly say: (sentence: string) => void;
@@ -35,7 +35,7 @@ export async function collect(options: CollectOptions): Promise<boolean> {
       say(`Another daybook collect works in ${target.folder}, and this one leaves it to that.`);
       return true;
     }
-    // What is under way may end anywhere: the next run goes on.
+    // A round can be interrupted anywhere: the next run continues it.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => {
         rmSync(join(target.folder, 'work'), { recursive: true, force: true });
@@ -84,7 +84,7 @@ export async function collect(options: CollectOptions): Promise<boolean> {
         const sentence = sentenceOf(result, sender.sent - sent, status, before);
         if (sentence !== undefined || isOnce) say(sentence ?? 'Nothing is new.');
         if (isOnce) return isDone && result.problem === undefined;
-        // What waits goes as soon as the server may want it.
+        // If events wait, the next round begins when the server may be asked again.
         await wait(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
       }
     } finally {
@@ -95,7 +95,7 @@ export async function collect(options: CollectOptions): Promise<boolean> {
   }
 }
 
-/** Asks whose events a key sends, again and again while nobody answers; a run that watches never gives up. */
+/** Asks whose events a key sends, and tries again while the service doesn't answer; with --watch it never gives up. */
 async function asked(service: EventService, { clock, waitMs, everyMs, say }: CollectOptions) {
   const until = clock() + waitMs;
   for (let pause = 1000; ; pause = Math.min(60_000, pause * 2)) {
@@ -126,7 +126,7 @@ function after(before: CollectStatus, { now, sent, rejected, ...present }: Chang
   };
 }
 
-/** What a round did, for people; undefined for nothing. */
+/** What a round did, as a sentence for people; undefined if nothing has changed. */
 function sentenceOf(
   { read, rejected }: RoundResult,
   sent: number,

@@ -15,11 +15,11 @@ import { rawColumns, readRawTable } from '../store/table-text.js';
 
 /** Maps files of agents to events, in a database in memory: the only part of `collect` that needs DuckDB. */
 
-/** What mapping takes beside the longest line. What doesn't fit goes to the folder: MiB. */
+/** The memory for mapping, without that for the longest line: MiB. What doesn't fit is written to the folder. */
 const MEMORY_MB = 80;
-/** A large file can take more: after that it is tried with four times as much, at most so often. */
+/** How often a file is tried: each time that memory runs out, with four times as much. */
 const TRIES = 3;
-/** The rules want an organization. The events don't name it: the key that sends them does. */
+/** The rules require an organization. It isn't sent, because the key stands for it. */
 const ORG = 'collected';
 
 /** An event of a file, as the line that is sent. */
@@ -52,7 +52,7 @@ const LINES = `SELECT DISTINCT source, line, left(md5(line), 16) AS digest
     FROM events
   )`;
 
-/** Below this nobody looks for the longest line of a file: bytes. */
+/** A shorter file isn't searched for its longest line: bytes. */
 const SHORT_BYTES = 1 << 20;
 
 /** The bytes of the longest line of a file. */
@@ -70,7 +70,7 @@ async function longestLine(path: string): Promise<number> {
   return Math.max(longest, length);
 }
 
-/** The limit of a source for some files: the reader takes twice the longest line in memory at once, whatever there is. */
+/** The limit of a source for some files. A low one saves memory, because the reader always reserves twice the limit. */
 async function limitFor(source: Source, files: readonly InputFile[]): Promise<number> {
   let longest = SHORT_BYTES;
   for (const { path, size } of files) {
@@ -86,7 +86,7 @@ async function limitFor(source: Source, files: readonly InputFile[]): Promise<nu
   return Math.min(source.limitMb, Math.ceil(longest / 2 ** 20) + 1);
 }
 
-/** Reads and checks files as an ingest does, gives their events away, and keeps nothing. */
+/** Reads and checks files as an ingest does, but hands their events over instead of storing them. */
 class Reader extends Settler {
   protected override readonly columns = `${rawColumns('events')
     .filter((name) => name !== 'batch')
@@ -128,7 +128,7 @@ export class EventMapper {
     private readonly reader: Reader,
   ) {}
 
-  /** `folder` is for what doesn't fit in memory. It is empty when nothing is mapped. */
+  /** `folder` takes what doesn't fit in memory. It is empty unless files are being mapped. */
   static async open(folder: string): Promise<EventMapper> {
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${MEMORY_MB}MiB`,
@@ -168,7 +168,7 @@ export class EventMapper {
       ;
       [left, memoryMb] = [left - 1, memoryMb * 4]
     ) {
-      // Also makes the engine let go of what the files before have taken.
+      // This also frees the memory that earlier files took.
       await limitMemory(this.session, memoryMb);
       try {
         const { rejected } = await this.reader.settle(batch);

@@ -6,7 +6,7 @@ import { messageOf, UsageError } from '../exit.js';
 import { codeOf } from '../folder.js';
 import type { Connection, Sender } from './collect-folder.js';
 
-/** How long the service may take for an answer. */
+/** How long the service may take to answer. */
 const ANSWER_MS = 60_000;
 
 const SenderAnswer = z.object({
@@ -25,7 +25,7 @@ const Problem = z.object({ detail: z.string() });
 export class Later extends Error {
   override name = 'Later';
 
-  /** How long the service wants to be left alone, if it says so. */
+  /** How long to wait before the next request, if the service says so. */
   constructor(
     message: string,
     readonly afterMs?: number,
@@ -34,7 +34,7 @@ export class Later extends Error {
   }
 }
 
-/** The service, or what is before it, takes no body of this size. */
+/** The service, or a proxy before it, takes no body of this size. */
 export class BodyTooLarge extends Error {
   override name = 'BodyTooLarge';
 }
@@ -47,7 +47,7 @@ export interface Taken {
   readonly detail?: string | undefined;
 }
 
-/** What a Retry-After says: seconds, or a date. */
+/** The wait that a Retry-After header asks for, in milliseconds. Its value is seconds or a date. */
 function waitOf(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
@@ -100,7 +100,7 @@ export class EventService {
     if (status === 200) {
       const taken = shape.safeParse(parsed);
       if (taken.success) return taken.data;
-      // Such as the page of a network that wants a login first.
+      // Such as the login page of a network.
       throw new Later(`${server} gives the answer of another program`);
     }
     if (status === 413) throw new BodyTooLarge();

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** After that long without a sign of life a process counts as gone, even if another one has its number now. */
+/** After this time without a sign of life a process counts as gone, even if its number is in use again. */
 const HOLDS_MS = 15 * 60_000;
 
-/** Lets one process at a time work in a folder. A killed one is in nobody's way. */
+/** Lets one process at a time work in a folder. A process that was killed doesn't block others. */
 export class OnlyOne {
   private constructor(private readonly path: string) {}
 

@@ -9,11 +9,11 @@ import { SOURCES } from '../ingest/source.js';
 
 const run = promisify(execFile);
 
-/** What runs programs now and then for a user: of Linux, macOS and Windows. */
+/** The schedulers of Linux, macOS and Windows that run a user's programs. */
 export const SCHEDULERS = ['systemd', 'launchd', 'schtasks'] as const;
 export type Scheduler = (typeof SCHEDULERS)[number];
 
-/** A program, what it is given, and when it runs. */
+/** A program, its environment, and how often it runs. */
 export interface Job {
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function schedulerOf(platform: NodeJS.Platform): Scheduler {
   return platform === 'darwin' ? 'launchd' : 'systemd';
 }
 
-/** The variables that say where agents keep their files, or whom the program trusts: a schedule has no shell that sets them. */
+/** The variables that say where agents keep their files and which certificates to trust. No shell sets them for a scheduled run. */
 export function variablesFor(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -135,12 +135,12 @@ ${variables}  </dict>
   };
 }
 
-/** Windows has the variables of its user wherever a program starts. */
+/** Needs no variables, because Windows gives those of the user to every program. */
 function schtasks({ program, everyMinutes }: Job, folder: string): Schedule {
   const name = 'Daybook collect';
   const path = join(folder, 'task.xml');
   const [command = '', ...args] = program;
-  // Without the other program a window would open every time.
+  // Without conhost.exe a window would open on every run.
   const headless = ['--headless', command, ...args].map((word) => `"${word.replaceAll('"', '\\"')}"`);
   const text = `<?xml version="1.0" encoding="UTF-16"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -179,7 +179,7 @@ function schtasks({ program, everyMinutes }: Job, folder: string): Schedule {
   };
 }
 
-/** Writes the files of a schedule and begins it; one that is there already ends first. Throws a UsageError, and leaves nothing, where that can't be. */
+/** Writes the files of a schedule and begins it, in place of an earlier one. If that fails, it throws a UsageError and leaves no file. */
 export async function beginSchedule(schedule: Schedule): Promise<void> {
   await endSchedule(schedule);
   for (const [path, text] of Object.entries(schedule.files)) {
@@ -203,7 +203,7 @@ export async function beginSchedule(schedule: Schedule): Promise<void> {
 export async function endSchedule(schedule: Schedule): Promise<boolean> {
   const paths = Object.keys(schedule.files).filter((path) => existsSync(path));
   if (paths.length === 0) return false;
-  // What was ended by hand has nothing to end.
+  // These fail if the schedule was ended by hand.
   for (const [command = '', ...args] of schedule.end) await run(command, args).catch(() => undefined);
   for (const path of paths) rmSync(path, { force: true });
   return true;

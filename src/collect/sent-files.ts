@@ -9,19 +9,19 @@ import { readJson } from './collect-folder.js';
 
 const DIGEST_BYTES = 8;
 
-/** What is on disk: the states of files by the names of their sources and their paths. */
+/** The file on disk: the states of files by source and path. */
 interface Known {
   readonly states?: Record<string, Record<string, string>>;
   readonly failed?: readonly string[];
 }
 
 /**
- * Which files were read, as what, and which events were in them. None of it is needed to be right: what is lost is read and sent
- * again, and counts once.
+ * Which files were read, in which states, and which events were in them. It can be lost without harm: files are then read and sent
+ * again, and their events still count once.
  */
 export class SentFiles {
   private readonly states = new Map<string, Map<string, string>>();
-  /** Files that couldn't be mapped. They aren't tried again as long as they stay as they are. */
+  /** Files that couldn't be mapped. They aren't tried again until they change. */
   private failures: Set<string>;
   private readonly digests: string;
 
@@ -39,12 +39,12 @@ export class SentFiles {
     return this.failures.size;
   }
 
-  /** The files that aren't as they were when they were read. */
+  /** The files that have changed since they were read. */
   changed(source: Source, files: readonly InputFile[]): readonly ChangedFile[] {
     return changedSince(this.of(source), files);
   }
 
-  /** The digests of the events that a file had when it was read last. */
+  /** The digests of a file's events when it was last read. */
   digestsOf(source: Source, { path }: InputFile): Set<bigint> {
     const digests = new Set<bigint>();
     let bytes: Buffer;

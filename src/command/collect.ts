@@ -152,7 +152,7 @@ async function install(options: InstallOptions, invocation: Invocation): Promise
   ]);
   const service = new EventService(connection, invocation.clock);
   try {
-    // Also finds out that the address and the key are right.
+    // This also checks the address and the key.
     const { userId } = await targetOf(folder, connection, () => service.sender());
     const schedule = schedules.scheduleOf(
       options.scheduler ?? schedules.schedulerOf(process.platform),
