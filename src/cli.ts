@@ -25,6 +25,7 @@ const COMMANDS: Readonly<
   build: () => import('./command/build.js'),
   status: () => import('./command/status.js'),
   report: () => import('./command/report.js'),
+  me: () => import('./command/me.js'),
   config: () => import('./command/show-config.js'),
   sql: () => import('./command/sql.js'),
   backup: () => import('./command/backup.js'),

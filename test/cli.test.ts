@@ -666,6 +666,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['build'],
     ['status'],
     ['report'],
+    ['me'],
     ['config'],
     ['sql'],
     ['backup'],

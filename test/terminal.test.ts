@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -206,6 +206,43 @@ describe('from another machine', () => {
       DAYBOOK_KEY: JSON.parse(keys.stdout).key,
     });
     expect(member).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/role member/) });
+  });
+
+  test('me shows own numbers alone, also with the connection of the collector', async () => {
+    const { url } = await served(data);
+    const keyOf = async (...more: string[]) => {
+      const created = await runHere(['--data', data, 'keys', 'create', '--org', 'acme', '--json', ...more]);
+      return JSON.parse(created.stdout).key as string;
+    };
+    const key = await keyOf('--role', 'member', '--user', 'entireio-cli');
+    const range = ['--from', '2026-02-01', '--to', '2026-02-28'];
+    const me = await daybook(['me', ...range, '--server', url, '--key', '-'], { input: key });
+    expect(me.stderr).toBe('');
+    expect(me.stdout).toMatch(/^entireio-cli of acme, 2026-02-01 to 2026-02-28\ndate .* sessions/m);
+    expect(me.stdout).not.toContain('claude-code-log');
+    expect(widest(me.stdout)).toBeLessThanOrEqual(80);
+    const asKey = { env: { DAYBOOK_KEY: key, DAYBOOK_URL: url } };
+    expect(await runHere(['me', ...range], asKey)).toEqual(me);
+    const rows = await runHere(['--data', data, 'report', 'users', ...range, '--format', 'json']);
+    const own = JSON.parse(rows.stdout).filter(
+      ({ user_id }: { user_id: string }) => user_id === 'entireio-cli',
+    );
+    expect(JSON.parse((await runHere(['me', ...range, '--json'], asKey)).stdout)).toEqual(own);
+    expect((await runHere(['me'], asKey)).stdout).toMatch(/^acme has no numbers of yours from /);
+
+    const home = temporaryFolder();
+    mkdirSync(join(home, '.daybook', 'collect'), { recursive: true });
+    const connection = join(home, '.daybook', 'collect', 'connection.json');
+    expect((await daybook(['me', ...range], { env: { HOME: home } })).stderr).toMatch(
+      /^Name the service with --server/,
+    );
+    writeFileSync(connection, JSON.stringify({ server: url, key }));
+    expect(await daybook(['me', ...range], { env: { HOME: home } })).toEqual(me);
+
+    const nobody = await runHere(['me', '--server', url], {
+      env: { DAYBOOK_KEY: await keyOf('--role', 'owner') },
+    });
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringMatching(/^This key belongs to no user/) });
   });
 });
 

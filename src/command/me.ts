@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { checkRange, DAYS_BY_DEFAULT } from '../api/report-range.js';
+import { shownFirst } from '../api/shown-columns.js';
+import { outputWidth } from '../config.js';
+import { addDays, lastClosedDay, parseDay } from '../day.js';
+import { faint, table } from '../terminal.js';
+import { type Invocation, print } from './program.js';
+import type { RemoteService } from './remote-service.js';
+import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
+
+interface MeOptions extends ServerOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly wide?: boolean;
+  readonly json?: boolean;
+}
+
+/** How wide the table is if it isn't printed in a terminal. */
+const WIDTH = 80;
+
+const Own = z.object({
+  data: z.array(z.looseObject({ user_id: z.string() })),
+  meta: z.object({ org_id: z.string() }),
+});
+
+/** Adds `me` to the program. */
+export function add(program: Command, invocation: Invocation): void {
+  withServer(
+    program
+      .command('me')
+      .description('show your own numbers of the last 30 days, from the service that your key is for')
+      .option('--from <day>', 'first day (default: 30 days up to the last one)')
+      .option('--to <day>', 'last day (default: yesterday, in UTC)')
+      .option('--wide', 'show all columns and all entries, however wide the table gets')
+      .option('--json', 'print JSON'),
+  ).action((options: MeOptions) => run(options, invocation));
+}
+
+async function run(options: MeOptions, invocation: Invocation): Promise<void> {
+  const last = lastClosedDay(invocation.clock());
+  const to = options.to === undefined ? last : parseDay(options.to, '--to');
+  const from =
+    options.from === undefined ? addDays(to, 1 - DAYS_BY_DEFAULT) : parseDay(options.from, '--from');
+  checkRange({ from, to }, last);
+  const service = await connect(options, invocation);
+  const { data, meta } = Own.parse(
+    await service.get('api/v1/analytics/me', { startDate: from, endDate: to }),
+  );
+  if (options.json === true) return print(JSON.stringify(data));
+  const [first] = data;
+  if (first === undefined)
+    return print(
+      `${meta.org_id} has no numbers of yours from ${from} to ${to}: a day is counted after its end (UTC), once its events have arrived.`,
+    );
+  print(faint(`${first.user_id} of ${meta.org_id}, ${from} to ${to}`));
+  const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
+  const rows = data.map(({ user_id, user_email, ...row }) => row);
+  print(table(rows, { width, first: shownFirst('users').slice(1), rest: '--wide shows all' }));
+}
+
+/**
+ * The service that the options or the environment name, else the one that `daybook collect install` made this machine send to. Throws a
+ * UsageError if there is none.
+ */
+async function connect(options: ServerOptions, { clock, environment }: Invocation): Promise<RemoteService> {
+  if (isRemote(options) || (environment.DAYBOOK_KEY ?? '') !== '') return serviceOf(options, clock);
+  const [{ COLLECT_FOLDER, connectionOf }, { RemoteService }] = await Promise.all([
+    import('../collect/collect-folder.js'),
+    import('./remote-service.js'),
+  ]);
+  const { server, key } = connectionOf(COLLECT_FOLDER, {});
+  return RemoteService.of({ server, key }, clock);
+}
