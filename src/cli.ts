@@ -38,8 +38,16 @@ const COMMANDS: Readonly<
   hooks: () => import('./command/hooks.js'),
   completion: () => import('./command/completion.js'),
 };
+/** The first word that is neither an option of the program nor the value of one: the command. */
+function commandOf(words: readonly string[]): string {
+  const [word = '', ...others] = words;
+  if (!word.startsWith('-')) return word;
+  return commandOf(word === '--data' ? others.slice(1) : others);
+}
+
+const command = commandOf(process.argv.slice(2));
 // Completion is made from all of them.
-const named = noun !== 'completion' && Object.hasOwn(COMMANDS, noun ?? '') ? COMMANDS[noun ?? ''] : undefined;
+const named = command !== 'completion' && Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
 const loaded = await Promise.all(
   (named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()),
 );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -278,6 +278,31 @@ describe('daybook sql', () => {
     );
     expect((await run(['--param', 'x'])).stderr).toMatch(/It must be name=value/);
   });
+});
+
+test('what is asked of a running service is printed without loading the database', async () => {
+  const { url } = await served(data);
+  const key = await runHere(['--data', data, 'keys', 'create', '--org', 'acme', '--role', 'owner', '--json']);
+  for (const args of [
+    ['--data', data, 'report', 'users'],
+    ['--data', data, 'status'],
+    ['report', 'users', '--server', url],
+    ['me', '--server', url],
+  ]) {
+    const folder = temporaryFolder();
+    // The engine of JavaScript lists there what it has loaded.
+    await daybook(args, { env: { NODE_V8_COVERAGE: folder, DAYBOOK_KEY: JSON.parse(key.stdout).key } });
+    const loaded = readdirSync(folder).flatMap((file) => {
+      const { result } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+        result: { url: string }[];
+      };
+      return result.map((one) => one.url);
+    });
+    expect(loaded.filter((one) => one.endsWith('/dist/terminal.js'))).toHaveLength(1);
+    expect(loaded.filter((one) => /duckdb|fastify/.test(one))).toEqual([]);
+    // What other commands need isn't loaded either, as dozens of files would be.
+    expect(loaded.filter((one) => one.includes('/dist/')).length, args.join(' ')).toBeLessThan(40);
+  }
 });
 
 describe('completion', () => {

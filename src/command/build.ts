@@ -17,10 +17,10 @@ interface BuildOptions {
 export function add(program: Command, invocation: Invocation): void {
   program
     .command('build')
-    .description('build the closed days that are stale or not built yet')
-    .option('--from <day>', 'build all days from this one on, stale or not')
-    .option('--to <day>', 'build all days up to this one, stale or not')
-    .option('--all', "build every closed day; can't be combined with --from or --to")
+    .description('build the days that have ended (UTC) and are new or have changed events')
+    .option('--from <day>', 'build all days from this one on, changed or not')
+    .option('--to <day>', 'build all days up to this one, changed or not')
+    .option('--all', "build every day that has ended; can't be combined with --from or --to")
     .option('--json', 'print one JSON object')
     .action((options: BuildOptions) => run(options, invocation));
 }

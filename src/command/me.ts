@@ -29,11 +29,12 @@ export function add(program: Command, invocation: Invocation): void {
   withServer(
     program
       .command('me')
-      .description('show your own numbers of the last 30 days, from the service that your key is for')
+      .description('show your own numbers of the last 30 days; asks a service')
       .option('--from <day>', 'first day (default: 30 days up to the last one)')
       .option('--to <day>', 'last day (default: yesterday, in UTC)')
       .option('--wide', 'show all columns and all entries, however wide the table gets')
       .option('--json', 'print JSON'),
+    'address of the service (default: DAYBOOK_URL, else that of "daybook collect install")',
   ).action((options: MeOptions) => run(options, invocation));
 }
 

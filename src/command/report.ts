@@ -32,8 +32,10 @@ export function add(program: Command, invocation: Invocation): void {
   withServer(
     program
       .command('report')
-      .description('print one answer of the analytics API')
-      .addArgument(new Argument('<answer>', 'which numbers').choices(ANSWERS))
+      .description('print the numbers of built days: tokens, tools, users and more')
+      .addArgument(
+        new Argument('<answer>', 'which numbers, as the endpoint of the same name has them').choices(ANSWERS),
+      )
       .option('--org <org>', 'organization (default: the only one)')
       .option('--from <day>', 'first day (default: 30 days up to the last one)')
       .option('--to <day>', 'last day (default: the newest one that has data)')

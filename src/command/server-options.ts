@@ -14,11 +14,14 @@ export interface ServerOptions {
 const KEY_CHARACTERS = 16_384;
 
 /** Adds the options that name a service and its key. */
-export function withServer(command: Command): Command {
-  const [flags, help] = optionOf('DAYBOOK_URL');
+export function withServer(
+  command: Command,
+  help = 'ask the service at this address, not the data folder',
+): Command {
+  const [flags] = optionOf('DAYBOOK_URL');
   return command
     .option(flags, help)
-    .option('--key <->', 'read the API key of that service from standard input (default: DAYBOOK_KEY)');
+    .option('--key <->', 'read the API key of the service from standard input (default: DAYBOOK_KEY)');
 }
 
 /** Whether a command asks a service rather than the data folder. */

@@ -114,7 +114,7 @@ async function open(options: SqlOptions, out: Writable, { settings, clock }: Inv
 async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {
   if (file !== undefined) {
     return readFile(file, 'utf8').catch(() => {
-      throw new UsageError(`The file ${file} can't be read.`);
+      throw new UsageError(`The file ${file} can't be read: check its name and its permissions.`);
     });
   }
   return query === undefined || query === '-' ? text(process.stdin) : query;

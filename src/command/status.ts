@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
 import { count, table } from '../terminal.js';
+import { plainText } from '../text-table.js';
 import { type Invocation, print } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
@@ -18,7 +19,7 @@ export function add(program: Command, invocation: Invocation): void {
   withServer(
     program
       .command('status')
-      .description('show events, built days and rejects of each organization')
+      .description('show the events, built days and rejected lines of each organization')
       .option('--json', 'print JSON'),
   ).action((options: StatusOptions) => run(options, invocation));
 }
@@ -50,7 +51,8 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
     ),
   );
   for (const { org_id, rejects, silent_agents, without_user } of organizations) {
-    for (const [reason, lines] of Object.entries(rejects)) print(`  ${org_id}: ${lines} rejected, ${reason}`);
+    for (const [reason, lines] of Object.entries(rejects))
+      print(`  ${org_id}: ${count(lines, 'line')} rejected (${reason})`);
     if (silent_agents.length > 0) print(`  ${org_id}: ${silenceOf(silent_agents)}`);
     for (const { agent, events } of without_user)
       print(
@@ -60,7 +62,7 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
   if (run) {
     const failed = run.error === null ? '' : `, ${run.days_failed} failed: ${run.error}`;
     print(
-      `Last build: ${new Date(run.ended_at).toISOString()} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
+      `Last build: ${plainText(new Date(run.ended_at).toISOString())} (${run.cause}), ${count(run.days_built, 'day')} built${failed}`,
     );
   }
 }
