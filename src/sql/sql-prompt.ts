@@ -6,7 +6,9 @@ import { table } from '../terminal.js';
 import type { SqlShell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
 
+/** How much the history keeps: lines, and characters of each. */
 const HISTORY_LINES = 1000;
+const HISTORY_CHARACTERS = 10_000;
 
 const HELP = `A statement ends with a semicolon. Tab completes words, tables and columns. Ctrl-C cancels a query, Ctrl-D leaves.
 .tables       list the tables and views
@@ -153,7 +155,8 @@ function readHistory(path: string): string[] {
 function writeHistory(path: string, history: readonly string[]): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, `${history.join('\n')}\n`, { mode: 0o600 });
+    const kept = history.filter((line) => line.length <= HISTORY_CHARACTERS);
+    writeFileSync(path, `${kept.join('\n')}\n`, { mode: 0o600 });
     chmodSync(path, 0o600);
   } catch {
     // The next session has no history.
