@@ -1,4 +1,4 @@
-import { DuckDBInstance } from '../duckdb-driver.js';
+import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb-driver.js';
 import { rowsOf } from '../store/duckdb-rows.js';
 import { connect } from '../store/duckdb-session.js';
 import { EVENT_MEMBERS, HARMFUL_OPTIMIZERS, NO_EVENT, readEvents } from '../store/source-sql.js';
@@ -22,8 +22,9 @@ export interface Mapped {
 }
 
 interface Waiting {
-  /** The documents, with commas between them. */
-  readonly json: string;
+  readonly section: string | undefined;
+  /** The documents, each in a line. */
+  readonly text: string;
   readonly count: number;
   readonly resolve: (events: Mapped[]) => void;
   readonly reject: (error: unknown) => void;
@@ -34,8 +35,8 @@ const UNUSED_OPTIMIZERS = [...HARMFUL_OPTIMIZERS, 'statistics_propagation', 'com
 
 /** A database in memory that maps documents and keeps nothing. */
 interface Engine {
-  /** Maps the documents of a group. `place` is the place of an event's document in all of it. */
-  readonly map: (group: readonly Waiting[]) => Promise<Mapped[]>;
+  /** Maps the documents of a group, all of one section. `place` is the place of an event's document in all of it. */
+  readonly map: (section: string | undefined, group: readonly Waiting[]) => Promise<Mapped[]>;
   readonly close: () => void;
 }
 
@@ -49,33 +50,42 @@ async function openEngine(source: SourceSql): Promise<Engine> {
   });
   const session = await connect(instance);
   await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
-  await session.run('CREATE TEMP TABLE documents (source INTEGER, line_no BIGINT, line JSON)');
-  await session.run(`SET disabled_optimizers = '${UNUSED_OPTIMIZERS}'`);
-  // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy. The patch leaves out nulls.
-  const statement = await session.connection.prepare(
-    `SELECT source, CAST(json_merge_patch('{}', to_json(event)) AS VARCHAR) AS line
-    FROM (
-      SELECT source, {'timestamp': occurred_ms, ${EVENT_MEMBERS.map((name) => `'${name}': ${name}`).join(', ')}} AS event
-      FROM (${readEvents(source, 'FROM documents')} UNION ALL BY NAME ${NO_EVENT})
-    )`,
+  await session.run('CREATE TEMP TABLE documents (source INTEGER, line_no BIGINT, line VARCHAR)');
+  const insert = await session.connection.prepare(
+    `INSERT INTO documents
+    SELECT unnest(range(len(lines))), NULL, unnest(lines)
+    FROM (SELECT string_split($text, chr(10)) AS lines)`,
   );
-  await session.run("SET disabled_optimizers = ''");
+  const statements = new Map<string | undefined, DuckDBPreparedStatement>();
+  const statementOf = async (section: string | undefined) => {
+    const known = statements.get(section);
+    if (known !== undefined) return known;
+    await session.run(`SET disabled_optimizers = '${UNUSED_OPTIMIZERS}'`);
+    // Lines and not rows: reading forty columns of a thousand events would keep the event loop busy. The patch leaves out nulls.
+    const statement = await session.connection.prepare(
+      `SELECT source, CAST(json_merge_patch('{}', to_json(event)) AS VARCHAR) AS line
+      FROM (
+        SELECT source, {'timestamp': occurred_ms, ${EVENT_MEMBERS.map((name) => `'${name}': ${name}`).join(', ')}} AS event
+        FROM (${readEvents(source, 'FROM documents', section)} UNION ALL BY NAME ${NO_EVENT})
+      )`,
+    );
+    await session.run("SET disabled_optimizers = ''");
+    statements.set(section, statement);
+    return statement;
+  };
   return {
-    map: async (group) => {
+    map: async (section, group) => {
+      const statement = await statementOf(section);
       // Taking it back gives the memory back at once, as deleting the rows would not.
       const rows = await session.trial(async () => {
-        await session.run(
-          `INSERT INTO documents
-          SELECT unnest(range(len(documents))), NULL, unnest(documents)
-          FROM (SELECT from_json(CAST($documents AS JSON), '["JSON"]') AS documents)`,
-          { documents: `[${group.map(({ json }) => json).join(',')}]` },
-        );
+        insert.bind({ text: group.map(({ text }) => text).join('\n') });
+        await insert.run();
         return rowsOf(await statement.run());
       });
       return rows.map(({ source, line }) => ({ place: Number(source), line: String(line) }));
     },
     close: () => {
-      statement.destroySync();
+      for (const statement of [insert, ...statements.values()]) statement.destroySync();
       session.connection.closeSync();
       instance.closeSync();
     },
@@ -103,13 +113,16 @@ export class RequestMapper {
     return events.map(({ line }) => line);
   }
 
-  /** The events of documents that came together, each as JSON. Throws InboxFull when too much waits. */
-  async mapTogether(documents: readonly string[]): Promise<Mapped[]> {
-    const json = readable(documents.join(','));
-    if (this.waitingCharacters + json.length > WAITING_CHARACTERS) throw new InboxFull();
-    this.waitingCharacters += json.length;
+  /**
+   * The events of documents that came together, each as JSON without line breaks. Of a source with sections, all are of one. Throws InboxFull
+   * when too much waits.
+   */
+  async mapTogether(documents: readonly string[], section?: string): Promise<Mapped[]> {
+    const text = readable(documents.join('\n'));
+    if (this.waitingCharacters + text.length > WAITING_CHARACTERS) throw new InboxFull();
+    this.waitingCharacters += text.length;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ json, count: documents.length, resolve, reject });
+      this.waiting.push({ section, text, count: documents.length, resolve, reject });
       if (!this.isWorking) void this.work();
     });
   }
@@ -121,23 +134,27 @@ export class RequestMapper {
     this.isWorking = false;
   }
 
-  /** Takes what is mapped next from what waits: the documents of at least one request. */
+  /** Takes what is mapped next from what waits: what came first, and more of its section. */
   private nextGroup(): Waiting[] {
+    const section = this.waiting[0]?.section;
     let [characters, documents] = [0, 0];
-    const over = this.waiting.findIndex(({ json, count }) => {
-      characters += json.length;
-      documents += count;
-      return documents > GROUP_DOCUMENTS || characters > GROUP_CHARACTERS;
-    });
-    const group = this.waiting.splice(0, over < 0 ? this.waiting.length : Math.max(1, over));
-    for (const { json } of group) this.waitingCharacters -= json.length;
-    return group;
+    const group = new Set<Waiting>();
+    for (const one of this.waiting) {
+      if (one.section !== section) continue;
+      characters += one.text.length;
+      documents += one.count;
+      if (group.size > 0 && (documents > GROUP_DOCUMENTS || characters > GROUP_CHARACTERS)) break;
+      group.add(one);
+    }
+    this.waiting = this.waiting.filter((one) => !group.has(one));
+    for (const { text } of group) this.waitingCharacters -= text.length;
+    return [...group];
   }
 
   private async mapGroup(group: readonly Waiting[]): Promise<void> {
     try {
       this.engine ??= openEngine(this.source);
-      const mapped = await (await this.engine).map(group);
+      const mapped = await (await this.engine).map(group[0]?.section, group);
       const places = group.flatMap(({ count }, owner) =>
         Array.from({ length: count }, (_, place) => ({ owner, place })),
       );

@@ -3,16 +3,30 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { OTLP } from '../ingest/source.js';
-import { placeOf } from './allow-list.js';
+import { type Attributes, placeOf } from './allow-list.js';
 import type { Signal, Telemetry } from './telemetry.js';
 
-/** The records that become events, by name, each with the place of an attribute without which it doesn't; -1 for none. */
+/** What a record must have to become events: an attribute, or one of some values of it. */
+interface Condition {
+  readonly place: number;
+  /** Undefined for any value. */
+  readonly values: readonly string[] | undefined;
+}
+
+/** `decision=denied|abort`, or the name of an attribute, or nothing. */
+function conditionOf(text: string): Condition | undefined {
+  const [name = '', values] = text.split('=');
+  return name === '' ? undefined : { place: placeOf(name), values: values?.split('|') };
+}
+
+/** The records of a signal that become events, by name, and the view of sql/source/otlp that maps them. */
 const Names = z
-  .record(z.string(), z.string())
-  .default({})
-  .transform(
-    (names) => new Map(Object.entries(names).map(([name, condition]) => [name, placeOf(condition)])),
-  );
+  .object({ section: z.string(), records: z.record(z.string(), z.string()) })
+  .default({ section: '', records: {} })
+  .transform(({ section, records }) => ({
+    section,
+    conditions: new Map(Object.entries(records).map(([name, text]) => [name, conditionOf(text)])),
+  }));
 
 /** sql/source/otlp/names.json: agents, by the services, scopes and prefixes of names that tell them. The last one is any other. */
 const Agents = z.array(
@@ -33,10 +47,11 @@ type Agent = z.infer<typeof Agents>[number];
 
 const AGENTS = Agents.parse(JSON.parse(readFileSync(join(OTLP.sql, 'names.json'), 'utf8')));
 
-/** The agent of a record, and its name without the agent's prefix. */
+/** The agent of a record, its name without the agent's prefix, and the view that maps it. */
 export interface Known {
   readonly agent: string;
   readonly name: string;
+  readonly section: string;
 }
 
 /** The attributes that name a record. */
@@ -60,9 +75,15 @@ export function knownOf(signal: Signal, { name, scope, attributes }: Telemetry):
   // A span of an agent that names its spans itself can have the conventions' names beside that.
   const whole = signal === 'traces' && prefix !== '' && name.startsWith(prefix) ? name : (said ?? name);
   const short = whole.startsWith(prefix) ? whole.slice(prefix.length) : whole;
-  const condition = agent[signal].get(short);
-  if (condition === undefined || (condition >= 0 && attributes[condition] === undefined)) return undefined;
-  return { agent: agent.agent === '' ? service : agent.agent, name: short };
+  const { section, conditions } = agent[signal];
+  if (!conditions.has(short) || !holds(conditions.get(short), attributes)) return undefined;
+  return { agent: agent.agent === '' ? service : agent.agent, name: short, section };
+}
+
+function holds(condition: Condition | undefined, attributes: Attributes): boolean {
+  if (condition === undefined) return true;
+  const value = attributes[condition.place];
+  return value !== undefined && condition.values?.includes(value) !== false;
 }
 
 /** The agents that services, scopes and the prefixes of names have told so far: there are few, but a sender can name many. */

@@ -16,6 +16,8 @@ export interface RecordSender {
 /** Turns records into the lines that sql/source/otlp maps, and counts the others. */
 export class RecordLines {
   readonly lines: string[] = [];
+  /** The view that maps each line. */
+  readonly sections: string[] = [];
   /** Records that become no events. */
   ignored = 0;
   tooLarge = 0;
@@ -61,6 +63,7 @@ export class RecordLines {
     this.lines.push(
       `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
     );
+    this.sections.push(known.section);
     this.told.push(this.sessions.note(`${orgId} ${agent}`, record));
   }
 

@@ -44,17 +44,24 @@ export async function collect(
 /** Maps records, and returns once their events are on disk. Of a record that breaks a rule nothing is kept but where it was. */
 export async function settle(
   signal: Signal,
-  { lines, tooLarge, cumulative }: RecordLines,
+  { lines, sections, tooLarge, cumulative }: RecordLines,
   sender: RecordSender & { readonly receivedAt: number },
   mapper: RequestMapper,
   inbox: Inbox,
 ): Promise<Outcome> {
   const check = new EventCheck(sender.orgId, sender.receivedAt);
   const judged: Judged = { kept: [], faults: new Map() };
-  const step = Math.min(MAPPED_TOGETHER[signal], Math.max(1, lines.length));
-  for (let first = 0; first < lines.length; first += step) {
-    const events = await mapper.mapTogether(lines.slice(first, first + step));
-    judge(events, first, check, judged);
+  for (const section of new Set(sections)) {
+    const all = [...lines.keys()].filter((place) => sections[place] === section);
+    const step = Math.min(MAPPED_TOGETHER[signal], all.length);
+    for (let first = 0; first < all.length; first += step) {
+      const places = all.slice(first, first + step);
+      const events = await mapper.mapTogether(
+        places.map((place) => lines[place] ?? ''),
+        section,
+      );
+      judge(events, places, check, judged);
+    }
   }
   const { kept, faults } = judged;
   if (kept.length > 0) await inbox.receiveChecked(kept, sender);
@@ -74,11 +81,16 @@ interface Judged {
   readonly faults: Map<number, Fault>;
 }
 
-/** Judges the events of records, of which the first one has a place in its request. */
-function judge(events: readonly Mapped[], first: number, check: EventCheck, { kept, faults }: Judged): void {
+/** Judges the events of records, which have places in their request. */
+function judge(
+  events: readonly Mapped[],
+  places: readonly number[],
+  check: EventCheck,
+  { kept, faults }: Judged,
+): void {
   const valid: { place: number; line: string }[] = [];
   for (const event of events) {
-    const place = first + event.place;
+    const place = places[event.place] ?? 0;
     const sent = JSON.parse(event.line);
     const isValid = check.check(sent);
     const head = `{"$line":${place + 1},"$at":${check.instant}`;

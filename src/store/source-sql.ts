@@ -170,10 +170,17 @@ export function readLines(source: SourceSql, lines: string): string {
     : `SELECT source, line_no, event.* FROM (SELECT source, line_no, from_json(line, ${quote(members.json)}) AS event FROM (${lines}))`;
 }
 
-/** One SELECT that gives the events of the lines that another SELECT gives, before the rules. */
-export function readEvents(source: SourceSql, lines: string): string {
+/**
+ * One SELECT that gives the events of the lines that another SELECT gives, before the rules. Of a source with sections, the lines are those
+ * of one section: it is the view that `events` reads as `section`.
+ */
+export function readEvents(source: SourceSql, lines: string, section?: string): string {
   const { views, events } = textsOf(source);
-  const texts = [{ name: 'lines', text: readLines(source, lines) }, ...views];
+  const texts = [
+    { name: 'lines', text: readLines(source, lines) },
+    ...views,
+    ...(section === undefined ? [] : [{ name: 'section', text: `FROM ${section}` }]),
+  ];
   const readers = [...views, { name: 'events', text: events }];
   // What several others read must not parse the documents again for each of them.
   const kindOf = (name: string) =>

@@ -516,6 +516,7 @@ test('the list of attributes that are kept has what the mapping reads, and nothi
       'service.name',
       'event.name',
       'event.sequence',
+      'decision',
       'prompt_id',
       'gen_ai.operation.name',
       'ai.operationId',

@@ -43,7 +43,6 @@ own AS (
         )[1]
     END AS file
   FROM record
-  WHERE agent IN ('claude-code', 'opencode')
 ),
 event AS (
   SELECT
@@ -63,8 +62,7 @@ event AS (
             CASE WHEN sha IS NOT NULL THEN 'git_commit' END,
             CASE WHEN called = 'Skill' AND name_of(skill) IS NOT NULL THEN 'skill_use' END
           ]
-        WHEN name = 'tool' THEN ['tool_call']
-        WHEN name = 'tool_decision' AND attributes['decision'] = 'reject' THEN ['tool_call']
+        WHEN name IN ('tool', 'tool_decision') THEN ['tool_call']
         WHEN name = 'skill_activated' THEN ['skill_use']
       END
     ) AS type

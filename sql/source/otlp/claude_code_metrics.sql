@@ -8,7 +8,6 @@ own AS (
     attributes['type'] AS token_type,
     tokens_of("value") AS counted
   FROM record
-  WHERE name IN ('token.usage', 'commit.count', 'pull_request.count', 'session.count')
 ),
 -- The points of an export that differ only by the type of tokens are one usage. Each type has a start of its own.
 usage AS (

@@ -17,7 +17,6 @@ own AS (
     -- The terminal interface asks for a title in a thread of its own.
     coalesce(attributes['originator'] = 'codex-tui' AND (state).approval_policy = 'never' AND (state).mcp_servers = '', false) AS is_title
   FROM record
-  WHERE agent = 'codex'
 ),
 event AS (
   SELECT
@@ -26,7 +25,7 @@ event AS (
       WHEN name = 'sse_event' THEN CASE WHEN attributes['event.kind'] = 'response.completed' AND is_used(all_input, output, cached, written) THEN 'model_usage' END
       WHEN name = 'user_prompt' THEN CASE WHEN NOT is_title THEN 'user_message' END
       WHEN name = 'conversation_starts' THEN CASE WHEN NOT is_title THEN 'session_start' END
-      WHEN name = 'tool_result' OR attributes['decision'] IN ('denied', 'abort') THEN 'tool_call'
+      WHEN name IN ('tool_result', 'tool_decision') THEN 'tool_call'
     END AS type
   FROM own
 )

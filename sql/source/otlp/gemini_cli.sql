@@ -15,7 +15,6 @@ own AS (
     tokens_of(attributes['thoughts_token_count']) AS thoughts,
     CASE agent WHEN 'gemini-cli' THEN tokens_of(attributes['tool_token_count']) ELSE 0 END AS tools
   FROM record
-  WHERE agent IN ('gemini-cli', 'qwen-code')
 ),
 counted AS (
   SELECT

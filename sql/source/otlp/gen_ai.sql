@@ -33,18 +33,6 @@ own AS (
       )
     ) AS written
   FROM record
-  WHERE agent NOT IN ('claude-code', 'codex', 'gemini-cli', 'qwen-code')
-    AND name IN (
-      'chat',
-      'generate_content',
-      'text_completion',
-      'gen_ai.client.inference.operation.details',
-      'ai.streamText.doStream',
-      'ai.generateText.doGenerate',
-      'invoke_agent',
-      'execute_tool',
-      'ai.toolCall'
-    )
 )
 SELECT
   source,
