@@ -37,6 +37,11 @@ export function placeOf(name: string): number {
 
 const NONE: Attributes = KEPT.map(() => undefined);
 
+/** Whether anything of an attribute is kept. */
+export function isKept(name: string): boolean {
+  return BY_NAME.has(name);
+}
+
 /** Attributes for a record, which has those of its resource unless it has its own. */
 export function inherited(resource: Attributes = NONE): Scalar[] {
   return resource.slice();

@@ -22,6 +22,7 @@ import {
   ScopeSpansSchema,
   SpanSchema,
 } from './proto/opentelemetry/proto/trace/v1/trace_pb.js';
+import { keepAttributes } from './protobuf-attributes.js';
 import {
   NotDecoded,
   type Piece,
@@ -34,10 +35,10 @@ import {
 } from './telemetry.js';
 
 /** Reads a protobuf body record by record. Throws NotDecoded and TooManyRecords. */
-export function* protobufTelemetry(signal: Signal, body: Uint8Array): Generator<Piece> {
+export function* protobufTelemetry(signal: Signal, body: Buffer): Generator<Piece> {
   const { request, group, inner } = SCHEMAS[signal];
   let count = 0;
-  const split = (bytes: Uint8Array, field: number) => {
+  const split = (bytes: Buffer, field: number) => {
     const found = splitAt(bytes, field);
     count += found.parts.length;
     if (count > RECORDS_AT_MOST) throw new TooManyRecords();
@@ -73,20 +74,22 @@ const SCHEMAS = {
   traces: { request: ExportTraceServiceRequestSchema, group: ResourceSpansSchema, inner: ScopeSpansSchema },
 } as const;
 
-type Read = (bytes: Uint8Array, scope: string, resource: Attributes) => Iterable<Piece>;
+type Read = (bytes: Buffer, scope: string, resource: Attributes) => Iterable<Piece>;
 
 const READ: Readonly<Record<Signal, Read>> = {
   logs: (bytes, scope, resource) => {
     if (isTooLarge(LogRecordSchema, bytes)) return ['too large'];
-    const record = read(LogRecordSchema, bytes);
-    const { timeUnixNano, observedTimeUnixNano, eventName, body } = record;
+    const attributes = inherited(resource);
+    const rest = keepAttributes(bytes, LogRecordSchema.field.attributes.number, attributes);
+    const { timeUnixNano, observedTimeUnixNano, eventName, body } = read(LogRecordSchema, rest);
     const time = String(timeUnixNano === 0n ? observedTimeUnixNano : timeUnixNano);
     const name = eventName || body?.value.case !== 'stringValue' ? eventName : body.value.value;
-    return [{ scope, name, time, attributes: attributesOf(record.attributes, resource) }];
+    return [{ scope, name, time, attributes }];
   },
   traces: (bytes, scope, resource) => {
     if (isTooLarge(SpanSchema, bytes)) return ['too large'];
-    const span = read(SpanSchema, bytes);
+    const attributes = inherited(resource);
+    const span = read(SpanSchema, keepAttributes(bytes, SpanSchema.field.attributes.number, attributes));
     return [
       {
         ...{ scope, name: span.name, kind: span.kind },
@@ -95,7 +98,7 @@ const READ: Readonly<Record<Signal, Read>> = {
         traceId: hexOf(span.traceId),
         spanId: hexOf(span.spanId),
         parentSpanId: hexOf(span.parentSpanId),
-        attributes: attributesOf(span.attributes, resource),
+        attributes,
       },
     ];
   },
@@ -118,21 +121,25 @@ const READ: Readonly<Record<Signal, Read>> = {
 const NO_COUNT: Telemetry = { scope: '', name: '', time: '', attributes: inherited() };
 
 /** The messages in a field of a message, and the bytes of everything else in it. Throws for a field that is no message. */
-function splitAt(bytes: Uint8Array, field: number): { parts: Uint8Array[]; rest: Uint8Array } {
+function splitAt(bytes: Buffer, field: number): { parts: Buffer[]; rest: Buffer } {
   const reader = new BinaryReader(bytes);
-  const parts: Uint8Array[] = [];
-  const rest: Uint8Array[] = [];
+  const parts: Buffer[] = [];
+  const rest: Buffer[] = [];
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const [number, type] = reader.tag();
     if (number === field && type !== WireType.LengthDelimited) throw new NotDecoded();
-    if (number === field) parts.push(reader.bytes());
-    else {
+    if (number === field) {
+      const end = reader.uint32() + reader.pos;
+      if (end > bytes.length) throw new NotDecoded();
+      parts.push(bytes.subarray(reader.pos, end));
+      reader.pos = end;
+    } else {
       reader.skip(type, number);
       rest.push(bytes.subarray(start, reader.pos));
     }
   }
-  return { parts, rest: rest.length === 1 && rest[0] !== undefined ? rest[0] : Buffer.concat(rest) };
+  return { parts, rest: Buffer.concat(rest) };
 }
 
 function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {

@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { fromBinary } from '@bufbuild/protobuf';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { LEVELS_AT_MOST } from '../json-depth.js';
+import { isKept, keep, type Scalar } from './allow-list.js';
+import { AnyValueSchema, KeyValueSchema } from './proto/opentelemetry/proto/common/v1/common_pb.js';
+import { NotDecoded } from './telemetry.js';
+
+const { key: KEY, value: VALUE } = KeyValueSchema.field;
+const { stringValue: TEXT, boolValue: BOOL, intValue: INTEGER, doubleValue: DOUBLE } = AnyValueSchema.field;
+
+/** A value is the third level of a record, after the record and the attribute. */
+const OPTIONS = { readUnknownFields: false, recursionLimit: LEVELS_AT_MOST - 2 };
+
+/**
+ * Reads a record that has attributes in one of its fields: keeps of these what is on the list, and answers the bytes of everything else.
+ * Of a text that isn't kept no string is made. Throws for what generated code couldn't read.
+ *
+ * A record has some twenty attributes; making messages of them takes twice as long as everything else that is done to read a record.
+ */
+export function keepAttributes(record: Buffer, field: number, into: Scalar[]): Buffer {
+  const reader = new BinaryReader(record);
+  const rest: Buffer[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const [number, type] = reader.tag();
+    if (number === field) readAttribute(reader, record, into);
+    else {
+      reader.skip(type, number);
+      rest.push(record.subarray(start, reader.pos));
+    }
+  }
+  return Buffer.concat(rest);
+}
+
+function readAttribute(reader: BinaryReader, record: Buffer, into: Scalar[]): void {
+  const end = endOf(reader);
+  let name = '';
+  const values: { start: number; end: number }[] = [];
+  while (reader.pos < end) {
+    const [number, type] = reader.tag();
+    if (number === KEY.number) name = readText(reader, record);
+    else if (number === VALUE.number) {
+      values.push({ end: endOf(reader), start: reader.pos });
+      reader.pos = values.at(-1)?.end ?? end;
+    } else reader.skip(type, number);
+  }
+  if (reader.pos !== end) throw new NotDecoded();
+  const isListed = isKept(name);
+  let value: Scalar;
+  for (const one of values) {
+    reader.pos = one.start;
+    value = readValue(reader, record, one.end, isListed, value);
+  }
+  reader.pos = end;
+  if (isListed) keep(into, name, () => value);
+}
+
+/** Reads a value. `before` is what it is if nothing says otherwise. */
+function readValue(
+  reader: BinaryReader,
+  record: Buffer,
+  end: number,
+  isListed: boolean,
+  before: Scalar,
+): Scalar {
+  let value = before;
+  while (reader.pos < end) {
+    const start = reader.pos;
+    const [number, type] = reader.tag();
+    if (number === TEXT.number) value = isListed ? readText(reader, record) : passText(reader, record);
+    else if (number === BOOL.number) value = String(reader.bool());
+    else if (number === INTEGER.number) value = String(reader.int64());
+    else if (number === DOUBLE.number) value = String(reader.double());
+    else {
+      // A list isn't kept, but must be one.
+      reader.skip(type, number);
+      const other = fromBinary(AnyValueSchema, record.subarray(start, reader.pos), OPTIONS);
+      if (other.value.case !== undefined) value = undefined;
+    }
+  }
+  if (reader.pos !== end) throw new NotDecoded();
+  return value;
+}
+
+/** Where a message, or a text, ends that begins with its length. */
+function endOf(reader: BinaryReader): number {
+  const length = reader.uint32();
+  if (reader.pos + length > reader.len) throw new NotDecoded();
+  return reader.pos + length;
+}
+
+function readText(reader: BinaryReader, record: Buffer): string {
+  const end = endOf(reader);
+  const text = record.toString('utf8', reader.pos, end);
+  // Where it is no UTF-8, the text has the character that stands for that.
+  if (text.includes('\ufffd') && !isUtf8(record.subarray(reader.pos, end))) throw new NotDecoded();
+  reader.pos = end;
+  return text;
+}
+
+function passText(reader: BinaryReader, record: Buffer): undefined {
+  const end = endOf(reader);
+  if (!isUtf8(record.subarray(reader.pos, end))) throw new NotDecoded();
+  reader.pos = end;
+}
