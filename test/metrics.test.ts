@@ -6,6 +6,7 @@ import { runBuild } from '../src/aggregate/build-run.js';
 import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
 import { Metrics } from '../src/api/prometheus.js';
+import { logs } from './otlp/sender.js';
 import { event, World } from './world.js';
 
 async function service(environment: Record<string, string> = {}) {
@@ -44,6 +45,39 @@ test('counts events by the way they came, rejects by reason, and what waits', as
     'daybook_ingest_rejects_total{way="http",format="canonical",reason="wrong_type"} 1\n',
   );
   expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+});
+
+test('counts the records of telemetry by what became of them', async () => {
+  const { app, scrape, headers } = await service();
+  const record = (name: string, attributes: Record<string, string>) => ({
+    attributes: {
+      ...{ 'session.id': 's-1', 'event.timestamp': '2026-06-10T10:00:00Z', 'event.name': name },
+      ...attributes,
+    },
+    body: '',
+  });
+  const payload = logs({ 'service.name': 'claude-code' }, [
+    record('user_prompt', { 'prompt.id': 'p-1' }),
+    record('api_request', {
+      request_id: 'r-1',
+      model: 'claude-opus-4-6',
+      input_tokens: '1',
+      output_tokens: '1',
+    }),
+    record('user_prompt', { 'session.id': '' }),
+    record('tool_decision', { tool_use_id: 't-1', decision: 'accept' }),
+    record('permission_mode_changed', { to_mode: 'plan' }),
+    record('a_record_of_tomorrow', {}),
+  ]);
+  await app.inject({
+    method: 'POST',
+    url: '/otlp/v1/logs',
+    headers: { ...headers, 'content-type': 'application/json' },
+    payload,
+  });
+  const { text } = await scrape();
+  for (const [outcome, count] of Object.entries({ accepted: 2, rejected: 1, ignored: 3 }))
+    expect(text).toContain(`daybook_otlp_records_total{signal="logs",outcome="${outcome}"} ${count}\n`);
 });
 
 test('names requests by their route, never by what stands in it', async () => {

@@ -44,6 +44,12 @@ export class Metrics {
     labelNames: ['way', 'format', 'reason'],
     registers: [this.registry],
   });
+  private readonly records = new Counter({
+    name: 'daybook_otlp_records_total',
+    help: 'Log records, spans and data points of OTLP that were answered since the start: ignored ones give no event',
+    labelNames: ['signal', 'outcome'],
+    registers: [this.registry],
+  });
   private reading: { at: number; read: ReturnType<typeof readStore> } | undefined;
 
   constructor(private readonly clock: () => number) {
@@ -72,6 +78,14 @@ export class Metrics {
         return typeof member === 'function' ? member.bind(target) : member;
       },
     });
+  }
+
+  /** Counts the records of a request over OTLP, by what became of them. */
+  countRecords(
+    signal: string,
+    outcomes: Readonly<Record<'accepted' | 'rejected' | 'ignored', number>>,
+  ): void {
+    for (const [outcome, records] of Object.entries(outcomes)) this.records.inc({ signal, outcome }, records);
   }
 
   /** Measures the requests of a service, and on a scrape its store and inbox. */

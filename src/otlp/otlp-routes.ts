@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError, PROTOBUF_TYPE } from '../api/errors.js';
+import type { Metrics } from '../api/prometheus.js';
 import { NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
 import { encodingOf, FULL, goneOf, type InboxDeps } from '../ingest/event-routes.js';
@@ -113,8 +114,13 @@ const ROUTES: Readonly<Record<Signal, Route>> = {
   },
 };
 
+/** What these routes work with. */
+export interface OtlpDeps extends InboxDeps {
+  readonly metrics: Pick<Metrics, 'countRecords'>;
+}
+
 /** Telemetry over OTLP/HTTP (sources.md 2). */
-export const otlpRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
+export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, metrics }) => {
   const mapper = new RequestMapper(OTLP);
   app.addHook('onClose', () => mapper.close());
   const memory = new BodyMemory();
@@ -172,6 +178,8 @@ export const otlpRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
         const outcome = await take(signal, request, goneOf(reply)).catch((error) => {
           throw refusalOf(error, request);
         });
+        const { accepted, rejected: refused, ignored } = outcome;
+        metrics.countRecords(signal, { accepted, rejected: refused, ignored });
         const isSilent = outcome.rejected === 0 && outcome.message === '';
         const count = BigInt(outcome.rejected);
         if (request.mediaType === PROTOBUF_TYPE)

@@ -19,7 +19,11 @@ const CUMULATIVE =
 
 /** What became of the records of a request. */
 export interface Outcome {
+  /** How many became events. */
+  readonly accepted: number;
   readonly rejected: number;
+  /** How many give no event. */
+  readonly ignored: number;
   /** What would be accepted, or advice; empty if there is nothing to say. */
   readonly message: string;
 }
@@ -44,13 +48,13 @@ export async function collect(
 /** Maps records, and returns once their events are on disk. Of a record that breaks a rule nothing is kept but where it was. */
 export async function settle(
   signal: Signal,
-  { lines, sections, tooLarge, cumulative }: RecordLines,
+  { lines, sections, ignored, tooLarge, cumulative }: RecordLines,
   sender: RecordSender & { readonly receivedAt: number },
   mapper: RequestMapper,
   inbox: Inbox,
 ): Promise<Outcome> {
   const check = new EventCheck(sender.orgId, sender.receivedAt);
-  const judged: Judged = { kept: [], faults: new Map() };
+  const judged: Judged = { kept: [], mapped: new Set(), faults: new Map() };
   for (const section of new Set(sections)) {
     const all = [...lines.keys()].filter((place) => sections[place] === section);
     const step = Math.min(MAPPED_TOGETHER[signal], all.length);
@@ -63,7 +67,7 @@ export async function settle(
       judge(events, places, check, judged);
     }
   }
-  const { kept, faults } = judged;
+  const { kept, mapped, faults } = judged;
   if (kept.length > 0) await inbox.receiveChecked(kept, sender);
   const [fault] = faults.values();
   const messages = [
@@ -71,12 +75,19 @@ export async function settle(
     ...(tooLarge > 0 ? [TOO_LARGE_RECORD] : []),
     ...(cumulative > 0 ? [CUMULATIVE] : []),
   ];
-  return { rejected: faults.size + tooLarge, message: messages.join(' ') };
+  return {
+    accepted: mapped.size - faults.size,
+    rejected: faults.size + tooLarge,
+    ignored: ignored + cumulative + lines.length - mapped.size,
+    message: messages.join(' '),
+  };
 }
 
 interface Judged {
   /** The lines that the inbox keeps. */
   readonly kept: string[];
+  /** The places of records that have events, valid or not. */
+  readonly mapped: Set<number>;
   /** What is wrong with records that break a rule, by their places. */
   readonly faults: Map<number, Fault>;
 }
@@ -86,11 +97,12 @@ function judge(
   events: readonly Mapped[],
   places: readonly number[],
   check: EventCheck,
-  { kept, faults }: Judged,
+  { kept, mapped, faults }: Judged,
 ): void {
   const valid: { place: number; line: string }[] = [];
   for (const event of events) {
     const place = places[event.place] ?? 0;
+    mapped.add(place);
     const sent = JSON.parse(event.line);
     const isValid = check.check(sent);
     const head = `{"$line":${place + 1},"$at":${check.instant}`;
