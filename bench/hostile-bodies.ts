@@ -9,11 +9,13 @@ export interface Hostile {
   readonly path?: string;
   readonly type?: string;
   readonly encoding?: string;
+  /** Whether it is sent in chunks, of which the last one never comes. */
+  readonly stalls?: boolean;
 }
 
 /** Repeats a text up to a number of bytes. */
-function filled(text: string, bytes: number): Buffer {
-  return Buffer.alloc(Math.floor(bytes / text.length) * text.length, text);
+function filled(text: string, bytes: number, encoding: BufferEncoding = 'utf8'): Buffer {
+  return Buffer.alloc(Math.floor(bytes / text.length) * text.length, text, encoding);
 }
 
 /** The lines of a body, each of some bytes. */
@@ -42,6 +44,58 @@ const rleBlocks = Buffer.concat([
   Buffer.from('28b52ffd0038', 'hex'),
   Buffer.alloc(80_000, Buffer.from('0200100a', 'hex')),
 ]);
+
+const PROTOBUF = { path: '/otlp/v1/logs', type: 'application/x-protobuf' };
+const OTLP_JSON = { path: '/otlp/v1/logs', type: JSON_TYPE };
+
+/** A message, or a text, in a field of a protobuf message. `bytes` is what its length is said to be. */
+function field(number: number, content: string | Buffer, bytes = Buffer.byteLength(content)): Buffer {
+  const length: number[] = [];
+  for (let rest = bytes; ; rest = Math.floor(rest / 128)) {
+    length.push(rest < 128 ? rest : (rest % 128) | 128);
+    if (rest < 128) break;
+  }
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), Buffer.from(content)]);
+}
+
+/** An attribute of a log record. */
+function attribute(key: string, value: string): Buffer {
+  return field(6, Buffer.concat([field(1, key), field(2, field(1, value))]));
+}
+
+/** A request with log records of Claude Code, which all have the same bytes. */
+function recordsOf(content: Buffer, count = 1): Buffer {
+  const records = filled(field(2, content).toString('latin1'), field(2, content).length * count, 'latin1');
+  const service = Buffer.concat([field(1, 'service.name'), field(2, field(1, 'claude-code'))]);
+  return field(1, Buffer.concat([field(1, field(1, service)), field(2, records)]));
+}
+
+/** What a log record of Claude Code needs. */
+const plainRecord = () =>
+  Buffer.concat([
+    attribute('event.name', 'user_prompt'),
+    attribute('event.timestamp', new Date(Date.now() - 3_600_000).toISOString()),
+    attribute('session.id', 's-1'),
+  ]);
+
+function jsonRecords(record: string, count = 1): Buffer {
+  return Buffer.from(
+    `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${Array.from({ length: count }, () => record).join(',')}]}]}]}`,
+  );
+}
+
+/** Lists in lists, as the value of an attribute. */
+function nested(levels: number): Buffer {
+  // From the inside out, in one buffer: each level has its length before it.
+  const parts: Buffer[] = [];
+  for (let [level, bytes] = [0, 0]; level < levels; level += 1) {
+    const inner = field(1, '', bytes);
+    const outer = field(5, '', bytes + inner.length);
+    parts.push(inner, outer);
+    bytes += inner.length + outer.length;
+  }
+  return Buffer.concat(parts.reverse());
+}
 
 /** Bodies that once made the service slow, large or silent, and some that come near. */
 export const HOSTILE: readonly Hostile[] = [
@@ -133,6 +187,94 @@ export const HOSTILE: readonly Hostile[] = [
   },
   { name: 'zstd: 20,000 RLE blocks', body: () => rleBlocks, encoding: 'zstd' },
   { name: 'zstd: 20,000 frames', body: () => frames(20_000), encoding: 'zstd' },
+  { name: 'otlp: 200 MiB of zeros', body: () => Buffer.alloc(200 * MIB), ...PROTOBUF },
+  { name: 'otlp: 200 MiB of spaces', body: () => Buffer.alloc(200 * MIB, ' '), ...OTLP_JSON },
+  {
+    name: 'otlp: gzip that ends early',
+    body: () => gzipSync(recordsOf(plainRecord())).subarray(0, 60),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 99,999 records that become events',
+    body: () =>
+      recordsOf(Buffer.concat([plainRecord(), attribute('user.email', 'x'.repeat(ROOM - 100))]), 99_999),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: a record with an attribute of 60 MiB',
+    body: () => recordsOf(attribute('prompt', 'x'.repeat(60 * MIB))),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 20 records with an attribute of 3 MiB that is kept',
+    body: () => recordsOf(Buffer.concat([plainRecord(), attribute('session.id', 'x'.repeat(3 * MIB))]), 20),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: records with 100,000 attributes',
+    body: () =>
+      recordsOf(Buffer.concat([plainRecord(), filled(field(6, '').toString('latin1'), 200_000)]), 100),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 2,000 records with 10,000 attributes each',
+    body: () =>
+      recordsOf(Buffer.concat([plainRecord(), filled(field(6, '').toString('latin1'), 16_000)]), 2000),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 100,000 attributes as JSON',
+    body: () => jsonRecords(`{"attributes":[${'{},'.repeat(100_000)}{}]}`, 100),
+    ...OTLP_JSON,
+  },
+  {
+    name: 'otlp: tool_input of 64 KiB, nested 32,000 deep',
+    body: () =>
+      recordsOf(
+        Buffer.concat([plainRecord(), attribute('tool_input', '['.repeat(32_000) + ']'.repeat(32_000))]),
+        900,
+      ),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 99,999 resources',
+    body: () => filled(field(1, '').toString('latin1'), 199_998),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 20 million resources',
+    body: () => filled(field(1, '').toString('latin1'), 60 * MIB),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: a resource with 20 million attributes',
+    body: () => field(1, field(1, filled(field(1, '').toString('latin1'), 60 * MIB))),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 5 million resources as JSON',
+    body: () => Buffer.from(`{"resourceLogs":[${'{},'.repeat(5_000_000)}{}]}`),
+    ...OTLP_JSON,
+  },
+  {
+    name: 'otlp: a value nested 500,000 deep',
+    body: () => recordsOf(field(6, Buffer.concat([field(1, 'a'), field(2, nested(500_000))]))),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: nested 15 million deep as JSON',
+    body: () => Buffer.from(`{"resourceLogs":${'['.repeat(15 * MIB)}${']'.repeat(15 * MIB)}}`),
+    ...OTLP_JSON,
+  },
+  { name: 'otlp: groups nested 30 million deep', body: () => Buffer.alloc(30 * MIB, 0x1b), ...PROTOBUF },
+  { name: 'otlp: a length of 4 GiB', body: () => field(1, 'x'.repeat(100), 2 ** 32 - 1), ...PROTOBUF },
+  { name: 'otlp: numbers of 60 MiB without an end', body: () => Buffer.alloc(60 * MIB, 0xff), ...PROTOBUF },
+  {
+    name: 'otlp: chunks that stop coming',
+    body: () => recordsOf(plainRecord(), 5000),
+    ...PROTOBUF,
+    stalls: true,
+  },
   {
     name: 'hook: 1 MiB of empty arrays',
     body: () =>

@@ -33,7 +33,7 @@ interface Answered {
 
 function send(
   service: Service,
-  { path = '/api/v1/events', type = NDJSON, encoding = 'gzip' }: Hostile,
+  { path = '/api/v1/events', type = NDJSON, encoding = 'gzip', stalls = false }: Hostile,
   payload: Buffer,
 ): Promise<Answered> {
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ function send(
       headers: {
         authorization: `Bearer ${service.key}`,
         'content-type': type,
-        'content-length': payload.length,
+        ...(stalls ? {} : { 'content-length': payload.length }),
         ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
       },
     });
@@ -61,7 +61,8 @@ function send(
       end(String(answer.statusCode));
     });
     sent.on('error', (error) => end(error.message));
-    sent.end(payload);
+    if (stalls) sent.write(payload.subarray(0, payload.length / 2));
+    else sent.end(payload);
   });
 }
 
@@ -111,6 +112,11 @@ class Watch {
   }
 }
 
+/** Whether a status is one that a body can get: a 503 is to be sent again, any other 5xx would be a fault of the service. */
+function isAnswer(status: string): boolean {
+  return status !== 'none' && (!status.startsWith('5') || status === '503');
+}
+
 /** Whether all that was acknowledged is settled; false when that takes too long. */
 async function isSettled(data: string): Promise<boolean> {
   const started = performance.now();
@@ -151,7 +157,7 @@ export async function hostile(root: string, [part = '']: readonly string[]): Pro
       rmSync(data, { recursive: true });
       const growth = (bytes - before) / 1e6;
       const holds =
-        slowest <= BARS.healthMs && memory <= BARS.memory && growth <= BARS.growth && status !== 'none';
+        slowest <= BARS.healthMs && memory <= BARS.memory && growth <= BARS.growth && isAnswer(status);
       if (!holds) failures += 1;
       console.log(
         `${holds ? 'ok  ' : 'FAIL'} ${one.name}: ${status}, ${Math.round(ms)} ms; ${Math.round(slowest)} ms, ${memory} MiB, ${growth.toFixed(0)} MB [${Math.round(watch.slowest)} ms, ${watch.memory} MiB, ${((watch.bytes - before) / 1e6).toFixed(0)} MB${settled ? '' : ', not settled'}]`,

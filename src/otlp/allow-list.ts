@@ -53,8 +53,19 @@ export function keep(into: Scalar[], name: string, read: () => Scalar): void {
   if (kept === undefined) return;
   const value = read();
   if (value === undefined) return;
-  if (kept.place !== undefined) into[kept.place] = value;
-  for (const { member, place } of kept.within) into[place] = within(value, member) ?? into[place];
+  if (kept.place !== undefined) into[kept.place] = shortened(value);
+  for (const { member, place } of kept.within) {
+    const found = within(value, member);
+    if (found !== undefined) into[place] = shortened(found);
+  }
+}
+
+/** No member of an event may be half as long: characters. */
+const KEPT_CHARACTERS = 4096;
+
+/** A text, as far as it is kept: what is longer breaks a rule in any case. */
+export function shortened(text: string): string {
+  return text.length > KEPT_CHARACTERS ? text.slice(0, KEPT_CHARACTERS) : text;
 }
 
 const NAMES = KEPT.map((name) => `${JSON.stringify(name)}:`);

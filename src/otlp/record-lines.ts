@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LEVELS_AT_MOST } from '../json-depth.js';
-import { jsonOf } from './allow-list.js';
+import { jsonOf, shortened } from './allow-list.js';
 import { type Known, knownOf } from './known-names.js';
 import type { Sessions, Settings } from './session-settings.js';
 import type { Piece, Signal, Telemetry } from './telemetry.js';
@@ -56,8 +56,9 @@ export class RecordLines {
     if (known.name === 'invoke_agent') this.agents.push({ at: this.lines.length, span: record });
     if (STARTERS.includes(known.name)) this.starters.add(idOf(record.traceId, record.spanId));
     const { agent, name } = known;
-    const plain = { agent, name, signal: this.signal, time, start, value, kind };
-    const ids = { trace_id: record.traceId, span_id: record.spanId };
+    const plain = { agent, name, signal: this.signal, time, start, value: value && shortened(value), kind };
+    const [trace_id, span_id] = [record.traceId, record.spanId].map((id) => id && shortened(id));
+    const ids = { trace_id, span_id };
     const content = `${JSON.stringify({ ...plain, ...ids }).slice(0, -1)},"attributes":${jsonOf(attributes)}}`;
     const user = userId === null ? '' : `"user":${JSON.stringify(userId)},`;
     this.lines.push(

@@ -18,12 +18,14 @@ export class BodyMemory {
   async with<T>(body: Readable, encoding: Encoding, work: (body: Buffer) => Promise<T>): Promise<T> {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let refusal: Error | undefined;
     const take = async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) {
         bytes += piece.length;
         this.held += piece.length;
-        if (bytes > UNPACKED_BYTES) throw new TooLarge();
-        if (this.held > HELD_BYTES) throw new InboxFull();
+        if (bytes > UNPACKED_BYTES) refusal = new TooLarge();
+        else if (this.held > HELD_BYTES) refusal = new InboxFull();
+        if (refusal !== undefined) throw refusal;
         chunks.push(piece);
       }
     };
@@ -36,6 +38,8 @@ export class BodyMemory {
       else await pipeline(sent, createGunzip(), take);
       return await work(Buffer.concat(chunks));
     } catch (error) {
+      // TRICKY: leaving the loop destroys what unpacks, and the pipeline may tell of that instead.
+      if (refusal !== undefined) throw refusal;
       if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
       throw error;
     } finally {

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { TooLarge } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
 import { EventCheck, membersOf } from '../ingest/event-check.js';
 import { type Fault, SENTENCES } from '../ingest/event-members.js';
@@ -10,8 +11,10 @@ import { type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
 /** After that long others have their turn: milliseconds. */
 const TURN_MS = 5;
 
-/** How many records are mapped together. Data points are never separated, because several of them can be one event. */
-const MAPPED_TOGETHER: Readonly<Record<Signal, number>> = { logs: 2000, traces: 2000, metrics: Infinity };
+/** How many records are mapped together, and how long their lines are together: characters. */
+const MAPPED_TOGETHER = { records: 2000, characters: 4 << 20 };
+/** Data points are never separated, because several of them can be one event. An export has some hundred: characters. */
+const DATA_POINTS_AT_MOST = 8 << 20;
 
 const TOO_LARGE_RECORD = `A record must have at most ${RECORD_BYTES / 2 ** 20} MiB, 100 levels and 50000 values.`;
 const CUMULATIVE =
@@ -53,13 +56,13 @@ export async function settle(
   mapper: RequestMapper,
   inbox: Inbox,
 ): Promise<Outcome> {
+  if (signal === 'metrics' && lines.reduce((sum, { length }) => sum + length, 0) > DATA_POINTS_AT_MOST)
+    throw new TooLarge();
   const check = new EventCheck(sender.orgId, sender.receivedAt);
   const judged: Judged = { kept: [], mapped: new Set(), faults: new Map() };
   for (const section of new Set(sections)) {
     const all = [...lines.keys()].filter((place) => sections[place] === section);
-    const step = Math.min(MAPPED_TOGETHER[signal], all.length);
-    for (let first = 0; first < all.length; first += step) {
-      const places = all.slice(first, first + step);
+    for (const places of signal === 'metrics' ? [all] : parted(all, lines)) {
       const events = await mapper.mapTogether(
         places.map((place) => lines[place] ?? ''),
         section,
@@ -81,6 +84,25 @@ export async function settle(
     ignored: ignored + cumulative + lines.length - mapped.size,
     message: messages.join(' '),
   };
+}
+
+/** The places of lines, as many at a time as are mapped together. */
+function* parted(places: readonly number[], lines: readonly string[]): Generator<number[]> {
+  let part: number[] = [];
+  let characters = 0;
+  for (const place of places) {
+    const { length } = lines[place] ?? '';
+    const isFull =
+      part.length === MAPPED_TOGETHER.records || characters + length > MAPPED_TOGETHER.characters;
+    if (isFull && part.length > 0) {
+      yield part;
+      part = [];
+      characters = 0;
+    }
+    part.push(place);
+    characters += length;
+  }
+  yield part;
 }
 
 interface Judged {

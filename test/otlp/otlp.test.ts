@@ -411,7 +411,7 @@ describe('a request', () => {
       [400, '{}', { 'content-encoding': 'gzip' }],
       [401, '{}', { authorization: 'Bearer dbk_nothing' }],
       [401, '', { ...PROTOBUF, authorization: '' }],
-      [413, gzipSync(Buffer.alloc((64 << 20) + 1, ' ')), { 'content-encoding': 'gzip' }],
+      [413, gzipSync(Buffer.alloc(80 << 20, ' ')), { 'content-encoding': 'gzip' }],
       [415, '{}', { 'content-encoding': 'br' }],
       [415, 'a,b', { 'content-type': 'text/csv' }],
     ];
@@ -475,6 +475,25 @@ describe('a request', () => {
     const answer = await receiver.post('logs', body);
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
     expect(await receiver.events()).toEqual([]);
+  });
+
+  test('with more than is mapped together is taken in parts, and of a long text only the beginning', async () => {
+    const receiver = await Receiver.start(NOW);
+    const long = 'x'.repeat(3 << 20);
+    const records = Array.from({ length: 2100 }, (_, index) =>
+      claude('user_prompt', { 'prompt.id': `p-${index}`, 'session.id': index < 15 ? long : 's-1' }),
+    );
+    const { json } = await receiver.post('logs', logs(CLAUDE, records));
+    expect(json()).toMatchObject({ partialSuccess: { rejectedLogRecords: '15' } });
+    expect(await receiver.events()).toHaveLength(2085);
+    const points = Array.from({ length: 2500 }, (_, value) => ({
+      value,
+      attributes: { type: 'input', model: 'm'.repeat(1000), 'session.id': 's-1' },
+    }));
+    const names = ['token.usage', 'commit.count', 'pull_request.count', 'session.count'];
+    const sums = Object.fromEntries(names.map((name) => [`claude_code.${name}`, points]));
+    const answer = await receiver.post('metrics', metrics(CLAUDE, NANOS, 1, sums));
+    expect(answer.status).toBe(413);
   });
 
   test('with a record that is too large loses only that', async () => {
