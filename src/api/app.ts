@@ -147,7 +147,7 @@ export function buildApp(
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
-  app.register(family('otlp', otlpRoutes), { ...all, metrics, prefix: '/otlp' });
+  app.register(family('otlp', otlpRoutes), { ...all, countRecords: metrics.countRecords, prefix: '/otlp' });
   app.register(family('v1', readinessRoutes), { ...all, prefix: '/api/organization' });
   return app;
 }

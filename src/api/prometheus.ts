@@ -5,6 +5,8 @@ import { staleDays } from '../aggregate/stale-days.js';
 import type { Config } from '../config.js';
 import { lastClosedDay } from '../day.js';
 import type { Inbox } from '../ingest/inbox.js';
+import type { Outcome } from '../otlp/take-telemetry.js';
+import type { Signal } from '../otlp/telemetry.js';
 import type { Store } from '../store/store.js';
 import { ApiError } from './errors.js';
 
@@ -81,12 +83,10 @@ export class Metrics {
   }
 
   /** Counts the records of a request over OTLP, by what became of them. */
-  countRecords(
-    signal: string,
-    outcomes: Readonly<Record<'accepted' | 'rejected' | 'ignored', number>>,
-  ): void {
-    for (const [outcome, records] of Object.entries(outcomes)) this.records.inc({ signal, outcome }, records);
-  }
+  readonly countRecords = (signal: Signal, { accepted, rejected, ignored }: Outcome): void => {
+    for (const [outcome, records] of Object.entries({ accepted, rejected, ignored }))
+      this.records.inc({ signal, outcome }, records);
+  };
 
   /** Measures the requests of a service, and on a scrape its store and inbox. */
   watch(app: FastifyInstance, { store, inbox }: { store: Store; inbox: Inbox }): void {

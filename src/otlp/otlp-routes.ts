@@ -5,7 +5,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError, PROTOBUF_TYPE } from '../api/errors.js';
-import type { Metrics } from '../api/prometheus.js';
 import { NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
 import { encodingOf, FULL, goneOf, type InboxDeps } from '../ingest/event-routes.js';
@@ -116,11 +115,12 @@ const ROUTES: Readonly<Record<Signal, Route>> = {
 
 /** What these routes work with. */
 export interface OtlpDeps extends InboxDeps {
-  readonly metrics: Pick<Metrics, 'countRecords'>;
+  /** Hears what became of the records of a request. */
+  readonly countRecords: (signal: Signal, outcome: Outcome) => void;
 }
 
 /** Telemetry over OTLP/HTTP (sources.md 2). */
-export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, metrics }) => {
+export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, countRecords }) => {
   const mapper = new RequestMapper(OTLP);
   app.addHook('onClose', () => mapper.close());
   const memory = new BodyMemory();
@@ -178,8 +178,7 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
         const outcome = await take(signal, request, goneOf(reply)).catch((error) => {
           throw refusalOf(error, request);
         });
-        const { accepted, rejected: refused, ignored } = outcome;
-        metrics.countRecords(signal, { accepted, rejected: refused, ignored });
+        countRecords(signal, outcome);
         const isSilent = outcome.rejected === 0 && outcome.message === '';
         const count = BigInt(outcome.rejected);
         if (request.mediaType === PROTOBUF_TYPE)
