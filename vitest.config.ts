@@ -13,6 +13,7 @@ const PROGRAM = [
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
+  'test/mcp-program.test.ts',
   'test/new-version.test.ts',
   'test/processes.test.ts',
   'test/service.test.ts',

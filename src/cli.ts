@@ -28,6 +28,7 @@ const COMMANDS: Readonly<
   me: () => import('./command/me.js'),
   config: () => import('./command/show-config.js'),
   sql: () => import('./command/sql.js'),
+  mcp: () => import('./command/mcp.js'),
   backup: () => import('./command/backup.js'),
   readiness: () => import('./command/readiness.js'),
   agent: () => import('./command/agent.js'),

@@ -76,6 +76,7 @@ export async function serve(
       settle,
       setAside: async () => inbox.setAside,
       clock,
+      app: serving,
     });
     inbox.start(store, {
       failed: (err) => serving.log.error({ err }, 'could not settle waiting events'),

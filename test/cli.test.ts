@@ -669,6 +669,7 @@ test('docs/commands.md has the help of every command', async () => {
     ['me'],
     ['config'],
     ['sql'],
+    ['mcp'],
     ['backup'],
     ['restore'],
     ['readiness'],

@@ -10,7 +10,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/store'],
   ['src/api', 'src/lake'],
   ['src/ingest', 'src/readiness', 'src/sql'],
-  ['src/hooks', 'src/otlp'],
+  ['src/hooks', 'src/mcp', 'src/otlp'],
   ['src/collect', 'src/computers', 'src/controls'],
   ['src/aggregate', 'src/backup'],
   ['src/api/prometheus.ts'],

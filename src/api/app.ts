@@ -16,6 +16,7 @@ import { SecretKey } from '../controls/secret-key.js';
 import { UsageError } from '../exit.js';
 import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
+import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
@@ -145,6 +146,7 @@ export function buildApp(
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
   app.register(family('v1', statusRoutes), { ...all, prefix: '/api/v1/status' });
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
+  app.register(family('v1', mcpRoutes), { ...all, prefix: '/mcp' });
   app.register(family('v1', eventRoutes), { ...all, prefix: '/api/v1' });
   app.register(family('v1', hookRoutes), { ...all, prefix: '/api/v1/hooks' });
   app.register(family('otlp', otlpRoutes), { ...all, countRecords: metrics.countRecords, prefix: '/otlp' });

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { VERSION } from '../package-root.js';
 import { forbiddenTo } from './auth.js';
 import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
+import { withoutIntegerLimits } from './integer-limits.js';
 import { type Described, finish, type JsonSchema } from './openapi-document.js';
 import { type Action, may, Role } from './roles.js';
 
@@ -17,13 +18,7 @@ const REQUEST_ID = 'req_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
 const TAGGED = { etag: 'W/"jpxGxhvQ2aXo3rC0Zq4J8g"', 'cache-control': 'private, no-cache' };
 
-const zodToJsonConfig: z.core.ToJSONSchemaParams = {
-  override: ({ jsonSchema }) => {
-    // The limits of all integers say nothing about this one.
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  },
-};
+const zodToJsonConfig: z.core.ToJSONSchemaParams = { override: withoutIntegerLimits };
 const toJson = createJsonSchemaTransform({ zodToJsonConfig });
 const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig });
 

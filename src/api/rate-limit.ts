@@ -2,6 +2,7 @@ import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from './auth.js';
 import { ApiError } from './errors.js';
+import { trustedCaller } from './trusted-caller.js';
 
 /** How many credentials and addresses are counted at a time. The least recent is forgotten first. */
 const COUNTED_AT_MOST = 20_000;
@@ -27,7 +28,8 @@ export function limitRequests(app: FastifyInstance, authenticator: Authenticator
       }
     },
     // A flood from an address must not make its health checks fail and restart the service. They cost next to nothing.
-    allowList: ({ routeOptions }) => routeOptions.config?.isHealthCheck === true,
+    allowList: ({ routeOptions }) =>
+      routeOptions.config?.isHealthCheck === true || trustedCaller.getStore() !== undefined,
     errorResponseBuilder: (_, { max, ttl }) =>
       new ApiError(
         429,

@@ -7,12 +7,13 @@ import { type Authenticator, type Caller, requireAction } from './auth.js';
 import { answerErrors, refuseOtherMethods, wrongMediaType } from './error-replies.js';
 import { ApiError, type ErrorStatus, type Family } from './errors.js';
 import type { Action } from './roles.js';
+import { trustedCaller } from './trusted-caller.js';
 
 /** What all routes use. */
 export interface ApiDeps {
   readonly store: Store;
   readonly config: Config;
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, 'identify'>;
   /** Decides from which addresses an organization accepts requests. */
   readonly addresses: { isAllowed(orgId: string, ip: string): Promise<boolean> };
   /** Unix milliseconds. */
@@ -71,9 +72,13 @@ export function family<Deps extends ApiDeps>(
   routes: FastifyPluginAsyncZod<Deps>,
 ): FastifyPluginAsyncZod<Deps> {
   return async (app, deps) => {
-    app.addHook('onRequest', async (request: FastifyRequest) => {
-      request.caller = await (request.identified ?? deps.authenticator.identify(request));
-      await requireAddress(request, request.caller.orgId, deps);
+    app.addHook('onRequest', async (request: FastifyRequest, reply) => {
+      const trusted = trustedCaller.getStore();
+      request.caller =
+        trusted?.caller ?? (await (request.identified ?? deps.authenticator.identify(request)));
+      if (trusted === undefined) await requireAddress(request, request.caller.orgId, deps);
+      // Routes notice it as they notice a connection that closes.
+      trusted?.left.addEventListener('abort', () => reply.raw.destroy());
       const { action } = request.routeOptions.config;
       if (action !== undefined) requireAction(request.caller, action);
     });

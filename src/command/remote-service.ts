@@ -69,11 +69,21 @@ export class RemoteService {
 
   /** The answer of the service to a POST, as it arrives. Throws what it said when it refused. */
   async post(path: string, body: object, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
-    const headers = { ...this.headersOf(body), accept };
-    const answer = await this.open('POST', new URL(path, this.base), headers, send(body), signal);
+    const answer = await this.begin('POST', path, { body, accept }, signal);
     if (answer.statusCode === 200) return answer;
     this.bodyOf({ status: answer.statusCode ?? 0, body: parsed(await text(answer)) });
     return answer;
+  }
+
+  /** The answer of the service to a request, as it arrives, whatever its status. */
+  begin(
+    method: string,
+    path: string,
+    { body, accept }: { readonly body?: object | undefined; readonly accept: string },
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const headers = { ...this.headersOf(body), accept };
+    return this.open(method, new URL(path, this.base), headers, send(body), signal);
   }
 
   /** Sends a readiness report, and answers it as it is kept. */

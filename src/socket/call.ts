@@ -13,6 +13,7 @@ const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'create
 const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'status',
   'report',
+  'callTool',
   'verifyLake',
   'listKeys',
   'getControls',
@@ -32,18 +33,19 @@ async function settleInbox(config: Config, clock: () => number, store: Store): P
   }
 }
 
-/** Runs a command: in the process that has the database open, else here. */
+/** Runs a command: in the process that has the database open, else here. Once the signal aborts, its result is of no use. */
 export async function call<Name extends CommandName>(
   config: Config,
   clock: () => number,
   name: Name,
   args: CommandArguments<Name>,
   progress: Progress = () => {},
+  signal?: AbortSignal,
 ): Promise<CommandResult<Name>> {
   let answer: unknown;
   const isAnswered = async () => {
     try {
-      answer = await ask(config.data, name, args, progress);
+      answer = await ask(config.data, name, args, progress, signal);
       return true;
     } catch (error) {
       if (error instanceof Nobody) return false;
@@ -69,7 +71,10 @@ export async function call<Name extends CommandName>(
       return Acknowledged.look(config.data, clock);
     };
     const context = { store, config, lake, settle, setAside, clock };
-    return (await runCommand(context, name, args, progress)) as CommandResult<Name>;
+    const isLeft = new Promise<void>((resolve) => {
+      signal?.addEventListener('abort', () => resolve());
+    });
+    return (await runCommand(context, name, args, progress, isLeft)) as CommandResult<Name>;
   } catch (error) {
     const { sentenceOfQuery } = await import('../store/database-file.js');
     throw sentenceOfQuery(error, config.data);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { newestRun, runBuild } from '../aggregate/build-run.js';
 import { organizationStatus } from '../aggregate/organization-status.js';
@@ -34,6 +35,8 @@ export interface Context {
   readonly setAside: () => Promise<readonly SetAside[]>;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** The routes of the service; undefined where none runs. */
+  readonly app?: FastifyInstance;
 }
 
 /** The arguments that each command takes, as they cross from one process to another. */
@@ -86,6 +89,12 @@ export const Arguments = {
     from: z.int().min(0).optional(),
     to: z.int().min(0).optional(),
   }),
+  callTool: z.strictObject({
+    /** By default the only organization. */
+    orgId: z.string().optional(),
+    name: z.string(),
+    args: z.record(z.string(), z.unknown()),
+  }),
   hold: z.strictObject({ id: z.uuid() }),
 };
 
@@ -101,14 +110,20 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, new SecretKey(config), clock);
 }
 
-/** The rows of an answer with the organization and the range that they are for, and a sentence if the range has no data. */
-async function printedReport({ store, config, clock }: Context, { answer, ...asked }: Of<'report'>) {
-  const { historyStart } = config;
-  const organizations = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
-  const orgId = knownOrganization(
-    asked.orgId,
-    organizations.map(({ org_id }) => String(org_id)),
+/** The organization of a name, or the only one. Throws a UsageError that lists those that there are. */
+async function organizationOf({ store }: Context, orgId: string | undefined): Promise<string> {
+  const found = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
+  return knownOrganization(
+    orgId,
+    found.map(({ org_id }) => String(org_id)),
   );
+}
+
+/** The rows of an answer with the organization and the range that they are for, and a sentence if the range has no data. */
+async function printedReport(context: Context, { answer, ...asked }: Of<'report'>) {
+  const { store, config, clock } = context;
+  const { historyStart } = config;
+  const orgId = await organizationOf(context, asked.orgId);
   const found = await store.select(readSql('state/data_days.sql'), {
     org_id: orgId,
     from: { day: historyStart },
@@ -178,6 +193,18 @@ export const commands = {
     const newer = to ?? (await controls.current(orgId)).revision;
     const older = from ?? Math.max(0, newer - 1);
     return { from: older, to: newer, differences: await controls.difference(orgId, older, newer) };
+  },
+  /** Ended when nobody waits for it any more. */
+  callTool: async (
+    context: Context,
+    { orgId, ...called }: Of<'callTool'>,
+    _: Progress,
+    isLeft: Promise<void>,
+  ) => {
+    const left = new AbortController();
+    isLeft.then(() => left.abort());
+    const { callLocally } = await import('../mcp/local-tools.js');
+    return callLocally(context, { ...called, orgId: await organizationOf(context, orgId) }, left.signal);
   },
   /** Its progress is the instant since when the files stay as they are, for as long as somebody waits for its end. */
   hold: ({ store, config, clock }: Context, { id }: Of<'hold'>, progress: Progress, isLeft: Promise<void>) =>

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { ApiError, type ErrorStatus } from '../api/errors.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { mediaTypeOf } from '../api/send-answer.js';
-import { type SqlForm, SqlParameter } from './query-job.js';
+import type { SqlForm } from './query-job.js';
 import { Queries } from './query-pool.js';
 import { BUSY, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
 import { describeTables, SqlTable } from './sql-tables.js';
+import { bodyOf, TableQuery } from './sql-tools.js';
 
 /** The formats of answers by their media types; the first is the default. */
 const FORMS = {
@@ -83,7 +84,6 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
   const queries = new Queries(config, (cause) => app.log.error({ cause }, 'a query failed'));
   app.addHook('onClose', async () => queries.close());
 
-  const paramsSentence = `must be a list or an object of at most ${limits.params} texts, numbers, booleans or nulls`;
   app.post(
     '',
     {
@@ -105,25 +105,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
         summary: 'Answer a SELECT on the events and day tables',
         description:
           "DuckDB answers from the organization's published days. An answer that fails after its first bytes breaks off without an end.",
-        body: z.strictObject({
-          sql: z
-            .string()
-            .min(1)
-            .meta({
-              description: 'one SELECT',
-              examples: [
-                'SELECT day, sum(tool_calls) AS tool_calls FROM users WHERE day >= $from GROUP BY day ORDER BY day',
-              ],
-            }),
-          params: z
-            .union([z.array(SqlParameter), z.record(z.string(), SqlParameter)], paramsSentence)
-            .refine((params) => Object.keys(params).length <= limits.params, paramsSentence)
-            .optional()
-            .meta({
-              description: 'values of its parameters: by name for $name, or in a list for ? and $1',
-              examples: [{ from: '2026-06-01' }],
-            }),
-        }),
+        body: bodyOf(limits),
         response: { 200: Answer },
       },
     },
@@ -152,12 +134,21 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       schema: {
         tags: ['sql'],
         summary: 'The tables and views that SQL can read, with their columns',
+        querystring: TableQuery,
         response: { 200: z.object({ data: z.array(SqlTable) }) },
       },
     },
-    async () => {
+    async ({ query: { name } }) => {
       tables ??= describeTables(config.prices);
-      return { data: await tables };
+      const all = await tables;
+      if (name === undefined) return { data: all };
+      const data = all.filter((table) => table.name === name);
+      if (data.length === 0)
+        throw new ApiError(
+          400,
+          `There is no table ${name}: use ${all.map((table) => table.name).join(', ')}.`,
+        );
+      return { data };
     },
   );
 };

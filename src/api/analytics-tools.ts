@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { type Day, isDay } from '../day.js';
+import { ANSWERS, type Answer, GROUPS, isPaged } from './answer-names.js';
+import { limitOf } from './page-limit.js';
+import type { RouteTool, ToolText } from './route-tool.js';
+
+const A_DAY = 'must be a calendar date as YYYY-MM-DD';
+const A_CURSOR = 'must be a user id of 1 to 128 characters';
+
+const day = (description: string, example: string) =>
+  z
+    .string(A_DAY)
+    .refine(isDay, A_DAY)
+    .meta({ description, format: 'date', examples: [example] });
+
+export const Range = {
+  startDate: day('first day, in UTC', '2026-06-01'),
+  endDate: day('last day, in UTC: yesterday or earlier', '2026-06-07'),
+};
+
+export const RANGE_ERRORS = { 400: `The parameter startDate is required: it ${A_DAY}.` };
+
+const Page = {
+  limit: limitOf('users per page'),
+  cursor: z
+    .string(A_CURSOR)
+    .min(1, A_CURSOR)
+    .max(128, A_CURSOR)
+    .meta({ description: 'next_cursor of the previous page', examples: ['ada'] })
+    .optional(),
+};
+
+/** All query parameters; each endpoint takes some of them. */
+export interface Query {
+  readonly startDate: Day;
+  readonly endDate: Day;
+  readonly group_by?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** The query parameters of an answer's endpoint. */
+export function queryOf(answer: Answer): z.ZodType<Query> {
+  const groups = GROUPS[answer];
+  const Grouped = {
+    ...Range,
+    group_by: z
+      .enum(groups, `must be ${groups.join(', ')} or absent`)
+      .meta({ description: 'one row per group and day instead of one per day', examples: groups.slice(0, 1) })
+      .optional(),
+  };
+  const shape = groups.length > 0 ? Grouped : Range;
+  return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
+}
+
+/** What the endpoints answer, for the reference and for AI agents. */
+export const SUMMARIES: Record<Answer, string> = {
+  tokens: 'Tokens and credits per day',
+  tools: 'Tools, MCP servers, skills, commands, hooks and autonomy per day',
+  activity: 'Active users, sessions and messages per day',
+  productivity: 'Files, languages, commits and pull requests per day',
+  users: 'Users on the days on which they were active, in pages',
+  quality: 'How far the numbers of each day can be trusted',
+  coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
+};
+
+export const ME = "The caller's own rows of /users";
+export const TODAY = 'The open day so far, counted on request';
+
+const REPORT: ToolText = {
+  name: 'report',
+  title: 'Daily numbers',
+  about:
+    'One answer of the analytics API, exact for each UTC day: one row per day, or per user and day for users and me. Use it for what happened day by day. billable_tokens are credits of the rate card, neither tokens nor dollars. A day without events is a row of zeros; a day that is not built yet has no row.',
+};
+
+const COVERAGE: ToolText = {
+  name: 'coverage',
+  title: 'Who reports, and how',
+  about:
+    'Which coding agents and channels (transcripts, hooks, telemetry) reported events of which users, per user, day and agent. Use it when numbers look too low or someone is missing.',
+};
+
+/** The endpoints as tools for AI agents. */
+export const analyticsTools: readonly RouteTool[] = [
+  ...ANSWERS.map((answer) => ({
+    ...(answer === 'coverage'
+      ? { tool: COVERAGE }
+      : { tool: REPORT, answer: { name: answer, about: SUMMARIES[answer] } }),
+    path: answer,
+    action: 'read analytics' as const,
+    input: queryOf(answer),
+  })),
+  {
+    tool: REPORT,
+    answer: { name: 'me', about: ME },
+    path: 'me',
+    action: 'read its own analytics' as const,
+    input: z.strictObject(Range),
+  },
+  {
+    tool: REPORT,
+    answer: { name: 'today', about: TODAY },
+    path: 'today',
+    action: 'read analytics' as const,
+    input: z.strictObject({}),
+  },
+].map((tool) => ({
+  ...tool,
+  method: 'GET',
+  path: `/api/v1/analytics/${tool.path}`,
+  form: 'application/json',
+  rest: 'ask for fewer days or another group_by, or use sql',
+}));

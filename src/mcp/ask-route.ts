@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../api/auth.js';
+import { trustedCaller } from '../api/trusted-caller.js';
+
+/** A request of a route. */
+export interface Asked {
+  readonly method: 'GET' | 'POST';
+  /** With the query. */
+  readonly path: string;
+  readonly body?: object | undefined;
+  /** The media type of the answer. */
+  readonly accept: string;
+  /** How much of the answer is read. */
+  readonly bytes: number;
+}
+
+/** An answer of a route. */
+export interface Told {
+  readonly status: number;
+  readonly text: string;
+  /** Whether `text` is all of it; else it is its beginning, and may end within a character. */
+  readonly isWhole: boolean;
+}
+
+/** Asks a route. Rejected if the answer breaks off, or once the signal aborts. */
+export type AskRoute = (asked: Asked, signal: AbortSignal) => Promise<Told>;
+
+/** Reads the beginning of an answer, and lets go of the rest: whoever computes it stops. */
+export async function readBeginning(
+  body: Readable,
+  most: number,
+): Promise<{ text: string; isWhole: boolean }> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    // Leaving the loop destroys the stream.
+    if (bytes > most) break;
+  }
+  return { text: Buffer.concat(pieces).subarray(0, most).toString(), isWhole: bytes <= most };
+}
+
+/** Asks the routes of this process for somebody who was let in. */
+export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): AskRoute {
+  return async ({ method, path, body, accept, bytes }, signal) => {
+    const read = new AbortController();
+    const left = AbortSignal.any([signal, read.signal]);
+    const request = {
+      method,
+      url: path,
+      headers: { host: 'localhost', accept },
+      ...(body === undefined ? {} : { payload: body }),
+      payloadAsStream: true,
+    } as const;
+    // TRICKY: it begins when it is awaited, which must be in here.
+    const answer = await trustedCaller.run({ caller, left }, async () => await app.inject(request));
+    try {
+      return { status: answer.statusCode, ...(await readBeginning(answer.stream(), bytes)) };
+    } finally {
+      // Nobody reads the rest.
+      read.abort();
+    }
+  };
+}
