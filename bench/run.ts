@@ -6,6 +6,7 @@ import { engines } from './engines.js';
 import { events } from './events.js';
 import { hostile } from './hostile.js';
 import { ingest } from './ingest.js';
+import { laptops } from './laptops.js';
 import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
 import { serve } from './serve.js';
@@ -20,6 +21,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   transcripts,
   ccusage,
   collect,
+  laptops,
   engines,
   serve,
   'empty-days': emptyDays,

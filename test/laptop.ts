@@ -1,15 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  request as sendOn,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { onTestFinished } from 'vitest';
-import { DATABASE } from '../src/data-files.js';
 import { MS_PER_DAY } from '../src/day.js';
 import { SOURCES } from '../src/ingest/source.js';
+import { builtTables } from './built-tables.js';
+import { type Network, openNetwork } from './network.js';
 import { CLI, daybook, type Ended, ended, start } from './program.js';
 import { temporaryFolder } from './world.js';
 
@@ -190,14 +197,7 @@ export class Laptop {
 export async function tablesOf(data: string): Promise<string[]> {
   const { code, stderr } = await daybook(['--data', data, 'build']);
   if (code !== 0) throw new Error(stderr);
-  const instance = await DuckDBInstance.create(join(data, DATABASE), { access_mode: 'READ_ONLY' });
-  const connection = await instance.connect();
-  const rows = await connection.runAndReadAll(
-    "SELECT day || ' ' || table_name || ' ' || row_count || ' ' || digest FROM digests WHERE org_id = 'acme' ORDER BY ALL",
-  );
-  connection.closeSync();
-  instance.closeSync();
-  return rows.getRows().map(([text]) => String(text));
+  return builtTables(data);
 }
 
 /** The day tables of a local ingest of laptops' files. */
@@ -217,9 +217,10 @@ export interface Got {
 /** A server that says what a test wants. Undefined is what a service that takes everything says. */
 export async function falseServer(
   answer: (got: Got) => { status: number; headers?: Record<string, string>; body?: unknown } | undefined,
+  certificate?: { cert: Buffer; key: Buffer },
 ): Promise<{ url: string; got: Got[] }> {
   const got: Got[] = [];
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const isPacked = request.headers['content-encoding'] === 'gzip';
     const body = await text(isPacked ? request.pipe(createGunzip()) : request);
     const one = { path: request.url ?? '', headers: request.headers, body };
@@ -232,7 +233,8 @@ export async function falseServer(
         : { status: 200, body: { accepted: events, rejected: 0, errors: [] } });
     response.writeHead(said.status, said.headers);
     response.end(said.body === undefined ? '' : JSON.stringify(said.body));
-  });
+  };
+  const server = certificate === undefined ? createServer(handle) : createSecureServer(certificate, handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -241,35 +243,52 @@ export async function falseServer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got };
 }
 
-/** A network between laptops and a server: connections can be cut, and the server can move. */
-export async function network(): Promise<{ url: string; lead: (to: string) => void; cut: () => void }> {
-  let port = 0;
-  const open = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    const onward = connect(port, '127.0.0.1');
-    for (const one of [socket, onward]) {
-      open.add(one);
-      one.on('close', () => open.delete(one)).on('error', () => {});
+/** A proxy that wants a name and a password, and leads to one server, whatever host it is asked for. `asked` is what for. */
+export async function proxyTo(url: string, credentials: string): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const onward = { host: '127.0.0.1', port: Number(new URL(url).port) };
+  const isKnown = ({ headers }: IncomingMessage) =>
+    headers['proxy-authorization'] === `Basic ${Buffer.from(credentials).toString('base64')}`;
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    if (!isKnown(request)) {
+      response.writeHead(407).end();
+      return;
     }
-    socket.on('close', () => onward.destroy());
-    onward.on('close', () => socket.destroy());
-    socket.pipe(onward).pipe(socket);
+    const { pathname } = new URL(request.url ?? '');
+    const { method, headers } = request;
+    request.pipe(
+      sendOn({ ...onward, method, headers, path: pathname }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  server.on('connect', (request, socket: Socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    if (!isKnown(request)) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    const tunnel = connect(onward, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.pipe(tunnel).pipe(socket);
+    });
+    for (const one of [socket, tunnel]) one.on('error', () => {}).on('close', () => tunnel.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cut = () => {
-    for (const socket of open) socket.destroy();
-  };
   onTestFinished(() => {
-    cut();
+    server.closeAllConnections();
     server.close();
   });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    lead: (to) => {
-      port = Number(new URL(to).port);
-    },
-    cut,
-  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** A network between laptops and a server that ends with its test. */
+export async function network(): Promise<Network> {
+  const opened = await openNetwork();
+  onTestFinished(opened.close);
+  return opened;
 }
 
 /** A folder of programs that only note what they are given, to stand first in PATH. `failing` ones end with 1. */
