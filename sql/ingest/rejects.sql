@@ -14,21 +14,28 @@ event_fault AS (
     source,
     line_no
 ),
+-- What is wrong with each line, without the line: all lines together can be larger than memory.
+line AS MATERIALIZED (
+  SELECT
+    source,
+    line_no,
+    coalesce(read_fault, CASE WHEN line IS NULL THEN 'not_json' END) AS fault,
+    json_type(line) <> 'OBJECT' AS is_no_object,
+    CASE WHEN getvariable('keeps_text') THEN left(text, 4096) END AS text
+  FROM numbered
+),
 faulty AS (
   SELECT
-    numbered.source AS source,
-    numbered.line_no AS line_no,
-    numbered.text AS text,
+    line.source AS source,
+    line.line_no AS line_no,
+    line.text AS text,
     event_fault.day AS day,
     coalesce(
-      numbered.read_fault,
-      CASE
-        WHEN numbered.line IS NULL THEN 'not_json'
-        WHEN unit <> 'document' AND json_type(numbered.line) <> 'OBJECT' THEN 'not_an_object'
-      END,
+      line.fault,
+      CASE WHEN line.is_no_object AND unit <> 'document' THEN 'not_an_object' END,
       event_fault.fault
     ) AS fault
-  FROM numbered
+  FROM line
   JOIN batch_files USING (source)
   LEFT JOIN event_fault USING (source, line_no)
 ),
@@ -58,7 +65,7 @@ SELECT
     ELSE member || ' has a value that is not accepted.'
   END AS detail,
   -- Removes credentials before cutting to the kept length: half a password could not be recognized.
-  CASE WHEN getvariable('keeps_text') THEN left(without_credentials(left(text, 4096)), 2000) END AS line
+  left(without_credentials(text), 2000) AS line
 FROM named
 JOIN batch_files USING (source)
 LEFT JOIN sentences AS sentence USING (fault)

@@ -211,28 +211,32 @@ function isReadable(bytes: Buffer): boolean {
   return true;
 }
 
-/** Writes lines into an NDJSON file, where any engine can read them whatever they hold. */
+/** Writes lines into an NDJSON file, where any engine can read them whatever they hold. Answers the bytes of its longest line. */
 export async function writeLines(
   lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
   spool: string,
-): Promise<void> {
+): Promise<number> {
   const out = await open(spool, 'w');
+  let longest = 0;
   try {
     let piece = '';
     for await (const line of lines) {
-      piece += `${JSON.stringify(line)}\n`;
+      const text = `${JSON.stringify(line)}\n`;
+      longest = Math.max(longest, Buffer.byteLength(text));
+      piece += text;
       if (piece.length < PIECE_CHARACTERS) continue;
       await out.writeFile(piece);
       piece = '';
     }
     await out.writeFile(piece);
+    return longest;
   } finally {
     await out.close();
   }
 }
 
-/** Writes the lines of files into one NDJSON file: see numberedLines. */
-export function numberLines(files: readonly NumberedFile[], spool: string, limit: number): Promise<void> {
+/** Writes the lines of files into one NDJSON file: see numberedLines. Answers the bytes of its longest line. */
+export function numberLines(files: readonly NumberedFile[], spool: string, limit: number): Promise<number> {
   async function* lines(): AsyncGenerator<NumberedLine> {
     for (const file of files) yield* numberedLines(file, limit);
   }

@@ -180,10 +180,10 @@ export class Settler {
       }));
       await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${indexOf(files)}`);
       await readSideFiles(session, source, files);
-      if (isNumbered) await numberLines(files, spool, limitOf(source));
+      let longest = isNumbered ? await numberLines(files, spool, limitOf(source)) : 0;
       const inserted = await this.insert(
         source,
-        isNumbered ? readLines(source, readNumbered(source, spool)) : readFiles(source, files),
+        isNumbered ? readLines(source, readNumbered(spool, longest)) : readFiles(source, files),
       );
       const faults = await this.faults();
       const suspects = !this.keepsRejects
@@ -194,8 +194,9 @@ export class Settler {
       await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
       let rejects: Rejects = { ...NO_REJECTS, rejected: faults.lines + faults.events };
       if (suspects.length > 0) {
-        if (!isNumbered && source.isChecked !== true) await numberLines(suspects, spool, limitOf(source));
-        const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(source, spool);
+        if (!isNumbered && source.isChecked !== true)
+          longest = await numberLines(suspects, spool, limitOf(source));
+        const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(spool, longest);
         if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
         rejects = await this.reject(source, numbered, faults);
       }

@@ -188,10 +188,13 @@ export function readEvents(source: SourceSql, lines: string, section?: string): 
   return `WITH ${texts.map(({ name, text }) => `${name} AS ${kindOf(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
 }
 
-/** Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. */
-export function readNumbered(source: SourceSql, spool: string): string {
+/**
+ * Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. `longest` is the bytes of
+ * the longest one: the reader takes several times as much memory.
+ */
+export function readNumbered(spool: string, longest: number): string {
   return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line
-    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${2 * limitOf(source) + MORE_BYTES},
+    FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${longest + MORE_BYTES},
       columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
 }
 

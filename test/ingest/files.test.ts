@@ -1,8 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
+import { ingest } from '../../src/ingest/ingest-files.js';
+import { inputFiles } from '../../src/ingest/input-files.js';
+import { CLAUDE_CODE } from '../../src/ingest/source.js';
 import type { Row } from '../../src/store/store.js';
+import { World } from '../world.js';
 import { idsOf, line, lineWith, rejectsOf, sharedWorld } from './event.js';
 
 interface FileCase {
@@ -210,5 +214,30 @@ it.each([
     accepted: 2,
     rejected: 1,
     byReason: { not_json: 1 },
+  });
+});
+
+it('a fault in a file does not take the memory of all its lines', async () => {
+  const world = await World.create({ DAYBOOK_MEMORY_MB: '1024', DAYBOOK_THREADS: '2' });
+  const folder = join(world.folder, 'projects');
+  mkdirSync(folder);
+  const content = 'x'.repeat(30_000);
+  for (const session of ['s1', 's2', 's3', 's4']) {
+    const lines = Array.from({ length: 600 }, (_, index) =>
+      JSON.stringify({
+        type: 'user',
+        uuid: `${session}-${index}`,
+        timestamp: '2026-06-10T10:00:00.000Z',
+        sessionId: session,
+        message: { role: 'user', content },
+      }),
+    );
+    writeFileSync(join(folder, `${session}.jsonl`), `${lines.join('\n')}\nno JSON\n`);
+  }
+  const files = inputFiles([folder], CLAUDE_CODE);
+  const request = { orgId: 'acme', source: CLAUDE_CODE, userId: 'ada', files };
+  expect(await ingest(world.store, request, world.clock)).toMatchObject({
+    accepted: 2400,
+    byReason: { not_json: 4 },
   });
 });
