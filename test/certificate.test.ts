@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +12,7 @@ import { S3Objects } from '../src/computers/s3.js';
 import { connectTo } from '../src/hooks/connect.js';
 import { deliver, keep, writePrivate } from '../src/hooks/spool.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
+import { certificateFor } from './certificate.js';
 import { until } from './service.js';
 import { ending, temporaryFolder, World } from './world.js';
 
@@ -23,11 +23,7 @@ const NAMED = /TLS certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\) is not trusted: s
 let url: string;
 let health = 200;
 beforeAll(async () => {
-  const folder = temporaryFolder(atEnd);
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  execFileSync('openssl', [...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const { cert, key } = certificateFor('IP:127.0.0.1', temporaryFolder(atEnd));
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, answer) => {
     answer.statusCode = request.url === '/healthz' ? health : 404;
     answer.end();

@@ -1,9 +1,8 @@
-import type { Agent, IncomingMessage, request as requestHttp } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { messageOf, UsageError } from '../exit.js';
 import { codeOf } from '../folder.js';
+import { type Answer, Outgoing, ProxyRefusal } from '../outgoing.js';
 import type { Connection, Sender } from './collect-folder.js';
 
 /** How long the service may take to answer. */
@@ -56,7 +55,7 @@ function waitOf(header: string | undefined, now: number): number | undefined {
 
 /** A service that takes events. All requests share one connection. */
 export class EventService {
-  private agent: Agent | undefined;
+  private outgoing: Outgoing | undefined;
 
   constructor(
     private readonly connection: Connection,
@@ -76,77 +75,59 @@ export class EventService {
   }
 
   close(): void {
-    this.agent?.destroy();
+    this.outgoing?.close();
   }
 
   private async ask<T>(method: string, path: string, shape: z.ZodType<T>, body?: Buffer): Promise<T> {
     const { server } = this.connection;
-    let answer: IncomingMessage;
-    let content: string;
+    let answer: Answer;
     try {
       answer = await this.request(method, path, body);
-      content = await text(answer);
     } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (error instanceof ProxyRefusal && error.status < 500)
+        throw new UsageError(`${server} can't be reached: ${error.message}.`);
       const fault = certificateFaultOf(error);
-      const reason = codeOf(error) || messageOf(error);
+      const proxy = this.outgoing?.proxy;
+      const way = proxy === undefined || error instanceof ProxyRefusal ? '' : ` through the proxy ${proxy}`;
+      const code = codeOf(error) || messageOf(error);
+      const reason = code === 'EPROTO' ? 'EPROTO: it may want http:// instead of https://' : code;
       throw new Later(
         fault === undefined
-          ? `${server} can't be reached (${reason})`
-          : `${server} can't be reached, because ${fault}`,
+          ? `${server} can't be reached${way} (${reason})`
+          : `${server} can't be reached${way}, because ${fault}`,
       );
     }
-    const status = answer.statusCode ?? 0;
-    const parsed = parsedJson(content);
+    const { status, headers, json } = answer;
     if (status === 200) {
-      const taken = shape.safeParse(parsed);
+      const taken = shape.safeParse(json);
       if (taken.success) return taken.data;
       // Such as the login page of a network.
       throw new Later(`${server} gives the answer of another program`);
     }
     if (status === 413) throw new BodyTooLarge();
-    const detail = Problem.safeParse(parsed).data?.detail.replace(/\.$/, '');
+    // Daybook has no such path, but a service beside it.
+    const detail = status === 404 ? undefined : Problem.safeParse(json).data?.detail.replace(/\.$/, '');
     const sentence = `${server} answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
     if (status === 408 || status === 429 || status >= 500)
-      throw new Later(sentence, waitOf(answer.headers['retry-after'], this.clock()));
+      throw new Later(sentence, waitOf(headers['retry-after'], this.clock()));
     throw new UsageError(
-      detail === undefined ? `${sentence}, and is not a Daybook service: correct --server.` : `${sentence}.`,
+      detail === undefined
+        ? `${sentence}, and is not the address of a Daybook service: correct --server.`
+        : `${sentence}.`,
     );
   }
 
-  private async request(method: string, path: string, body: Buffer | undefined): Promise<IncomingMessage> {
+  private async request(method: string, path: string, body: Buffer | undefined): Promise<Answer> {
     const { server, key } = this.connection;
-    const url = new URL(`${server}/api/v1${path}`);
-    // TLS takes as long to load as all the rest.
-    const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-    this.agent ??= new http.Agent({ keepAlive: true, maxSockets: 1 }) as Agent;
-    const { agent } = this;
-    return new Promise((resolve, reject) => {
-      const sent = (http.request as typeof requestHttp)(url, {
-        method,
-        agent,
-        signal: AbortSignal.timeout(ANSWER_MS),
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(body === undefined
-            ? {}
-            : {
-                'content-type': 'application/x-ndjson',
-                'content-encoding': 'gzip',
-                'content-length': body.length,
-              }),
-        },
-      });
-      sent.on('response', resolve);
-      sent.on('error', reject);
-      sent.end(body);
+    this.outgoing ??= await Outgoing.to(server);
+    return this.outgoing.send(method, `/api/v1${path}`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' }),
+      },
+      body,
     });
-  }
-}
-
-function parsedJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
   }
 }

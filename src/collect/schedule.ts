@@ -32,7 +32,10 @@ export function schedulerOf(platform: NodeJS.Platform): Scheduler {
   return platform === 'darwin' ? 'launchd' : 'systemd';
 }
 
-/** The variables that say where agents keep their files and which certificates to trust. No shell sets them for a scheduled run. */
+/** The certificates to trust, and the way to the service. */
+const NETWORK = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY'];
+
+/** The variables that say where agents keep their files, and those of the network. No shell sets them for a scheduled run. */
 export function variablesFor(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -40,8 +43,8 @@ export function variablesFor(
     folders.flatMap((folder) => [...folder.matchAll(/\$\{(\w+):-/g)].map(([, name = '']) => name)),
   );
   return Object.fromEntries(
-    [...new Set([...names, 'NODE_EXTRA_CA_CERTS'])].flatMap((name) => {
-      const value = environment[name];
+    [...new Set([...names, ...NETWORK])].flatMap((name) => {
+      const value = environment[name.toLowerCase()] || environment[name];
       return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../name-text.js';
+import { type Answer, Outgoing, ProxyRefusal } from '../outgoing.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;
@@ -54,10 +55,10 @@ export async function connectTo(
 
 /** Sends what no event comes of. Answers whether somebody is there; throws a UsageError when they don't take it. */
 async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boolean> {
-  let answer: Response;
+  let answer: Answer;
+  const outgoing = await Outgoing.to(server);
   try {
-    answer = await fetch(`${server.replace(/\/+$/, '')}/api/v1/hooks`, {
-      method: 'POST',
+    answer = await outgoing.send('POST', '/api/v1/hooks', {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         hook_event_name: 'Notification',
@@ -66,12 +67,15 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
       signal: AbortSignal.timeout(CHECK_MS),
     });
   } catch (error) {
+    if (error instanceof ProxyRefusal) throw new UsageError(`${server} can't be reached: ${error.message}.`);
     const fault = certificateFaultOf(error);
     if (fault === undefined) return false;
     throw new UsageError(`${server} can't be reached, because ${fault}.`);
+  } finally {
+    outgoing.close();
   }
   if (answer.status === 202) return true;
-  const detail = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => undefined));
+  const detail = z.object({ detail: z.string() }).safeParse(answer.json);
   throw new UsageError(
     `${server} answers ${answer.status}${detail.success ? `: ${detail.data.detail}` : ', and is not a Daybook service: correct --server.'}`,
   );

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import type { Agent, request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../exit.js';
+import type { Outgoing } from '../outgoing.js';
 
 /**
  * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
@@ -87,15 +87,22 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   if (names.length === 0) return 'sent';
   const connection = await connectionOf(folder);
   if (connection === undefined) return { refused: 'no service is configured: run "daybook hooks install"' };
-  const { post, close } = await poster(connection, signal);
+  let outgoing: Outgoing | undefined;
   try {
+    const { Outgoing } = await import('../outgoing.js');
+    outgoing = await Outgoing.to(connection.server);
     for (const name of names) {
       const path = join(spool, name);
       // Another deliverer may have sent it.
       const text = await readFile(path, 'utf8').catch(() => undefined);
       if (text === undefined) continue;
       const user = connection.user === undefined ? {} : { user_id: connection.user };
-      const status = await post(JSON.stringify({ ...user, ...JSON.parse(text) }));
+      const status = await post(
+        outgoing,
+        connection,
+        JSON.stringify({ ...user, ...JSON.parse(text) }),
+        signal,
+      );
       // What the server can't read now it never will.
       if (status === 202 || status === 400 || status === 413) await rm(path, { force: true });
       else return { refused: `the server answered ${status}` };
@@ -110,38 +117,26 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
       refused: fault === undefined ? reason : `${connection.server} can't be reached, because ${fault}`,
     };
   } finally {
-    close();
+    outgoing?.close();
   }
 }
 
-/** What posts a document to the server, and answers the status. One connection serves for all. */
-async function poster({ server, key }: Connection, signal: AbortSignal) {
-  const url = new URL(`${server.replace(/\/+$/, '')}/api/v1/hooks`);
-  // TLS takes as long to load as all the rest.
-  const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 }) as Agent;
-  const post = (body: string) =>
-    new Promise<number>((resolve, reject) => {
-      const sent = (http.request as typeof request)(url, {
-        method: 'POST',
-        agent,
-        signal,
-        timeout: ANSWER_MS,
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-        },
-      });
-      sent.on('response', (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
-        answer.on('error', reject);
-      });
-      sent.on('timeout', () => sent.destroy(new Error('the service does not answer')));
-      sent.on('error', reject);
-      sent.end(body);
-    });
-  return { post, close: () => agent.destroy() };
+/** Posts a document, and answers the status. */
+async function post(
+  outgoing: Outgoing,
+  { key }: Connection,
+  body: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const late = AbortSignal.timeout(ANSWER_MS);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  try {
+    const both = AbortSignal.any([signal, late]);
+    return (await outgoing.send('POST', '/api/v1/hooks', { headers, body, signal: both })).status;
+  } catch (error) {
+    if (late.aborted && !signal.aborted) throw new Error('the service does not answer');
+    throw error;
+  }
 }
 
 /**

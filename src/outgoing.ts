@@ -1,0 +1,125 @@
+import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { UsageError } from './exit.js';
+
+/** A proxy that makes no connection to the server. */
+export class ProxyRefusal extends Error {
+  override name = 'ProxyRefusal';
+
+  constructor(
+    proxy: string,
+    readonly status: number,
+  ) {
+    super(
+      status === 407
+        ? `the proxy ${proxy} wants a name and a password (407): put them into its address, as http://ada:secret@proxy.acme.example:3128`
+        : `the proxy ${proxy} answers ${status}`,
+    );
+  }
+}
+
+interface Sent {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: string | Buffer | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What a server answered. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Its body; undefined if that isn't JSON. */
+  readonly json: unknown;
+}
+
+/** Requests to one server over one connection, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for it. */
+export class Outgoing {
+  private constructor(
+    private readonly server: string,
+    private readonly ask: typeof request,
+    private readonly agent: Agent,
+    /** The address of the proxy, without its password. */
+    readonly proxy: string | undefined,
+  ) {}
+
+  /** Throws a UsageError for a proxy that can't be used. */
+  static async to(server: string): Promise<Outgoing> {
+    const isSecure = server.startsWith('https:');
+    // TLS takes as long to load as all the rest.
+    const http = isSecure ? await import('node:https') : await import('node:http');
+    const base = server.replace(/\/+$/, '');
+    const options = { keepAlive: true, maxSockets: 1 };
+    const proxy = await proxyFor(new URL(server));
+    if (proxy === undefined)
+      return new Outgoing(base, http.request as typeof request, new http.Agent(options) as Agent, undefined);
+    // Plain requests are sent to the proxy as they are: many make tunnels to port 443 alone.
+    const agent = isSecure
+      ? new (await import('https-proxy-agent')).HttpsProxyAgent(proxy, options)
+      : new (await import('http-proxy-agent')).HttpProxyAgent(proxy, options);
+    return new Outgoing(
+      base,
+      http.request as typeof request,
+      agent as Agent,
+      `${proxy.protocol}//${proxy.host}`,
+    );
+  }
+
+  /** Sends a request to a path of the server. Throws ProxyRefusal, and what Node.js throws. */
+  async send(method: string, path: string, more: Sent): Promise<Answer> {
+    const answer = await this.answer(method, path, more);
+    const content = await text(answer);
+    return { status: answer.statusCode ?? 0, headers: answer.headers, json: parsedJson(content) };
+  }
+
+  private answer(method: string, path: string, { headers, body, signal }: Sent): Promise<IncomingMessage> {
+    const { agent, proxy = '' } = this;
+    return new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+      const sent = this.ask(new URL(`${this.server}${path}`), {
+        method,
+        agent,
+        signal,
+        headers: { ...headers, ...length },
+      });
+      sent.on('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
+        if (statusCode !== 200) reject(new ProxyRefusal(proxy, statusCode));
+      });
+      sent.on('response', (answer) => {
+        if (answer.statusCode === 407) reject(new ProxyRefusal(proxy, 407));
+        else resolve(answer);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+function parsedJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+/** This machine is no matter of a proxy. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** The proxy that the environment names for an address. */
+async function proxyFor(url: URL): Promise<URL | undefined> {
+  if (LOOPBACK.test(url.hostname)) return undefined;
+  const { getProxyForUrl } = await import('proxy-from-env');
+  const found = getProxyForUrl(url.href);
+  if (found === '') return undefined;
+  // It gives an address without a scheme the one of the server; everybody else takes it for HTTP.
+  const named = Object.values(process.env).includes(found) ? found : found.replace(/^https:/, 'http:');
+  const proxy = URL.canParse(named) ? new URL(named) : undefined;
+  if (proxy !== undefined && /^https?:$/.test(proxy.protocol)) return proxy;
+  throw new UsageError(
+    `HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names a proxy that can't be used for ${url.origin}: it must be an address as http://proxy.acme.example:3128. To use none, put ${url.hostname} into NO_PROXY.`,
+  );
+}
