@@ -1,8 +1,10 @@
 // Makes the package daybook-collector in a folder: `daybook collect` with the files and packages that it needs, and no others.
 //
-//     npm run collector [FOLDER]       (default: dist-collector)
+//     npm run collector [FOLDER] [PLATFORM]...       (default: dist-collector, and all platforms, such as darwin-arm64)
+//
+// Packages that are JavaScript or have their binaries in them are bundled, as far as they are needed to run.
 
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -10,6 +12,9 @@ const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 /** What is started: the program, and the thread that reads databases of agents. */
 const ENTRIES = ['collector-cli.js', 'store/sqlite-worker.js'];
+
+/** What builds a package, and isn't there when it runs. */
+const NOT_TO_RUN = new Set(['node-addon-api']);
 
 /** The files below dist that some files import, and the packages. */
 function needed(entries) {
@@ -29,33 +34,71 @@ function needed(entries) {
   return { files: [...files], packages: [...packages].sort() };
 }
 
-const folder = resolve(process.argv[2] ?? join(ROOT, 'dist-collector'));
+/** Some packages and all that they depend on, as package-lock.json has them. */
+function withDependencies(names) {
+  const { packages } = readJson(join(ROOT, 'package-lock.json'));
+  const found = new Set();
+  const add = (name) => {
+    if (found.has(name) || NOT_TO_RUN.has(name)) return;
+    found.add(name);
+    for (const other of Object.keys(packages[`node_modules/${name}`].dependencies ?? {})) add(other);
+  };
+  for (const name of names) add(name);
+  return [...found].sort();
+}
+
+/** Copies what runs of a package. Nothing is left to do when it is installed. */
+function bundle(name, target, platforms) {
+  const from = join(ROOT, 'node_modules', name);
+  for (const file of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const path = relative(from, join(file.parentPath, file.name));
+    const [, platform] = /^prebuilds\/([^/]+)\//.exec(path) ?? [];
+    const isNeeded =
+      platform === undefined
+        ? /^licen[cs]e/i.test(path) || (/\.(js|cjs|mjs)$/.test(path) && !/^(src|scripts)\//.test(path))
+        : platforms.length === 0 || platforms.includes(platform);
+    if (isNeeded) cpSync(join(from, path), join(target, path));
+  }
+  const { scripts: _, gypfile: __, ...manifest } = readJson(join(from, 'package.json'));
+  writeJson(join(target, 'package.json'), manifest);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function writeJson(path, document) {
+  writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`);
+}
+
+const [folder = 'dist-collector', ...platforms] = process.argv.slice(2);
+const target = resolve(folder);
 const { files, packages } = needed(ENTRIES);
-const { version, license, type, engines, dependencies } = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-);
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-for (const file of files) cpSync(file, join(folder, relative(ROOT, file)));
-for (const part of ['sql', 'LICENSE']) cpSync(join(ROOT, part), join(folder, part), { recursive: true });
-cpSync(join(ROOT, 'docs', 'collect.md'), join(folder, 'README.md'));
+const { version, license, type, engines, dependencies } = readJson(join(ROOT, 'package.json'));
 const missing = packages.filter((name) => dependencies[name] === undefined);
 if (missing.length > 0) throw new Error(`package.json has no ${missing.join(', ')}.`);
-writeFileSync(
-  join(folder, 'package.json'),
-  `${JSON.stringify(
-    {
-      name: 'daybook-collector',
-      version,
-      description: 'Sends the events of coding agents on a laptop or CI runner to a Daybook service.',
-      license,
-      type,
-      bin: { daybook: 'dist/collector-cli.js' },
-      engines,
-      dependencies: Object.fromEntries(packages.map((name) => [name, dependencies[name]])),
-    },
-    null,
-    2,
-  )}\n`,
-);
-console.log(`${relative(process.cwd(), folder) || '.'}: ${files.length} files, ${packages.join(', ')}`);
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+for (const file of files) cpSync(file, join(target, relative(ROOT, file)));
+for (const part of ['sql', 'LICENSE']) cpSync(join(ROOT, part), join(target, part), { recursive: true });
+cpSync(join(ROOT, 'docs', 'collect.md'), join(target, 'README.md'));
+const bundled = withDependencies(packages.filter((name) => !name.startsWith('@duckdb/')));
+for (const name of bundled) bundle(name, join(target, 'node_modules', name), platforms);
+writeJson(join(target, 'package.json'), {
+  name: 'daybook-collector',
+  version,
+  description: 'Sends the events of coding agents on a laptop or CI runner to a Daybook service.',
+  license,
+  type,
+  bin: { daybook: 'dist/collector-cli.js' },
+  engines,
+  dependencies: Object.fromEntries(
+    [...packages.filter((name) => !bundled.includes(name)), ...bundled].map((name) => [
+      name,
+      readJson(join(ROOT, 'node_modules', name, 'package.json')).version,
+    ]),
+  ),
+  bundleDependencies: bundled,
+});
+console.log(`${relative(process.cwd(), target) || '.'}: ${files.length} files, ${packages.join(', ')}`);
