@@ -322,20 +322,21 @@ describe('ingest', () => {
     const args = ['ingest', '--org', 'acme', '--source', 'all'];
     const { code, stdout } = await daybook(args, { cwd: home, env });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ *droid +1 +0 +1 +0 +1 +\S+sessions *$/m);
-    expect(stdout).toMatch(/^ *claude-code +0 +0 +0 +0 +0 +not found *$/m);
+    expect(stdout).toMatch(/^droid +1 file, 1 accepted, 1 rejected$/m);
+    expect(stdout).toMatch(/^claude-code +not found$/m);
     expect(stdout).toContain('s-1.jsonl:3: ');
     const again = await daybook([...args, '--json', '--strict'], { cwd: home, env });
     expect(again.code).toBe(1);
     const { agents } = JSON.parse(again.stdout) as { agents: { agent: string }[] };
     expect(agents.find(({ agent }) => agent === 'droid')).toEqual({
       agent: 'droid',
+      folders: [droid],
+      files: 1,
       read: 1,
-      unchanged: 0,
       accepted: 0,
       duplicates: 1,
       rejected: 1,
-      folder: droid,
+      unreadable: [],
     });
   });
 

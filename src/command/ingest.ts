@@ -10,7 +10,7 @@ import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
-import { bytes, count, table, withProgress } from '../terminal.js';
+import { bytes, count, withProgress } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 
 interface IngestOptions {
@@ -103,7 +103,7 @@ function read(
   );
 }
 
-/** Reads what every agent keeps on this machine, and says for each what was found. An agent that can't be read stops no other. */
+/** Reads what every agent keeps on this machine, and says for each what was found. What can't be read is left out. */
 async function runAll(
   paths: readonly string[],
   options: IngestOptions,
@@ -112,33 +112,79 @@ async function runAll(
   if (paths.length > 0)
     throw new UsageError(`Paths can't be combined with --source ${ALL}: name the source of the paths.`);
   const chosen = settings();
-  const rows: Record<string, string | number>[] = [];
-  const details: string[] = [];
+  const agents: Agent[] = [];
   for (const source of AGENTS) {
-    const found = source.folders.map(expandPath).filter((folder) => existsSync(folder));
-    let result = NOTHING;
-    try {
-      const files = inputFiles(found, source);
-      if (files.length > 0) result = await read(source, files, options, { chosen, clock });
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      details.push(error.message);
-      process.exitCode = 1;
-    }
-    const { files, unchanged, accepted, duplicates, rejected, examples } = result;
-    const folder = found.length > 0 ? found.join(', ') : 'not found';
-    rows.push({ agent: source.name, read: files, unchanged, accepted, duplicates, rejected, folder });
-    details.push(...examples.map((one) => `${one.source}:${one.line_no}: ${one.detail}`));
-    if (options.strict === true && rejected > 0) process.exitCode = 1;
+    const folders = source.folders.map(expandPath).filter((folder) => existsSync(folder));
+    const unreadable: string[] = [];
+    const files = inputFiles(folders, source, ({ message }) => unreadable.push(message));
+    const result = files.length > 0 ? await read(source, files, options, { chosen, clock }) : NOTHING;
+    agents.push({ source, folders, unreadable, found: files.length, result });
+    if (unreadable.length > 0) process.exitCode = 1;
+    if (options.strict === true && result.rejected > 0) process.exitCode = 1;
   }
-  if (options.json === true) print(JSON.stringify({ agents: rows }));
-  else print([table(rows), ...details.map((detail) => `  ${detail}`)].join('\n'));
+  print(options.json === true ? jsonOfAll(agents) : agents.map(linesOf).join('\n'));
 }
 
+/** An agent, and what was found of it on this machine. */
+interface Agent {
+  readonly source: Source;
+  /** Its folders that are here. */
+  readonly folders: readonly string[];
+  /** A sentence for each file or folder that can't be read. */
+  readonly unreadable: readonly string[];
+  /** How many files can be. */
+  readonly found: number;
+  readonly result: Pick<Ingested, 'files' | 'accepted' | 'duplicates' | 'rejected' | 'examples'>;
+}
+
+function jsonOfAll(agents: readonly Agent[]): string {
+  return JSON.stringify({
+    agents: agents.map(({ source, folders, unreadable, found, result }) => ({
+      agent: source.name,
+      folders,
+      files: found,
+      read: result.files,
+      accepted: result.accepted,
+      duplicates: result.duplicates,
+      rejected: result.rejected,
+      unreadable,
+    })),
+  });
+}
+
+/** What was found of an agent, for people. */
+function sentenceOf({ folders, found, result }: Agent): string {
+  const { files, accepted, duplicates, rejected } = result;
+  if (folders.length === 0) return 'not found';
+  if (found === 0) return 'no sessions';
+  if (files === 0) return `${count(found, 'file')}, nothing new`;
+  return [
+    `${files === found ? '' : `${files} of `}${count(found, 'file')}, ${accepted} accepted`,
+    ...(duplicates > 0 ? [count(duplicates, 'duplicate')] : []),
+    ...(rejected > 0 ? [`${rejected} rejected`] : []),
+  ].join(', ');
+}
+
+/** How many files and folders that can't be read are shown of an agent. */
+const UNREADABLE_SHOWN = 5;
+
+/** A line for an agent, and below it what is wrong. */
+function linesOf(agent: Agent): string {
+  const { source, result, unreadable } = agent;
+  const more = unreadable.length - UNREADABLE_SHOWN;
+  return [
+    `${source.name.padEnd(LONGEST_NAME)}  ${sentenceOf(agent)}`,
+    ...result.examples.map((one) => `  ${one.source}:${one.line_no}: ${one.detail}`),
+    ...unreadable.slice(0, UNREADABLE_SHOWN).map((sentence) => `  ${sentence}`),
+    ...(more > 0 ? [`  ... and ${more} more that can't be read.`] : []),
+  ].join('\n');
+}
+
+const LONGEST_NAME = Math.max(...AGENTS.map(({ name }) => name.length));
+
 /** What is taken in of an agent that isn't here. */
-const NOTHING: Pick<Ingested, 'files' | 'unchanged' | 'accepted' | 'duplicates' | 'rejected' | 'examples'> = {
+const NOTHING: Agent['result'] = {
   files: 0,
-  unchanged: 0,
   accepted: 0,
   duplicates: 0,
   rejected: 0,
