@@ -4,6 +4,8 @@ import { outputWidth } from './config.js';
 import { csvLine } from './csv-line.js';
 import { columnsOf, type Layout, layOut } from './text-table.js';
 
+export { count } from './counted.js';
+
 /** Rows as a table for people, not wider than the terminal; `rest` says what shows the columns that don't fit. */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
@@ -41,11 +43,6 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 export function bytes(count: number): string {
   const power = count < 1000 ? 0 : Math.min(Math.floor(Math.log10(count) / 3), UNITS.length - 1);
   return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
-}
-
-/** A number of things, as `1 file` or `2 files`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** How far a command is: of a total, in bytes or days. */

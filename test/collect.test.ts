@@ -16,11 +16,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
+import { certificateFor } from './certificate.js';
 import {
   falseServer,
   Laptop,
   network,
   notingPrograms,
+  proxyTo,
   SECRET,
   sessionLines,
   tablesOf,
@@ -65,6 +67,16 @@ describe('collect', () => {
     const tables = await tablesOf(data);
     expect(tables.length).toBeGreaterThan(10);
     expect(tables).toEqual(await tablesOfIngest([laptop]));
+  });
+
+  test('says where to look when no agent is here', async () => {
+    const server = await falseServer(() => undefined);
+    expect(await new Laptop('ada').send(server.url, 'k')).toEqual({
+      code: 0,
+      stdout:
+        'No agent has sessions here. If one keeps them in another folder, set its variable, such as CLAUDE_CONFIG_DIR.\n',
+      stderr: '',
+    });
   });
 
   test('sends of a file that has grown only what is new', async () => {
@@ -286,7 +298,74 @@ describe('a server that takes nothing', () => {
     const server = await falseServer(() => ({ status: 404 }));
     expect(await new Laptop('ada').work(1).send(server.url, 'k')).toMatchObject({
       code: 2,
-      stderr: `${server.url} answers 404, and is not a Daybook service: correct --server.\n`,
+      stderr: `${server.url} answers 404, and is not the address of a Daybook service: correct --server.\n`,
+    });
+  });
+});
+
+describe('a proxy', () => {
+  const SERVER = 'daybook.acme.test';
+
+  test('that the environment names is the way to the service, with and without TLS', async () => {
+    const { cert, key } = certificateFor(`DNS:${SERVER}`, temporaryFolder());
+    for (const scheme of ['https', 'http']) {
+      const pair = { cert: readFileSync(cert), key: readFileSync(key) };
+      const server = await falseServer(() => undefined, scheme === 'https' ? pair : undefined);
+      const proxy = await proxyTo(server.url, 'ada:s e');
+      const { port } = new URL(proxy.url);
+      const laptop = new Laptop('ada', { NODE_EXTRA_CA_CERTS: cert }).work();
+      const collect = (variables: Record<string, string>) =>
+        laptop.collect(['--server', `${scheme}://${SERVER}`, '--wait', '0'], {
+          DAYBOOK_KEY: 'k',
+          ...variables,
+        });
+      // It has no scheme, as many are written.
+      const refused = await collect({ [`${scheme.toUpperCase()}_PROXY`]: `127.0.0.1:${port}` });
+      expect(refused).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `${scheme}://${SERVER} can't be reached: the proxy http://127.0.0.1:${port} wants a name and a password (407): put them into its address, as http://ada:secret@proxy.acme.example:3128.\n`,
+      });
+      expect(await collect({ [`${scheme}_proxy`]: `http://ada:s%20e@127.0.0.1:${port}` })).toMatchObject({
+        code: 0,
+      });
+      expect(new Set(proxy.asked)).toEqual(
+        new Set(
+          scheme === 'https'
+            ? [`CONNECT ${SERVER}:443`]
+            : [`GET http://${SERVER}/api/v1/events/sender`, `POST http://${SERVER}/api/v1/events`],
+        ),
+      );
+      // What is in a tunnel is nobody's business.
+      if (scheme === 'https') expect(proxy.asked).toHaveLength(2);
+      expect(server.got.map(({ path }) => path)).toEqual([
+        '/api/v1/events/sender',
+        '/api/v1/events',
+        '/api/v1/events',
+      ]);
+      expect(server.got.every(({ headers }) => headers.authorization === 'Bearer k')).toBe(true);
+    }
+  });
+
+  test('is not for this machine, and for no address in NO_PROXY', async () => {
+    const server = await falseServer(() => undefined);
+    const nowhere = 'http://127.0.0.1:1';
+    const laptop = new Laptop('ada', { HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere }).work(1);
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0 });
+    const other = ['--server', `http://${SERVER}`, '--wait', '0'];
+    expect((await laptop.collect(other, { DAYBOOK_KEY: 'k' })).stderr).toBe(
+      `http://${SERVER} can't be reached through the proxy ${nowhere} (ECONNREFUSED): start the service, or correct --server.\n`,
+    );
+    const direct = await laptop.collect(other, { DAYBOOK_KEY: 'k', NO_PROXY: 'localhost,.acme.test' });
+    expect(direct.stderr).toMatch(/^http:\/\/daybook\.acme\.test can't be reached \((ENOTFOUND|EAI_AGAIN)\)/);
+  });
+
+  test('of another kind is refused', async () => {
+    const laptop = new Laptop('ada', { ALL_PROXY: 'socks5://127.0.0.1:1080' }).work(1);
+    expect(await laptop.send(`https://${SERVER}`, 'k')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names a proxy that can't be used for https://${SERVER}: it must be an address as http://proxy.acme.example:3128. To use none, put ${SERVER} into NO_PROXY.\n`,
     });
   });
 });
@@ -473,18 +552,21 @@ describe('a schedule', () => {
 test('status says what was sent when', async () => {
   const server = await falseServer(() => undefined);
   const laptop = new Laptop('ada').work(1);
-  expect((await laptop.collect(['status'])).stdout).toBe('Nothing was collected yet.\n');
+  const ALONE = 'Not installed: it runs only when it is started. "daybook collect install" changes that.';
+  expect((await laptop.collect(['status'])).stdout).toBe(`${ALONE}\n\nNothing was collected yet.\n`);
   await laptop.send(server.url, 'k');
   const { stdout } = await laptop.collect(['status']);
   expect(
     stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, '<time>').replace(server.url, '<server>'),
   ).toMatchInlineSnapshot(`
-    "<server>, organization acme, user ada
-      last run   <time>
-      last sent  <time>
-      sent       57 events, 0 rejected
-      waiting    0 events, 0.0 MB
-        <time>  57 events
+    "Not installed: it runs only when it is started. "daybook collect install" changes that.
+
+    <server>, organization acme, user ada
+      last run    <time>
+      last sent   <time>
+      sent        57 events, 0 rejected
+      waiting     0 events
+      newest      <time>  57 events
     "
   `);
   truncateSync(laptop.session('ada-0'), 0);
@@ -496,14 +578,18 @@ test('the package of the collector has all that it needs', async () => {
   const folder = join(temporaryFolder(), 'package');
   const { status } = spawnSync('node', [join(PACKAGE_ROOT, 'scripts', 'collector.js'), folder]);
   expect(status).toBe(0);
-  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  expect(Object.keys(dependencies).length).toBeLessThan(8);
-  for (const name of Object.keys(dependencies)) {
+  const { dependencies, bundleDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  // npm fetches these alone.
+  const fetched = Object.keys(dependencies).filter((name) => !bundleDependencies.includes(name));
+  expect(fetched).toEqual(['@duckdb/node-api']);
+  for (const name of fetched) {
     mkdirSync(join(folder, 'node_modules', dirname(name)), { recursive: true });
     symlinkSync(join(PACKAGE_ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
   const laptop = new Laptop('ada', {}, join(folder, 'dist', 'collector-cli.js')).work();
+  laptop.append(join(laptop.home, '.local', 'share', 'opencode', 'opencode.db'), '');
   const { code, stdout, stderr } = await laptop.send(server.url, 'k');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^\d+ events sent, 4 files read\.$/m);
+  // The last one is empty, which only SQLite can tell.
+  expect(stdout).toMatch(/^\d+ events sent, 5 files read\. 1 rejected\.$/m);
 });

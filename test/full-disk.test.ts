@@ -2,15 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { falseServer, Laptop } from './laptop.js';
 import { daybook, served, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 /** A small file system of its own; undefined where this user can't mount one. */
-function smallDisk(): string | undefined {
+function smallDisk(size = '48m'): string | undefined {
   const folder = join(temporaryFolder(), 'disk');
   mkdirSync(folder);
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', folder]);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
   if (mounted.status !== 0) return undefined;
   onTestFinished(() => {
     spawnSync('umount', ['--lazy', folder]);
@@ -92,4 +93,25 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const closed = new Promise((resolve) => child.once('close', resolve));
   child.kill('SIGTERM');
   expect(await closed).toBe(0);
+});
+
+test('a collector on a full disk says so, and goes on when there is room again', async (context) => {
+  const disk = smallDisk('1m');
+  if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
+  const server = await falseServer(() => undefined);
+  const laptop = new Laptop('ada').work();
+  const ballast = join(disk, 'ballast');
+  fill(ballast);
+  const folder = join(disk, 'collect');
+  const sentence = `There is no room in ${folder}: make room on its disk, or choose another folder with --folder.\n`;
+  const args = ['--server', server.url, '--folder', folder];
+  expect(await laptop.collect(args, { DAYBOOK_KEY: 'k' })).toEqual({ code: 1, stdout: sentence, stderr: '' });
+  const watching = laptop.start([...args, '--watch', '--every', '1'], { DAYBOOK_KEY: 'k' });
+  let said = '';
+  watching.stdout?.on('data', (chunk) => {
+    said += chunk;
+  });
+  await until(() => said.includes(sentence));
+  rmSync(ballast);
+  await until(() => said.includes('4 files read.'));
 });

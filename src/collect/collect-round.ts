@@ -5,6 +5,7 @@ import type { UsageError } from '../exit.js';
 import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
+import { isOutOfRoom } from '../store/store-fault.js';
 import type { BodySender } from './body-sender.js';
 import type { BodySpool } from './body-spool.js';
 import type { Target } from './collect-folder.js';
@@ -31,6 +32,8 @@ export interface Round {
 
 /** What a round found. */
 export interface RoundResult {
+  /** Files of agents that are here. */
+  files: number;
   /** Files that were read. */
   read: number;
   /** New events in them. */
@@ -54,13 +57,14 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
  */
 export async function collectRound(round: Round): Promise<RoundResult> {
   const { target, files, sender, spool, spoolBytes } = round;
-  const result: RoundResult = { read: 0, events: 0, rejected: 0, problem: undefined };
+  const result: RoundResult = { files: 0, read: 0, events: 0, rejected: 0, problem: undefined };
   const found = SOURCES.map((source) => ({
     source,
     all: filesOf(source, ({ message }) => {
       result.problem = message;
     }),
   }));
+  result.files = found.reduce((sum, { all }) => sum + all.length, 0);
   await sender.send();
   const work = join(target.folder, 'work');
   rmSync(work, { recursive: true, force: true });
@@ -106,7 +110,8 @@ async function take(
   let mapped: Mapped;
   try {
     mapped = await mapper.map(source, batch, target.userId, clock());
-  } catch {
+  } catch (error) {
+    if (isOutOfRoom(error)) throw error;
     // The engine's message isn't shown, because it can quote the file.
     if (batch.length > 1) {
       for (const file of batch) await take(round, mapper, source, [file], result);

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { count } from '../counted.js';
+import { isOutOfRoom } from '../store/store-fault.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
 import { type Connection, targetOf } from './collect-folder.js';
@@ -9,6 +11,10 @@ import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
 import { EventService, Later } from './event-service.js';
 import { OnlyOne } from './only-one.js';
 import { SentFiles } from './sent-files.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const NO_AGENT =
+  'No agent has sessions here. If one keeps them in another folder, set its variable, such as CLAUDE_CONFIG_DIR.';
 
 export interface CollectOptions {
   readonly folder: string;
@@ -26,6 +32,21 @@ export interface CollectOptions {
 
 /** Collects once, or until the process ends. Answers whether nothing waits. Throws a UsageError for a key or an address that is wrong. */
 export async function collect(options: CollectOptions): Promise<boolean> {
+  const { folder, everyMs, say } = options;
+  for (;;) {
+    try {
+      return await collectWithRoom(options);
+    } catch (error) {
+      if (!isOutOfRoom(error)) throw error;
+      say(`There is no room in ${folder}: make room on its disk, or choose another folder with --folder.`);
+      if (everyMs === undefined) return false;
+      await wait(everyMs);
+    }
+  }
+}
+
+/** The same. Throws what isOutOfRoom knows where the disk is full. */
+async function collectWithRoom(options: CollectOptions): Promise<boolean> {
   const { folder, connection, everyMs, clock, say } = options;
   const service = new EventService(connection, clock);
   try {
@@ -36,12 +57,12 @@ export async function collect(options: CollectOptions): Promise<boolean> {
       return true;
     }
     // A round can be interrupted anywhere: the next run continues it.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => {
-        rmSync(join(target.folder, 'work'), { recursive: true, force: true });
-        one.end();
-        process.exit(0);
-      });
+    const stop = () => {
+      rmSync(join(target.folder, 'work'), { recursive: true, force: true });
+      one.end();
+      process.exit(0);
+    };
+    for (const signal of SIGNALS) process.once(signal, stop);
     try {
       const files = new SentFiles(target.folder);
       if (options.again) await files.clear();
@@ -82,12 +103,14 @@ export async function collect(options: CollectOptions): Promise<boolean> {
         });
         await saveStatus(target.folder, status);
         const sentence = sentenceOf(result, sender.sent - sent, status, before);
-        if (sentence !== undefined || isOnce) say(sentence ?? 'Nothing is new.');
+        if (sentence !== undefined || isOnce)
+          say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
         if (isOnce) return isDone && result.problem === undefined;
         // If events wait, the next round begins when the server may be asked again.
         await wait(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
       }
     } finally {
+      for (const signal of SIGNALS) process.off(signal, stop);
       one.end();
     }
   } finally {
@@ -135,13 +158,9 @@ function sentenceOf(
 ): string | undefined {
   if (read === 0 && sent === 0 && waiting_events === 0 && problem === before.problem) return undefined;
   return [
-    `${counted(sent, 'event')} sent, ${counted(read, 'file')} read.`,
+    `${count(sent, 'event')} sent, ${count(read, 'file')} read.`,
     ...(rejected > 0 ? [`${rejected} rejected.`] : []),
-    ...(waiting_events > 0 ? [`${counted(waiting_events, 'event')} wait for the next run.`] : []),
+    ...(waiting_events > 0 ? [`${count(waiting_events, 'event')} wait for the next run.`] : []),
     ...(problem === null ? [] : [problem]),
   ].join(' ');
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

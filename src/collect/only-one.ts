@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../folder.js';
 
 /** After this time without a sign of life a process counts as gone, even if its number is in use again. */
 const HOLDS_MS = 15 * 60_000;
@@ -16,8 +17,9 @@ export class OnlyOne {
     rmSync(path, { force: true });
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
-    } catch {
-      return undefined;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return undefined;
+      throw error;
     }
     return new OnlyOne(path);
   }

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
+import { count } from '../counted.js';
 import { type Invocation, print } from './program.js';
 
 interface FolderOptions {
@@ -90,7 +91,10 @@ export function add(program: Command, invocation: Invocation): void {
     .action((options: InstallOptions) => orLater(() => install(options, invocation)));
 
   withFolder(
-    collect.command('uninstall').description('end that, and forget the key').addOption(schedulerOption()),
+    collect
+      .command('uninstall')
+      .description('remove what install wrote, and the key')
+      .addOption(schedulerOption()),
   ).action(uninstall);
 
   withFolder(collect.command('status').description('show what was sent when, and what waits'))
@@ -196,7 +200,7 @@ async function uninstall(options: ScheduleOptions): Promise<void> {
   forgetConnection(folder);
   print(
     wasThere
-      ? `Nothing is sent any more. What was sent, and what still waits, stays known in ${folder}.`
+      ? `The schedule and the key are removed. ${folder} still has what waits, and what tells sent events from new ones.`
       : 'No schedule was installed.',
   );
 }
@@ -207,8 +211,19 @@ async function status(options: FolderOptions & { readonly json?: boolean }): Pro
   const found = (existsSync(folder) ? readdirSync(folder) : [])
     .map((name) => readJson(join(folder, name, 'status.json')) as CollectStatus | undefined)
     .filter((one) => one !== undefined);
-  if (options.json === true) print(found.map((one) => JSON.stringify(one)).join('\n'));
-  else print(found.length === 0 ? 'Nothing was collected yet.' : found.map(textOf).join('\n\n'));
+  if (options.json === true) {
+    print(found.map((one) => JSON.stringify(one)).join('\n'));
+    return;
+  }
+  const isInstalled = existsSync(join(folder, 'connection.json'));
+  print(
+    [
+      isInstalled
+        ? 'Installed: the system starts it.'
+        : 'Not installed: it runs only when it is started. "daybook collect install" changes that.',
+      ...(found.length === 0 ? ['Nothing was collected yet.'] : found.map(textOf)),
+    ].join('\n\n'),
+  );
 }
 
 type CollectStatus = import('../collect/collect-status.js').CollectStatus;
@@ -221,14 +236,23 @@ function textOf(status: CollectStatus): string {
           .toISOString()
           .replace(/\.\d+Z$/, 'Z')
           .replace('T', ' ');
+  const files = status.failed_files;
+  const size = status.waiting_events === 0 ? '' : `, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`;
+  const [first, ...others] = status.rounds
+    .map(({ sent_at, events }) => `${at(sent_at)}  ${count(events, 'event')}`)
+    .reverse();
+  const lines: [name: string, text: string][] = [
+    ['last run', at(status.last_run_at)],
+    ['last sent', at(status.last_sent_at)],
+    ['sent', `${count(status.events_sent, 'event')}, ${status.events_rejected} rejected`],
+    ['waiting', `${count(status.waiting_events, 'event')}${size}`],
+    ...(files === 0 ? [] : [['unreadable', count(files, 'file')] satisfies [string, string]]),
+    ...(status.problem === null ? [] : [['problem', status.problem] satisfies [string, string]]),
+    ...(first === undefined ? [] : [['newest', first] satisfies [string, string]]),
+    ...others.map((round) => ['', round] satisfies [string, string]),
+  ];
   return [
     `${status.server}, organization ${status.org_id}, user ${status.user_id}`,
-    `  last run   ${at(status.last_run_at)}`,
-    `  last sent  ${at(status.last_sent_at)}`,
-    `  sent       ${status.events_sent} events, ${status.events_rejected} rejected`,
-    `  waiting    ${status.waiting_events} events, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`,
-    ...(status.failed_files === 0 ? [] : [`  unreadable ${status.failed_files} files`]),
-    ...(status.problem === null ? [] : [`  ${status.problem}`]),
-    ...status.rounds.map(({ sent_at, events }) => `    ${at(sent_at)}  ${events} events`),
+    ...lines.map(([name, text]) => `  ${name.padEnd(12)}${text}`),
   ].join('\n');
 }

@@ -24,9 +24,12 @@ export function isFatal(error: unknown): boolean {
   return error instanceof Error && /^FATAL Error|database has been invalidated/.test(error.message);
 }
 
-/** Whether DuckDB found no room on the disk. */
+/** Whether there was no room on the disk, for DuckDB or for a file. */
 export function isOutOfRoom(error: unknown): boolean {
-  return error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message);
+  return (
+    error instanceof StoreFull ||
+    (error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message))
+  );
 }
 
 /** Another process has the database open. */
