@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -172,6 +172,8 @@ export class Laptop {
 
   /** Everything that collecting keeps here, by path; bodies as they are unpacked. */
   kept(): Record<string, string> {
+    // It may have been killed before it kept anything.
+    if (!existsSync(this.folder)) return {};
     return Object.fromEntries(
       readdirSync(this.folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
