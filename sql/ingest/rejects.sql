@@ -2,6 +2,8 @@
 -- Reads numbered (every line of the files with faults), faults (their events with a fault), sentences and batch_files.
 -- Variables: batch, keeps_text, limit_mb.
 -- Grain: (source, line_no).
+-- TRICKY: every file is in batch_files, and the joins are LEFT all the same. Lines are read without the optimizer that makes a join of
+-- an inner one: it would pair every line with every file.
 WITH
 event_fault AS (
   SELECT
@@ -36,7 +38,7 @@ faulty AS (
       event_fault.fault
     ) AS fault
   FROM line
-  JOIN batch_files USING (source)
+  LEFT JOIN batch_files USING (source)
   LEFT JOIN event_fault USING (source, line_no)
 ),
 named AS (
@@ -67,5 +69,5 @@ SELECT
   -- Removes credentials before cutting to the kept length: half a password could not be recognized.
   left(without_credentials(text), 2000) AS line
 FROM named
-JOIN batch_files USING (source)
+LEFT JOIN batch_files USING (source)
 LEFT JOIN sentences AS sentence USING (fault)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { EventMapper } from '../../src/collect/event-mapper.js';
 import { inputFiles } from '../../src/ingest/input-files.js';
 import { SOURCES } from '../../src/ingest/source.js';
-import { NOW, temporaryFolder } from '../world.js';
+import { event, lines, NOW, temporaryFolder, World } from '../world.js';
 
 // They are counted while a source's SQL reads the lines: see defineSource.
 test.for(SOURCES.filter(({ unit }) => unit === 'line'))(
@@ -21,3 +21,15 @@ test.for(SOURCES.filter(({ unit }) => unit === 'line'))(
     }
   },
 );
+
+test('damaged files take the memory of their lines, however many there are', async () => {
+  const world = await World.create({ DAYBOOK_MEMORY_MB: '256' });
+  const folder = temporaryFolder();
+  const text = 'x'.repeat(5000);
+  const files = Array.from({ length: 60 }, (_, index) => join(folder, `${index}.ndjson`));
+  for (const [index, path] of files.entries()) {
+    const whole = Array.from({ length: 60 }, (_, line) => event(`${index}-${line}`, { text }));
+    writeFileSync(path, lines([...whole, '{"type":"cut o']));
+  }
+  expect(await world.ingest(files)).toMatchObject({ accepted: 3600, rejected: 60 });
+});
