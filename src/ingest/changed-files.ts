@@ -79,17 +79,18 @@ export function* batchesOf(
   all: readonly InputFile[],
   most: { readonly bytes: number; readonly files?: number },
 ): Generator<readonly ChangedFile[]> {
-  const left = new Map(changed.map((file) => [file.path, file]));
+  const left = new Set(changed);
   while (left.size > 0) {
     const some: ChangedFile[] = [];
     let bytes = 0;
-    for (const file of left.values()) {
+    for (const file of left) {
       if (some.length > 0 && (bytes + file.size > most.bytes || some.length === most.files)) break;
       some.push(file);
       bytes += file.size;
     }
     const batch = withContext(source, some, all);
-    for (const { path } of batch) left.delete(path);
+    const paths = new Set(batch.map(({ path }) => path));
+    for (const file of left) if (paths.has(file.path)) left.delete(file);
     yield batch;
   }
 }
