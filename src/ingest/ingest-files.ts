@@ -57,9 +57,10 @@ export async function ingest(
   const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
   const batches = [...batchesOf(source, changed, all, most)];
   const read = new Set(batches.flat().map(({ path }) => path));
-  total.files = read.size;
-  total.unchanged = all.length - read.size;
-  const skipped = bytesOf(all.filter(({ path }) => !read.has(path)));
+  const unchanged = all.filter(({ path }) => !read.has(path));
+  total.files = all.length - unchanged.length;
+  total.unchanged = unchanged.length;
+  const skipped = bytesOf(unchanged);
   for (const files of batches) {
     const now = clock();
     const bytes = bytesOf(files);
