@@ -57,7 +57,7 @@ export async function emptyDays(root: string): Promise<void> {
     const started = performance.now();
     await build(store, {}, Date.now);
     const published = performance.now();
-    await new Lake(other).publish(store, []);
+    await new Lake(config, Date.now).publish(store, []);
     const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
     console.log(
       `ClickHouse: built in ${seconds(started, published)} s, published in ${seconds(published, performance.now())} s`,

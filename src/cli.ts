@@ -12,6 +12,7 @@ if (noun === 'hooks' && (verb === 'send' || verb === 'run' || verb === 'deliver'
 }
 
 const { createProgram, fail } = await import('./command/program.js');
+const { ended } = await import('./afterwards.js');
 const { program, invocation } = createProgram(Date.now, process.env);
 
 /** Every command, in the order of the help. What a command alone needs is loaded when it runs. */
@@ -60,4 +61,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-await program.parseAsync().catch(fail);
+await program.parseAsync().then(ended).catch(fail);

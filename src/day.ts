@@ -28,6 +28,14 @@ export function parseDay(text: string, option: string): Day {
   throw new UsageError(`${option} must be a calendar date as YYYY-MM-DD, not "${text}".`);
 }
 
+const Instant = z.iso.datetime({ offset: true });
+
+/** The instant that a command-line option names, as Unix milliseconds. Throws a UsageError that names the option. */
+export function parseInstant(text: string, option: string): number {
+  if (Instant.safeParse(text).success) return Date.parse(text);
+  throw new UsageError(`${option} must be an instant such as 2026-06-10T09:00:00Z, not "${text}".`);
+}
+
 /** The UTC day in which an instant (Unix milliseconds) lies. */
 export function dayOf(at: number): Day {
   return new Date(at).toISOString().slice(0, 10) as Day;

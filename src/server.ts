@@ -67,7 +67,7 @@ export async function serve(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
     await prepare(store);
-    const lake = new Lake(config.data, (sentence) => serving.log.warn(sentence));
+    const lake = new Lake(config, clock);
     const settle = () => inbox.drain(store).then(() => inbox.setAside);
     const control = await serveControl({
       store,
@@ -75,6 +75,9 @@ export async function serve(
       lake,
       settle,
       setAside: async () => inbox.setAside,
+      afterwards: (work) => {
+        work.catch((err) => serving.log.error({ err }, 'could not publish days'));
+      },
       clock,
       app: serving,
     });

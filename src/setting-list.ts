@@ -104,6 +104,11 @@ export const Settings = z.object({
     whole(14, 365).optional(),
     "days after which raw events are removed, unless an organization's [controls](controls.md) say otherwise; day tables [stay](retention.md) (default: never)",
   ),
+  lakeKeepDays: setting(
+    'DAYBOOK_LAKE_KEEP_DAYS',
+    whole(0, 3660).default(30),
+    'days for which the [lake](lake.md) keeps rows that a build has replaced, to answer what was published at an earlier instant',
+  ),
   secretKey: setting(
     'DAYBOOK_SECRET_KEY',
     secret.optional(),

@@ -117,7 +117,7 @@ test('what is written into the data folder is for its owner only, and a folder t
     expect.arrayContaining([
       'data/daybook.duckdb',
       'data/daybook.sock',
-      'data/lake/users',
+      'data/lake/acme/users',
       'backup/daybook.duckdb',
     ]),
   );

@@ -89,7 +89,7 @@ const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const isSecured = ({ isOpen }: Operation) => !isOpen;
 const takesJson = ({ bodies }: Operation) => Object.hasOwn(bodies, 'application/json');
 /** Members that some examples don't have. */
-const OPTIONAL = ['source', 'hostId', 'params', 'modelUsed'];
+const OPTIONAL = ['source', 'hostId', 'params', 'as_of', 'modelUsed'];
 /** Events are judged one by one. */
 const takesOneJson = (operation: Operation) => takesJson(operation) && !takesPacked(operation);
 const takesPacked = ({ path }: Operation) => path === '/api/v1/events';

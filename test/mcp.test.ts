@@ -106,7 +106,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       Object.keys(tools.find((tool) => tool.name === name)?.inputSchema.properties ?? {}).sort();
     expect(argumentsOf('coverage')).toEqual(parameters.get('/api/v1/analytics/coverage'));
     expect(argumentsOf('tables')).toEqual(parameters.get('/api/v1/sql/tables'));
-    expect(argumentsOf('sql')).toEqual(['params', 'sql']);
+    expect(argumentsOf('sql')).toEqual(['as_of', 'params', 'sql']);
     expect(argumentsOf('report')).toEqual(['answer', 'cursor', 'endDate', 'group_by', 'limit', 'startDate']);
   });
 

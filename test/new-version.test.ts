@@ -51,7 +51,7 @@ async function builtData(): Promise<string> {
   world.now = Date.now();
   await world.send(EVENTS);
   await world.build();
-  const lake = new Lake(world.config.data);
+  const lake = new Lake(world.config, world.clock);
   await lake.publish(world.store, []);
   await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
   const data = join(temporaryFolder(), 'data');

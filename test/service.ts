@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,6 +10,8 @@ import type { Action, Role } from '../src/api/roles.js';
 import { Signer } from '../src/computers/address-signer.js';
 import { runAgent } from '../src/computers/run-agent.js';
 import { LIFE_MS } from '../src/computers/transfer.js';
+import { folderOf, LAKE } from '../src/lake/lake-paths.js';
+import { noSnapshot, SNAPSHOT, snapshotText } from '../src/lake/snapshot.js';
 import { ask, type Given } from './ask.js';
 import { type Operation, Reference, type Wanted } from './reference.js';
 import { type AtEnd, World } from './world.js';
@@ -62,6 +64,10 @@ export class Service {
 
   static async start(environment: Record<string, string> = {}, atEnd: AtEnd = onTestFinished, port = 0) {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...environment }, atEnd);
+    // Its lake has a publication without days.
+    const folder = join(world.config.data, LAKE, folderOf('acme'));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, SNAPSHOT), snapshotText({ ...noSnapshot('acme'), published_at: world.now }));
     const app = buildApp(world);
     const actions = new Map<string, Action | undefined>();
     app.addHook(

@@ -29,7 +29,7 @@ const world = await World.create({}, afterAll, undefined, 'DuckDB');
 await world.send([event('a'), event('b', { repo: 'say "hi", and\nbye' })], { orgId: 'acme' });
 await world.send([event('c', { user_id: 'grace' })], { orgId: 'globex' });
 await world.build();
-const lake = new Lake(world.config.data);
+const lake = new Lake(world.config, world.clock);
 await lake.repair(world.store);
 await lake.close();
 

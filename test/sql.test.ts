@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
@@ -6,7 +6,9 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
-import { fileOf, LAKE_TABLES } from '../src/lake/lake-paths.js';
+import { Lake } from '../src/lake/data-lake.js';
+import { LAKE_TABLES } from '../src/lake/lake-paths.js';
+import { readSnapshot } from '../src/lake/snapshot.js';
 import { World } from './world.js';
 
 const ARROW = 'application/vnd.apache.arrow.stream';
@@ -46,35 +48,6 @@ const select = async (sql: string, params?: object) => {
   return json().data;
 };
 
-/** Publishes what is built by hand, as the lake is laid out. */
-async function publish(): Promise<void> {
-  const lake = join(world.config.data, 'lake');
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  for (const table of LAKE_TABLES) {
-    const days = await world.store.select(`SELECT DISTINCT org_id, day FROM ${table}`);
-    for (const { org_id, day } of days) {
-      const path = fileOf(lake, table, { orgId: String(org_id), day: day as never });
-      mkdirSync(join(path, '..'), { recursive: true });
-      const rows = await world.store.select(
-        `SELECT CAST(to_json(t) AS VARCHAR) AS line FROM (SELECT * EXCLUDE (org_id, day) FROM ${table} WHERE org_id = $org_id AND day = $day) AS t`,
-        { org_id: String(org_id), day: { day: day as never } },
-      );
-      const columns = await world.store.select(
-        `SELECT column_name AS name, data_type AS type FROM duckdb_columns() WHERE table_name = '${table}' AND column_name NOT IN ('org_id', 'day') ORDER BY column_index`,
-      );
-      const shape = JSON.stringify(Object.fromEntries(columns.map(({ name, type }) => [name, type])));
-      await connection.run('CREATE OR REPLACE TEMP TABLE lines (line JSON)');
-      for (const { line } of rows)
-        await connection.run('INSERT INTO lines VALUES ($line)', { line: String(line) });
-      await connection.run(
-        `COPY (SELECT unnest(from_json(line, '${shape}')) FROM lines) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`,
-      );
-    }
-  }
-  connection.closeSync();
-}
-
 beforeAll(async () => {
   world = await World.create(
     {
@@ -97,7 +70,7 @@ beforeAll(async () => {
   await world.send([1, 2, 3].map((day) => event('ada', day)));
   await world.send([event(SECRET, 1)], { orgId: 'globex' });
   await world.build();
-  await publish();
+  await new Lake(world.config, world.clock).publish(world.store, []);
   const { config, clock } = world;
   const strict = { ...config, sql: { ...config.sql, timeSeconds: 0.5, rows: 100_000, textKb: 512 } };
   const apps: FastifyInstance[] = [buildApp(world), buildApp({ ...world, clock, config: strict })];
@@ -151,43 +124,73 @@ describe('a SELECT', () => {
     ]);
   });
 
-  test('of an organization without days finds empty tables', async () => {
-    const { json } = await run({ sql: 'SELECT day, user_id FROM users' }, { org: 'empty' });
-    expect(json()).toMatchObject({
-      data: [],
-      meta: {
-        columns: [
-          { name: 'day', type: 'DATE' },
-          { name: 'user_id', type: 'VARCHAR' },
-        ],
-        row_count: 0,
-      },
-    });
+  test('waits for the first publication', async () => {
+    const { status, headers, json } = await run({ sql: 'SELECT day FROM users' }, { org: 'empty' });
+    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
+    expect(json().detail).toMatch(/^No day of your organization is published yet: /);
   });
 
-  test('reads the files of the days only that it asks for', async () => {
-    // A file that is none fails whoever opens it.
-    const path = fileOf(join(world.config.data, 'lake'), 'users', {
-      orgId: 'globex',
-      day: '2026-06-09' as never,
+  test('says what was published when it read that', async () => {
+    const { headers, json } = await run({ sql: 'SELECT 1 AS one' });
+    const snapshot = { newest_day: '2026-07-09', published_at: new Date(world.now).toISOString() };
+    expect(json().meta.snapshot).toEqual(snapshot);
+    const csv = await run({ sql: 'SELECT 1 AS one WHERE 1 = 0' }, { accept: 'text/csv' });
+    for (const given of [headers, csv.headers])
+      expect([given.get('x-daybook-newest-day'), given.get('x-daybook-published-at')]).toEqual([
+        snapshot.newest_day,
+        snapshot.published_at,
+      ]);
+  });
+
+  test('can ask what was published at an instant, as long as that is kept', async () => {
+    const asked = async (as_of: string) => {
+      const { status, json } = await run({ sql: 'SELECT count(*) AS n FROM users', as_of });
+      return status === 200 ? json().data : [status, json().detail];
+    };
+    expect(await asked(new Date(world.now).toISOString())).toEqual([{ n: 3 }]);
+    expect(await asked(new Date(world.now - 1).toISOString())).toEqual([
+      400,
+      'The member as_of is before the first publication: ask for a later instant.',
+    ]);
+    expect(await asked('2026-01-01T00:00:00Z')).toEqual([
+      400,
+      'The member as_of must be in the last 30 days, for which replaced rows are kept, and not in the future.',
+    ]);
+    expect(await asked('yesterday')).toEqual([400, expect.stringContaining('as_of must be an instant')]);
+  });
+
+  test('has sums of integers as BIGINT, and says which are too large', async () => {
+    const { json } = await run({ sql: 'SELECT sum(tool_calls) AS calls FROM users' });
+    expect(json()).toMatchObject({
+      data: [{ calls: 3 }],
+      meta: { columns: [{ name: 'calls', type: 'BIGINT' }] },
     });
-    mkdirSync(join(path, '..'), { recursive: true });
+    const { status, text } = await run({ sql: 'SELECT sum(9000000000000000000) AS n FROM users' });
+    expect([status, text]).toEqual([400, expect.stringContaining('cast it to DOUBLE or VARCHAR')]);
+  });
+
+  test('reads the files of its tables only', async () => {
+    // A file that is none fails whoever opens it.
+    const path = fileOf('tools', 'globex');
+    const bytes = readFileSync(path);
     writeFileSync(path, 'no Parquet');
-    const asked = await run(
-      { sql: "SELECT count(*) AS n FROM users WHERE day < '2026-06-05'" },
-      { org: 'globex' },
-    );
+    const asked = await run({ sql: 'SELECT count(*) AS n FROM users' }, { org: 'globex' });
     expect(asked.json().data).toEqual([{ n: 1 }]);
-    expect((await run({ sql: 'SELECT sessions FROM users' }, { org: 'globex' })).status).not.toBe(200);
-    rmSync(path);
+    const failed = await run({ sql: 'SELECT day FROM tools' }, { org: 'globex' });
+    expect(failed.status).not.toBe(200);
+    expect(failed.text).not.toContain('part-');
+    writeFileSync(path, bytes);
   });
 });
 
+/** The file of a table. */
+function fileOf(table: (typeof LAKE_TABLES)[number], orgId: string): string {
+  const lake = join(world.config.data, 'lake');
+  return join(lake, orgId, table, String(readSnapshot(lake, orgId)?.tables[table]?.files[0]?.path));
+}
+
 test('an answer has no password of an address, also where an earlier version has kept one', async () => {
-  const path = fileOf(join(world.config.data, 'lake'), 'events', {
-    orgId: 'globex',
-    day: '2026-06-01' as never,
-  });
+  const path = fileOf('events', 'globex');
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   await connection.run(
     `COPY (SELECT * REPLACE ('https://ci:s3cr3t@host/x.git' AS repo) FROM read_parquet('${path}')) TO '${path}.new' (FORMAT parquet)`,
@@ -271,7 +274,7 @@ describe('an answer in each form', () => {
     const types = Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]));
     expect(types).toMatchObject({
       nan: 'Float64',
-      huge: 'Decimal[38e0]',
+      huge: 'Int64',
       narrow: 'Decimal[38e+2]',
       id: 'Utf8',
       span: 'Utf8',
@@ -410,27 +413,21 @@ const ATTEMPTS: [string, string][] = [
   ['the database', "SELECT * FROM read_duckdb('daybook.duckdb')"],
   ['a list of files', "SELECT * FROM glob('/**')"],
   ['an address', "SELECT * FROM 'https://127.0.0.1/x.parquet'"],
-  [
-    'another organization by its path',
-    "SELECT * FROM 'lake/users/org_id=globex/day=2026-06-01/data.parquet'",
-  ],
-  ['another organization by a pattern', "SELECT * FROM read_parquet('lake/users/*/*/data.parquet')"],
+  ['another organization by its path', "SELECT * FROM 'lake/globex/users/_delta_log/x.parquet'"],
+  ['another organization by a pattern', "SELECT * FROM read_parquet('lake/*/users/*.parquet')"],
   [
     'another organization by a path out of the own',
-    "SELECT * FROM read_parquet('lake/users/org_id=acme/../org_id=globex/day=2026-06-01/data.parquet')",
+    "SELECT * FROM read_parquet('lake/acme/../globex/users/x.parquet')",
   ],
   [
     'a file that a common table expression has the name of',
-    `WITH "lake/users/org_id=globex/day=2026-06-01/data.parquet" AS (SELECT 1) SELECT * FROM (SELECT 1), main."lake/users/org_id=globex/day=2026-06-01/data.parquet"`,
+    `WITH "lake/globex/users/_delta_log/x.parquet" AS (SELECT 1) SELECT * FROM (SELECT 1), main."lake/globex/users/_delta_log/x.parquet"`,
   ],
   [
     'such a file beyond the scope of the name',
-    `SELECT * FROM (WITH "lake/users/org_id=globex/day=2026-06-01/data.parquet" AS (SELECT 1) SELECT 1), "lake/users/org_id=globex/day=2026-06-01/data.parquet"`,
+    `SELECT * FROM (WITH "lake/globex/users/_delta_log/x.parquet" AS (SELECT 1) SELECT 1), "lake/globex/users/_delta_log/x.parquet"`,
   ],
-  [
-    'what Parquet says of itself',
-    "SELECT * FROM parquet_metadata('lake/users/org_id=acme/day=2026-06-01/data.parquet')",
-  ],
+  ['what Parquet says of itself', "SELECT * FROM parquet_metadata('lake/acme/users/x.parquet')"],
   ['a query in a text', "SELECT * FROM query('SELECT * FROM duckdb_settings()')"],
   ['a table in a text', "SELECT * FROM query_table('sqlite_master')"],
   ['the settings', 'SELECT * FROM duckdb_settings()'],

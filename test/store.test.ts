@@ -14,6 +14,7 @@ import { CLICKHOUSE_MARK, MARK } from '../src/store/loss-mark.js';
 import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
+import { snapshotsIn } from './lake/snapshots.js';
 import { event, NOW, storeName, World } from './world.js';
 
 /** Opens the store of a world again. */
@@ -118,11 +119,12 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   ];
   const query = `SELECT event_id, ${members.map(([name]) => name).join(', ')} FROM events ORDER BY event_id`;
   expect(await store.select(query)).toEqual(expected);
-  const lake = new Lake(config.data);
-  await runBuild(store, 'command', {}, world.clock, { publish: (days) => lake.publish(store, days) });
+  const lake = new Lake(config, world.clock);
+  const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(store, days);
+  await (await runBuild(store, 'command', {}, world.clock, { publish })).published;
   const connection = await openLake({ memoryMb: 128, threads: 1, prices: config.prices });
   onTestFinished(() => connection.closeSync());
-  await readLake(connection, lake.folder);
+  await readLake(connection, lake.folder, { snapshots: snapshotsIn(lake.folder) });
   expect((await connection.runAndReadAll(query)).getRowObjectsJson()).toEqual(
     expected.map((row) => ({ ...row, cache_write_1h_tokens: row.cache_write_1h_tokens && '25' })),
   );

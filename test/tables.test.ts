@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { catalogText } from '../src/lake/catalog.js';
-import { LAKE_TABLES } from '../src/lake/lake-paths.js';
+import { columnsOf, LAKE_TABLES, type LakeTable } from '../src/lake/lake-paths.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
@@ -29,12 +28,6 @@ beforeAll(async () => {
   }
 });
 
-/** What the lake's catalog has of a table's columns. */
-function catalogOf(table: string): unknown {
-  const { tables } = JSON.parse(catalogText());
-  return tables.find(({ name }: { name: string }) => name === table).columns;
-}
-
 test('no daily query looks back further than the trailing windows, but for sessions that were active on the day', async () => {
   const { store } = await World.create();
   const [reach] = await store.select('SELECT max(days_back) AS days FROM trailing_days');
@@ -43,7 +36,6 @@ test('no daily query looks back further than the trailing windows, but for sessi
       /^-- Looks back: (?:(\d+) days|to the first day, for the sessions that started earlier)\.$/m.exec(
         text,
       ) ?? [];
-    // Else a quiet day of the lake could have other rows than zeros.
     if (days !== undefined) expect(Number(days), name).toBeLessThanOrEqual(Number(reach?.days));
     expect(text, name).toMatch(/^-- Looks back: /m);
   }
@@ -61,12 +53,10 @@ test('every table says what a row is, and its grain and comments are of columns 
   for (const { name, about, grain, comments } of [...events, ...days, ...references, ...views]) {
     const names = columns.get(name)?.map((column) => column.name);
     if (isPublished(name))
-      expect(catalogOf(name)).toEqual(
-        columns.get(name)?.map(({ name, type, isNullable }) => ({
-          name,
+      expect(columnsOf(name as LakeTable)).toEqual(
+        columns.get(name)?.map(({ type, ...column }) => ({
+          ...column,
           type: type.replace('TIMESTAMP_MS', 'TIMESTAMP(3)'),
-          null: isNullable,
-          ...(comments.has(name) ? { comment: comments.get(name) } : {}),
         })),
       );
     expect(about, name).toMatch(/^One row is one .*[.]$/);
@@ -88,7 +78,7 @@ test('docs/tables.md has every table with its columns', async () => {
   const shown = ({ name, about, grain, comments }: TableText, hasNulls: boolean) =>
     [
       `### ${name}\n\n${about} No two rows have the same ${grain.join(', ')}.\n`,
-      ...(isPublished(name) ? [`In the lake: \`lake/${name}/org_id=.../day=.../data.parquet\`.\n`] : []),
+      ...(isPublished(name) ? [`In the lake: \`lake/<organization>/${name}\`.\n`] : []),
       `| Column | Type |${hasNulls ? ' Null |' : ''}  |\n|---|---|${hasNulls ? '---|' : ''}---|`,
       ...(columns.get(name) ?? []).map((column) => {
         const isNull = hasNulls ? ` ${column.isNullable ? 'yes' : ''} |` : '';

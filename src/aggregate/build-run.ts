@@ -34,19 +34,27 @@ export interface RunOptions {
   readonly publish?: ((days: readonly OrgDay[]) => Promise<void>) | undefined;
 }
 
-/** Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. */
+/** What became of a run's build, and of the publication that goes on after it. */
+export interface RunBuild extends Built {
+  readonly published: Promise<void>;
+}
+
+/**
+ * Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. The days are published afterwards;
+ * the next build waits for that, so that they don't change meanwhile.
+ */
 export function runBuild(
   store: Store,
   cause: Cause,
   range: BuildRange,
   clock: () => number,
   options: RunOptions = {},
-): Promise<Built> {
+): Promise<RunBuild> {
   const before = running.get(store) ?? Promise.resolve();
   const run = before.then(() => record(store, cause, range, clock, options));
   running.set(
     store,
-    run.catch(() => undefined),
+    run.then(({ published }) => published).catch(() => undefined),
   );
   return run;
 }
@@ -57,7 +65,7 @@ async function record(
   range: BuildRange,
   clock: () => number,
   { retentionDays, progress, publish }: RunOptions,
-): Promise<Built> {
+): Promise<RunBuild> {
   const startedAt = clock();
   const note = (built: Built | undefined, error: string | null) => {
     const failed = new Set(built?.breaches.map(({ orgId, day }) => `${orgId} ${day}`));
@@ -84,10 +92,12 @@ async function record(
     built = await build(store, range, clock, progress);
     const isChosen = range.from !== undefined || range.to !== undefined;
     const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());
-    await publish?.([...built.days, ...removed]);
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));
-    return built;
+    const published = publish?.([...built.days, ...removed]) ?? Promise.resolve();
+    // Whoever asks for it hears of a failure.
+    published.catch(() => undefined);
+    return { ...built, published };
   } catch (error) {
     await note(built, messageOf(error)).catch(() => undefined);
     throw error;

@@ -39,13 +39,14 @@ export class Schedule {
     let isWell = false;
     try {
       await this.prepare();
-      const { days, breaches } = await runBuild(this.store, cause, {}, this.clock, this.options);
-      await this.store.rest();
-      isWell = breaches.length === 0;
+      const { days, breaches, published } = await runBuild(this.store, cause, {}, this.clock, this.options);
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },
-        isWell ? 'built' : 'built, except for some days',
+        breaches.length === 0 ? 'built' : 'built, except for some days',
       );
+      await published;
+      await this.store.rest();
+      isWell = breaches.length === 0;
     } catch (error) {
       this.log.error({ err: error, cause }, 'the build failed');
     }

@@ -124,18 +124,22 @@ export async function* csvOf({ results, columns }: Reading): AsyncGenerator<stri
   yield* textBytes(results);
 }
 
-/** All rows of one answer as objects, of one state of the store: see readReport. */
-export function report(
-  store: Store,
+/** All rows of one answer as objects: see readReport. */
+export async function rowsOfReport(
+  select: Store['select'],
+  readColumns: ReadColumns,
   answer: Answer,
   request: ReportRequest,
 ): Promise<{ data: Record<string, unknown>[]; page?: Page | undefined }> {
-  return store.snapshot(async (select, readColumns) => {
-    const { page, results } = await readReport(select, readColumns, answer, 'json', request);
-    const data: Record<string, unknown>[] = [];
-    for await (const result of results)
-      for await (const chunk of chunksOf(result))
-        for (const row of chunk.getColumnValues(0)) data.push(JSON.parse(String(row).slice(1)));
-    return { data, page };
-  });
+  const { page, results } = await readReport(select, readColumns, answer, 'json', request);
+  const data: Record<string, unknown>[] = [];
+  for await (const result of results)
+    for await (const chunk of chunksOf(result))
+      for (const row of chunk.getColumnValues(0)) data.push(JSON.parse(String(row).slice(1)));
+  return { data, page };
+}
+
+/** The same, of one state of the store. */
+export function report(store: Store, answer: Answer, request: ReportRequest) {
+  return store.snapshot((select, readColumns) => rowsOfReport(select, readColumns, answer, request));
 }

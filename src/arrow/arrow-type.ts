@@ -47,6 +47,9 @@ export interface Layout {
 
 type Same = readonly [DataType, Layout['of']];
 
+/** Every instant is in UTC, and says so. */
+const UTC = 'UTC';
+
 /** Types whose values have the same bytes in DuckDB and in Arrow. */
 const SAME: Partial<Record<DuckDBTypeId, Same>> = {
   [DuckDBTypeId.TINYINT]: [new Int8(), Int8Array],
@@ -62,11 +65,11 @@ const SAME: Partial<Record<DuckDBTypeId, Same>> = {
   [DuckDBTypeId.DATE]: [new DateDay(), Int32Array],
   [DuckDBTypeId.TIME]: [new TimeMicrosecond(), BigInt64Array],
   [DuckDBTypeId.TIME_NS]: [new TimeNanosecond(), BigInt64Array],
-  [DuckDBTypeId.TIMESTAMP_S]: [new TimestampSecond(), BigInt64Array],
-  [DuckDBTypeId.TIMESTAMP_MS]: [new TimestampMillisecond(), BigInt64Array],
-  [DuckDBTypeId.TIMESTAMP]: [new TimestampMicrosecond(), BigInt64Array],
-  [DuckDBTypeId.TIMESTAMP_NS]: [new TimestampNanosecond(), BigInt64Array],
-  [DuckDBTypeId.TIMESTAMP_TZ]: [new TimestampMicrosecond('UTC'), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_S]: [new TimestampSecond(UTC), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_MS]: [new TimestampMillisecond(UTC), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP]: [new TimestampMicrosecond(UTC), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_NS]: [new TimestampNanosecond(UTC), BigInt64Array],
+  [DuckDBTypeId.TIMESTAMP_TZ]: [new TimestampMicrosecond(UTC), BigInt64Array],
 };
 
 /** From this width on DuckDB has a decimal in 128 bits, as Arrow always does. */
@@ -102,14 +105,18 @@ function arrowType(type: DuckDBType): DataType {
   return same[0];
 }
 
+/** Instants without a time zone that fit into those that have one. */
+const INSTANTS = new Set([DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_MS, DuckDBTypeId.TIMESTAMP]);
+
 /** The fields of columns, any of which can be null. */
 export function fieldsOf(names: readonly string[], types: readonly DuckDBType[]): Field[] {
   return names.map((name, index) => new Field(name, arrowType(types[index] as DuckDBType), true));
 }
 
 /**
- * The type to cast a column to that has a type of Arrow, as SQL: its own where it has one, an exact decimal for integers of
- * 128 bits and narrow decimals, a list for an array, and texts for all others; the same in what is nested.
+ * The type to cast a column to that has a type of Arrow, as SQL: its own where it has one, BIGINT for integers of 128 bits, which
+ * sums are, a wide decimal for a narrow one, an instant with a time zone for one without, a list for an array, and texts for all others; the
+ * same in what is nested.
  */
 export function castOf(type: DuckDBType): string {
   if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return `${castOf(type.valueType)}[]`;
@@ -117,7 +124,8 @@ export function castOf(type: DuckDBType): string {
     return `STRUCT(${type.entryNames.map((name, index) => `${quoteName(name)} ${castOf(type.entryTypes[index] as DuckDBType)}`).join(', ')})`;
   if (type instanceof DuckDBMapType) return `MAP(${castOf(type.keyType)}, ${castOf(type.valueType)})`;
   if (type instanceof DuckDBDecimalType) return `DECIMAL(${WIDEST}, ${type.scale})`;
-  if (type.typeId === DuckDBTypeId.HUGEINT) return `DECIMAL(${WIDEST}, 0)`;
+  if (type.typeId === DuckDBTypeId.HUGEINT) return 'BIGINT';
+  if (INSTANTS.has(type.typeId)) return 'TIMESTAMPTZ';
   const isSame =
     type.typeId === DuckDBTypeId.BLOB || type.typeId === DuckDBTypeId.BOOLEAN || layoutOf(type) !== undefined;
   return isSame ? String(type) : 'VARCHAR';

@@ -6,7 +6,7 @@ import { type Invocation, print } from './program.js';
 
 /** Adds `lake` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  const lake = program.command('lake').description('check and repair the Parquet files of built days');
+  const lake = program.command('lake').description('check and repair the Delta Lake tables of built days');
 
   lake
     .command('verify')
@@ -42,7 +42,7 @@ function compared({ organizations, tables, days, files, rows, waiting }: Verifie
     `Compared: ${count(organizations, 'organization')}, ${count(days, 'built day')}, ${tables} tables; ${count(rows, 'row')} in ${count(files, 'file')}.`,
     "  Day tables: each day's number of rows and their SHA-256, with those that its build recorded.",
     "  Events: each day's number of rows and a hash of all columns, with the events in the store.",
-    '  Files: the size of each, with the catalog of its organization.',
+    '  Files: the size of each, with the snapshot of its organization.',
     ...(waiting === 0 ? [] : [`Not compared: ${count(waiting, 'day')} still open, or waiting for a build.`]),
   ].join('\n');
 }
@@ -54,8 +54,6 @@ async function publish(options: { json?: boolean }, { settings, clock }: Invocat
   print(
     found.differences.length === 0
       ? 'Every built day is in the lake.'
-      : `${count(found.differences.length, 'file')} rewritten.`,
+      : `${count(found.differences.length, 'difference')} repaired.`,
   );
-  if (found.unneeded > 0)
-    print(`${count(found.unneeded, 'file')} removed: days without rows no longer need them.`);
 }

@@ -12,6 +12,8 @@ export interface AskedReport {
   readonly from?: Day | undefined;
   readonly to?: Day | undefined;
   readonly groupBy?: string | undefined;
+  /** What was published then: Unix milliseconds. */
+  readonly asOf?: number | undefined;
 }
 
 /** The rows of a report, whose they are, and a sentence if there is no data in its range. */

@@ -52,7 +52,8 @@ export class RemoteShell implements SqlShell {
   }
 
   async execute({ sql }: Statement): Promise<void> {
-    const { format, parameters = {}, output = '' } = this.options;
+    const { format, parameters = {}, output = '', asOf } = this.options;
+    const as_of = asOf === undefined ? undefined : new Date(asOf).toISOString();
     const started = performance.now();
     this.running = new AbortController();
     const { signal } = this.running;
@@ -64,7 +65,7 @@ export class RemoteShell implements SqlShell {
         `The parameter $${lacking} has no value: give it one with --param ${lacking}=VALUE.`,
       );
     try {
-      const answer = await this.service.post('api/v1/sql', { sql, params }, ACCEPT[format], signal);
+      const answer = await this.service.post('api/v1/sql', { sql, params, as_of }, ACCEPT[format], signal);
       if (format === 'table') await this.writeTable(answer, started);
       else if (format === 'json') await this.writeJson(answer);
       else if (format === 'csv') await pipeline(answer, this.out, { end: false });

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type Answer, fileOf, GROUPS } from '../api/answer-names.js';
 import { checkRange } from '../api/report-range.js';
 import { outputWidth } from '../config.js';
-import { lastClosedDay, parseDay } from '../day.js';
+import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
 import { csv, faint, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
@@ -17,6 +17,7 @@ interface ReportOptions extends ServerOptions {
   readonly from?: string;
   readonly to?: string;
   readonly groupBy?: string;
+  readonly asOf?: string;
   readonly format: 'table' | 'json' | 'csv';
   readonly wide?: boolean;
 }
@@ -40,6 +41,7 @@ export function add(program: Command, invocation: Invocation): void {
       .option('--from <day>', 'first day (default: 30 days up to the last one)')
       .option('--to <day>', 'last day (default: the newest one that has data)')
       .option('--group-by <what>', `one row per day and ${GROUPED.join(', ')}`)
+      .option('--as-of <instant>', 'what was published at this instant, such as 2026-06-10T09:00:00Z')
       .addOption(
         new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
           .choices(['table', 'json', 'csv'])
@@ -62,7 +64,8 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
         : `--group-by of ${answer} must be ${groups.join(' or ')}.`,
     );
   }
-  const report = await read({ answer, orgId, from, to, groupBy }, options, invocation);
+  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
+  const report = await read({ answer, orgId, from, to, groupBy, asOf }, options, invocation);
   const { rows, noData } = report;
   if (noData !== null) process.stderr.write(`${noData}\n`);
   if (format === 'json') return print(JSON.stringify(rows));
@@ -85,6 +88,8 @@ async function read(
   { settings, clock }: Invocation,
 ): Promise<Report> {
   if (isRemote(options)) {
+    if (asked.asOf !== undefined)
+      throw new UsageError('--as-of works only without a service: leave --server and --key out.');
     const [service, { remoteReport }] = await Promise.all([
       serviceOf(options, clock),
       import('./remote-report.js'),

@@ -6,7 +6,9 @@ import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { outputWidth, stateFolder } from '../config.js';
+import { parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
+import { requireKept } from '../lake/kept-instant.js';
 import type { Format, Parameters, SqlShell } from '../sql/sql-shell.js';
 import type { Invocation } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
@@ -17,6 +19,7 @@ interface SqlOptions extends ServerOptions {
   readonly format: Format;
   readonly output?: string;
   readonly org?: string;
+  readonly asOf?: string;
   readonly wide?: boolean;
   readonly write?: boolean;
 }
@@ -49,6 +52,7 @@ export function add(program: Command, invocation: Invocation): void {
       )
       .option('-o, --output <file>', 'write the rows of one query to this file')
       .option('--org <org>', 'read only this organization')
+      .option('--as-of <instant>', 'read what was published at this instant, such as 2026-06-10T09:00:00Z')
       .option('--wide', 'show all columns of a table, however wide it gets')
       .option(
         '--write',
@@ -96,10 +100,13 @@ async function run(query: string | undefined, options: SqlOptions, invocation: I
 async function open(options: SqlOptions, out: Writable, { settings, clock }: Invocation): Promise<SqlShell> {
   const width = options.wide === true || options.output !== undefined ? undefined : outputWidth();
   const { org: orgId, format, output, param: parameters, write } = options;
-  const chosen = { orgId, format, output, parameters, width, isWriting: write === true };
+  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
+  const chosen = { orgId, asOf, format, output, parameters, width, isWriting: write === true };
   if (!isRemote(options)) {
     const { Shell } = await import('../sql/sql-shell.js');
-    return Shell.open(settings(), chosen, out);
+    const config = settings();
+    if (asOf !== undefined) requireKept(asOf, config, clock());
+    return Shell.open(config, chosen, out);
   }
   if (orgId !== undefined) throw new UsageError('The key decides the organization: leave --org out.');
   if (write === true)

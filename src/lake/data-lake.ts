@@ -1,11 +1,16 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { MS_PER_DAY } from '../day.js';
 import { reasonOf, UsageError } from '../exit.js';
+import { writeWhole } from '../folder.js';
 import { Queue } from '../queue.js';
-import { keyOf, type OrgDay, type Store } from '../store/store.js';
-import { organizationsIn } from './catalog.js';
-import { LAKE, LAKE_TABLES } from './lake-paths.js';
-import { Publisher } from './publisher.js';
-import { compare, type Difference, type Verified } from './verify.js';
+import type { OrgDay, Store } from '../store/store.js';
+import { folderOf, LAKE, LAKE_TABLES } from './lake-paths.js';
+import { removeOldLake } from './old-lake.js';
+import { type Publication, Publisher } from './publisher.js';
+import { organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
+import { knownDays } from './stored-days.js';
+import { compare, type Difference, distrust, type Verified } from './verify.js';
 
 /** The lake could not be written. The days are built all the same. */
 export class LakeFailed extends Error {
@@ -25,24 +30,20 @@ async function organizationsOf(store: Pick<Store, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row.org_id));
 }
 
-/**
- * The built days as Parquet files, for whoever wants to read them: a file for each table, organization and day that has rows,
- * and one for each table and organization with the rows of all quiet days. Only the process that has the store open writes it.
- */
+/** The built days as Delta Lake tables, for whoever wants to read them. Only the process that has the store open writes it. */
 export class Lake {
   readonly folder: string;
   private readonly publisher: Publisher;
   private readonly queue = new Queue();
-  /** Whether all days are published that the store has, but for those that are told of. */
+  /** Whether all days are published that the store has, except for those that are told of. */
   private isWhole = false;
 
-  /** `data` is the data folder. `note` hears of what was wrong and is put right. */
   constructor(
-    data: string,
-    private readonly note: (sentence: string) => void = () => {},
+    { data, lakeKeepDays }: { readonly data: string; readonly lakeKeepDays: number },
+    private readonly clock: () => number,
   ) {
     this.folder = join(data, LAKE);
-    this.publisher = new Publisher(this.folder);
+    this.publisher = new Publisher(this.folder, lakeKeepDays * MS_PER_DAY);
   }
 
   /**
@@ -54,80 +55,85 @@ export class Lake {
       if (this.publisher.isClosing) return;
       const isFull = !this.isWhole;
       this.isWhole = false;
-      if (isFull) await this.publisher.begin((intent) => this.differing(store, intent));
-      const orgIds = isFull ? await organizationsOf(store) : [...new Set(days.map(({ orgId }) => orgId))];
-      for (const orgId of orgIds) {
-        const own = days.filter((day) => day.orgId === orgId).map(({ day }) => day);
-        own.sort();
-        const [from, to] = isFull ? [undefined, undefined] : [own[0], own.at(-1)];
-        await this.publisher.publish(store, orgId, from, to);
-      }
-      this.isWhole = !this.publisher.isClosing;
+      const own = days.map(({ day }) => day).sort();
+      const left = isFull
+        ? await this.publishAll(store)
+        : await this.publishSome(store, {
+            orgIds: [...new Set(days.map(({ orgId }) => orgId))],
+            from: own[0],
+            to: own.at(-1),
+          });
+      this.isWhole = left.length === 0 && !this.publisher.isClosing;
     });
   }
 
-  /**
-   * Compares the lake with the store: of one organization, or of all. A day that is being built or published isn't found
-   * for that.
-   */
+  private publishSome(store: Store, publication: Publication): Promise<string[]> {
+    return this.publisher.publish(store, publication, this.clock());
+  }
+
+  private async publishAll(store: Store): Promise<string[]> {
+    mkdirSync(this.folder, { recursive: true });
+    await this.publisher.abandon();
+    const left = await this.publishSome(store, { orgIds: await organizationsOf(store) });
+    if (!this.publisher.isClosing) await removeOldLake(this.folder);
+    return left;
+  }
+
+  /** Compares the lake with the store: of one organization, or of all. What is just being built or published isn't a difference. */
   async verify(store: Store, orgId?: string): Promise<Verified> {
     const all = await this.queue.run(() => this.compare(store, orgId));
-    const found = all.differences;
-    if (found.length === 0) return all;
-    // What was being published then is so by now.
-    const again = await this.queue.run(() => this.compare(store, orgId, new Set(found.map(keyOf))));
-    return { ...all, differences: again.differences };
+    if (all.differences.length === 0) return all;
+    const differences: Difference[] = [];
+    for (const one of new Set(all.differences.map((difference) => difference.orgId)))
+      differences.push(...(await this.queue.run(() => compare(store, this.folder, one))).differences);
+    return { ...all, differences };
   }
 
-  /**
-   * Publishes what differs from the store, and takes away what the store doesn't have and files that nobody needs. Answers
-   * what differed, and how many files nobody needed.
-   */
-  async repair(store: Store): Promise<Verified & { readonly unneeded: number }> {
+  /** Publishes what differs from the store, and removes what the store doesn't have. Answers what differed. */
+  async repair(store: Store): Promise<Verified> {
     const found = await this.verify(store);
-    let unneeded = 0;
     await this.exclusive(async () => {
-      for (const difference of found.differences) this.publisher.suspect(difference);
-      for (const orgId of new Set(found.differences.map((one) => one.orgId)))
-        await this.publisher.forget(store, orgId);
-      for (const orgId of await organizationsOf(store)) unneeded += await this.publisher.shrink(store, orgId);
       this.isWhole = false;
+      const there = new Set(await organizationsOf(store));
+      for (const orgId of organizationsIn(this.folder)) {
+        const own = found.differences.filter((one) => one.orgId === orgId);
+        const snapshot = readSnapshot(this.folder, orgId);
+        // Without its commits a table begins again.
+        if (snapshot === undefined || !there.has(orgId) || own.some(({ path }) => path.endsWith('.json')))
+          await this.publisher.remove(orgId);
+        else
+          await writeWhole(
+            join(this.folder, folderOf(orgId), SNAPSHOT),
+            snapshotText(distrust(snapshot, own, await knownDays(store, orgId))),
+          );
+      }
+      const left = await this.publishAll(store);
+      this.isWhole = left.length === 0;
     });
-    await this.publish(store, []);
-    return { ...found, unneeded };
+    return found;
   }
 
-  private async compare(store: Store, orgId?: string, only?: ReadonlySet<string>): Promise<Verified> {
+  private async compare(store: Store, orgId?: string): Promise<Verified> {
     const orgIds = new Set([...(await organizationsOf(store)), ...organizationsIn(this.folder)]);
     if (orgId !== undefined && !orgIds.has(orgId))
       throw new UsageError(
         `Neither the store nor the lake has days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
     const asked = orgId === undefined ? [...orgIds].sort() : [orgId];
-    const total = { organizations: asked.length, tables: LAKE_TABLES.length };
     const differences: Difference[] = [];
     const sum = { differences, days: 0, files: 0, rows: 0, waiting: 0 };
     for (const id of asked) {
-      const part = await compare(store, this.folder, id, only);
+      const part = await compare(store, this.folder, id);
       sum.differences.push(...part.differences);
       sum.days += part.days;
       sum.files += part.files;
       sum.rows += part.rows;
       sum.waiting += part.waiting;
     }
-    return { ...total, ...sum };
+    return { organizations: asked.length, tables: LAKE_TABLES.length, ...sum };
   }
 
-  /** The days whose files differ, where nothing tells which were being replaced when a process ended: that only takes longer. */
-  private async differing(store: Store, intent: string): Promise<readonly OrgDay[]> {
-    const { differences } = await this.compare(store);
-    this.note(
-      `The file ${intent} is damaged: all files of the lake were compared with the store instead, and those that differ (${differences.length}) are rewritten.`,
-    );
-    return differences;
-  }
-
-  /** Ends at the next step what is under way. The next start goes on with it. */
+  /** Ends what is under way at the next step. The next start goes on with it. */
   async close(): Promise<void> {
     this.publisher.isClosing = true;
     await this.queue.run(async () => {});

@@ -1,29 +1,65 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
-import { z } from 'zod';
-import { type Day, DaySchema } from '../day.js';
+import type { Day } from '../day.js';
 import { sync, writeWhole } from '../folder.js';
-import { keyOf, type OrgDay, type Store } from '../store/store.js';
-import { type Days, filesThere, isShared, readDays, sharedDays, writeCatalog, writeDays } from './catalog.js';
-import { type Due, mostRows, note, ownTables, type Staged, sharedTables } from './due-days.js';
-import { keepRows, rowsIn } from './kept-rows.js';
-import { fileOf, LAKE_TABLES, type LakeTable, quietFileOf } from './lake-paths.js';
-import { Staging } from './staging.js';
-import { dueTables, isSame, knownDays, parted, storedDays } from './stored-days.js';
+import type { Store, WrittenFile } from '../store/store.js';
+import {
+  CHECKPOINT_EVERY,
+  checkpointPath,
+  checkpointsSql,
+  commitPath,
+  commitText,
+  LAST_CHECKPOINT,
+  LOG,
+  lastCheckpointText,
+  versionOf,
+} from './delta-log.js';
+import { COLUMNS, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { type NewFile, NewFiles } from './new-files.js';
+import {
+  NEXT,
+  noSnapshot,
+  readNext,
+  readSnapshot,
+  SNAPSHOT,
+  type Snapshot,
+  snapshotText,
+  type TableState,
+} from './snapshot.js';
+import { type StoredDay, storedDays } from './stored-days.js';
+import { planTable, type TablePlan } from './table-plan.js';
 
-/** Days with so few rows in each table are written together, as long as they are in order then. */
-const ROWS_TOGETHER = 100_000;
-const DAYS_TOGETHER = 200;
+/** How long a reader may take from a list of files to their rows. */
+const READ_LIMIT_MS = 3_600_000;
 
-/** How many files are finished at once. */
+/** How many organizations are published together. */
+const ORGANIZATIONS_AT_ONCE = 250;
+
+/** How many files are synced at once. */
 const FILES_AT_ONCE = 8;
 
-const Intent = z.array(z.object({ orgId: z.string(), day: DaySchema }));
+/** The folder of replaced rows, in a table's folder. */
+const HISTORY = '_history';
+
+/** What is published of an organization. */
+interface Work {
+  readonly orgId: string;
+  readonly before: Snapshot;
+  readonly stored: ReadonlyMap<Day, StoredDay>;
+  readonly tables: readonly TablePlan[];
+}
+
+/** What to publish. Without `from` and `to`: all days. */
+export interface Publication {
+  readonly orgIds: readonly string[];
+  readonly from?: Day | undefined;
+  readonly to?: Day | undefined;
+}
 
 /** Does work for each of many, some at once. */
-async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {
     for (let next = iterator.next(); next.done !== true; next = iterator.next()) await work(next.value);
@@ -31,264 +67,278 @@ async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Pr
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker));
 }
 
-function oldest(days: readonly Day[]): Day | undefined {
-  return days.reduce<Day | undefined>(
-    (first, day) => (first === undefined || day < first ? day : first),
-    undefined,
-  );
-}
-
-/** Writes the files of the lake, one organization after the other. */
+/** Writes the files of the lake. */
 export class Publisher {
-  /** Whether it ends at the next step. The next start goes on with what is left. */
+  /** Whether it ends before the next organizations. The next start goes on with them. */
   isClosing = false;
-  private readonly staging: Staging;
-  private readonly intent: string;
-  /** The days whose files can be others than the catalog says: they were being replaced when a process ended. */
-  private readonly suspects = new Map<string, OrgDay>();
-  /** The organizations whose files of quiet days can be others than the catalog says. */
-  private readonly suspectOrgs = new Set<string>();
+  private readonly staging: NewFiles;
 
-  /** `folder` is the lake's. */
-  constructor(private readonly folder: string) {
-    this.staging = new Staging(join(folder, '_staging'));
-    this.intent = join(folder, '_intent');
+  /** `lake` is its folder; `keepMs` is how long replaced rows are kept. */
+  constructor(
+    private readonly lake: string,
+    private readonly keepMs: number,
+  ) {
+    this.staging = new NewFiles(join(lake, '_staging'));
   }
 
-  /**
-   * Takes over from the process before, whatever it was at when it ended. `differing` finds out what a damaged list of the days
-   * that it was replacing no longer says.
-   */
-  async begin(differing: (intent: string) => Promise<readonly OrgDay[]>): Promise<void> {
-    mkdirSync(this.folder, { recursive: true });
-    await this.staging.clear();
-    const intended = this.intended();
-    for (const day of intended ?? (await differing(this.intent))) this.suspect(day);
-    if (intended === undefined) await rm(this.intent, { recursive: true, force: true });
-    await writeCatalog(this.folder);
-  }
-
-  /** The days whose files were being replaced; undefined when the list of them is damaged. */
-  private intended(): readonly OrgDay[] | undefined {
-    if (!existsSync(this.intent)) return [];
-    try {
-      return Intent.parse(JSON.parse(readFileSync(this.intent, 'utf8')));
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Removes what was written aside and not put in place. */
+  /** Removes what was written and not put in place. */
   abandon(): Promise<void> {
     return this.staging.clear();
   }
 
-  /** Has a day's files written again, whatever the catalog says. */
-  suspect({ orgId, day }: OrgDay): void {
-    this.suspects.set(keyOf({ orgId, day }), { orgId, day });
-    this.suspectOrgs.add(orgId);
+  /**
+   * Publishes what isn't published yet. Answers the organizations of which something is left, because their days changed meanwhile. `now` is Unix
+   * milliseconds.
+   */
+  async publish(store: Store, { orgIds, ...publication }: Publication, now: number): Promise<string[]> {
+    const left: string[] = [];
+    for (let first = 0; first < orgIds.length && !this.isClosing; first += ORGANIZATIONS_AT_ONCE) {
+      const some = orgIds.slice(first, first + ORGANIZATIONS_AT_ONCE);
+      left.push(...(await this.publishSome(store, { orgIds: some, ...publication }, now)));
+    }
+    return left;
   }
 
-  /** Publishes what isn't published yet of an organization's days. */
-  async publish(store: Store, orgId: string, from?: Day, to?: Day): Promise<void> {
-    const days = readDays(this.folder, orgId);
-    const stored = await storedDays(store, orgId, from, to);
-    const first = oldest([...(Object.keys(days.days) as Day[]), ...stored.keys()]);
-    const due: Due[] = [];
-    let isNoted = true;
-    for (const [day, one] of stored) {
-      const known = days.days[day];
-      const tables = dueTables(one, this.suspects.has(keyOf({ orgId, day })) ? undefined : known);
-      if (tables.size > 0)
-        due.push({ day, stored: one, tables, own: ownTables(this.folder, { orgId, day }, one, first) });
-      else if (known !== undefined && known.built_at !== one.built_at) {
-        known.built_at = one.built_at;
-        isNoted = false;
-      }
-    }
-    if (await this.publishQuiet(store, days, due)) isNoted = true;
-    const others = due.filter((one) => one.own.size > 0 || sharedTables(one).length === 0);
-    for (const group of parted(others, mostRows, ROWS_TOGETHER, DAYS_TOGETHER)) {
-      if (this.isClosing) return;
-      await this.publishGroup(store, days, group);
-      isNoted = true;
-    }
-    if (!isNoted) await writeDays(this.folder, days);
-    this.suspectOrgs.delete(orgId);
-  }
-
-  /** Writes the files that quiet days share where days come to them or leave them. Answers whether there were any. */
-  private async publishQuiet(store: Store, days: Days, due: readonly Due[]): Promise<boolean> {
-    const { folder, staging } = this;
-    const orgId = days.org_id;
-    const coming = due.filter((one) => sharedTables(one).length > 0);
-    const leaving = due.flatMap(({ day, own }) =>
-      [...own].filter((table) => isShared(days.days[day]?.tables[table])).map((table) => ({ day, table })),
-    );
-    const tables = LAKE_TABLES.filter(
-      (table) =>
-        coming.some((one) => sharedTables(one).includes(table)) ||
-        leaving.some((one) => one.table === table) ||
-        (this.suspectOrgs.has(orgId) && existsSync(quietFileOf(folder, table, orgId))),
-    );
-    if (tables.length === 0) return false;
-    await staging.open();
-    const files: Staged[] = [];
-    for (const table of tables) {
-      const left = new Set(leaving.filter((one) => one.table === table).map(({ day }) => day));
-      const shared = new Set(sharedDays(days, table).filter((day) => !left.has(day)));
-      for (const one of coming) if (sharedTables(one).includes(table)) shared.add(one.day);
-      const path = await staging.writeTogether(store, table, orgId, [...shared].sort());
-      files.push(await this.finish(path, quietFileOf(folder, table, orgId), true));
-    }
-    // A day that a build has replaced meanwhile is published after that build.
-    const changed = await this.changedSince(store, orgId, coming);
-    if (changed.size > 0)
-      return this.publishQuiet(
-        store,
-        days,
-        due.filter((one) => !changed.has(one)),
+  private async publishSome(store: Store, publication: Publication, now: number): Promise<string[]> {
+    const { orgIds, from, to } = publication;
+    const stored = await storedDays(store, orgIds, from, to);
+    const snapshots: Snapshot[] = [];
+    for (const orgId of orgIds) snapshots.push(await this.begin(orgId));
+    // Instants of an organization's publications are never the same.
+    const at = Math.max(now, ...snapshots.map(({ published_at }) => published_at + 1));
+    const works = snapshots.flatMap((before): Work[] => {
+      const orgId = before.org_id;
+      const own = stored.get(orgId) ?? new Map<Day, StoredDay>();
+      const tables = LAKE_TABLES.flatMap(
+        (table) => planTable(table, before.tables[table], orgId, own, at, this.keepMs) ?? [],
       );
-    const some = [...coming, ...leaving].map(({ day }) => day);
-    await this.exchange(days, some, async () => {
-      for (const file of files) this.place(file);
-      for (const { day, table } of leaving) delete days.days[day]?.tables[table];
-      for (const one of coming) note(days, one, new Map());
-      return files;
+      const days = new Set(before.days);
+      const isSame = tables.length === 0 && [...own.keys()].every((day) => days.has(day));
+      return isSame ? [] : [{ orgId, before, stored: own, tables }];
     });
-    await staging.clear();
-    return true;
-  }
-
-  /** Writes the files of some days aside, and puts them all in place when they are whole. */
-  private async publishGroup(store: Store, days: Days, group: readonly Due[]): Promise<void> {
-    const { folder, staging } = this;
-    const orgId = days.org_id;
-    await staging.open();
-    const staged = new Map<Due, Map<LakeTable, Staged>>(group.map((one) => [one, new Map()]));
-    for (const table of LAKE_TABLES) {
-      const due = group.filter(({ tables, own }) => tables.has(table) && own.has(table));
-      if (due.length === 0) continue;
-      const daysOf = (some: readonly Due[]) => some.map(({ day }) => day);
-      const filled = due.filter(({ stored }) => stored.tables.get(table)?.rows !== 0);
-      const paths = await staging.write(store, table, orgId, daysOf(due), daysOf(filled));
-      await each(due, async (one) => {
-        const target = fileOf(folder, table, { orgId, day: one.day });
-        // What is removed is not kept for anybody.
-        const isKept = !(table === 'events' && one.stored.is_removed);
-        staged.get(one)?.set(table, await this.finish(String(paths.get(one.day)), target, isKept));
-      });
-    }
-    const changed = await this.changedSince(store, orgId, group);
-    const whole = group.filter((one) => !changed.has(one));
-    if (whole.length > 0)
-      await this.exchange(
-        days,
-        whole.map(({ day }) => day),
-        async () => {
-          for (const one of whole) {
-            const files = staged.get(one) ?? new Map<LakeTable, Staged>();
-            // All at once, so that who reads several tables hardly ever sees some of them new and some old.
-            for (const file of files.values()) this.place(file);
-            note(days, one, files);
-            await turn();
-          }
-          return whole.flatMap((one) => [...(staged.get(one)?.values() ?? [])]);
-        },
+    // What a process had no time to remove before it ended.
+    for (const snapshot of from === undefined ? snapshots : [])
+      for (const table of LAKE_TABLES)
+        if (snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)) === true)
+          await this.sweep(snapshot, table, at);
+    if (works.length === 0) return [];
+    await this.staging.open();
+    const files = await this.writeFiles(store, works, at);
+    const checkpoints = await this.writeCheckpoints(store, works);
+    // A day that has changed meanwhile is published after the build that changed it.
+    const after = await storedDays(
+      store,
+      works.map(({ orgId }) => orgId),
+      from,
+      to,
+    );
+    const isChanged = ({ orgId, tables }: Work) =>
+      tables.some(
+        ({ table, files }) =>
+          // What has arrived changes at any time.
+          table !== DAY_QUALITY &&
+          files.some(({ days }) =>
+            days.some(
+              ({ day, digest, published_at }) =>
+                published_at === undefined &&
+                after.get(orgId)?.get(day)?.tables.get(table)?.digest !== digest,
+            ),
+          ),
       );
-    await staging.clear();
+    const left = works.filter(isChanged);
+    await each(
+      works.filter((work) => !left.includes(work)),
+      (work) => this.exchange(work, files, checkpoints, at),
+    );
+    await this.staging.clear();
+    return left.map(({ orgId }) => orgId);
   }
 
-  /** Makes a staged file ready to take its place, and has the disk keep it. `isKept` says whether it keeps rows for readers. */
-  private async finish(path: string, target: string, isKept: boolean): Promise<Staged> {
-    const rows = await rowsIn(path);
-    if (isKept && existsSync(target))
-      await keepRows(path, target).catch((error: unknown) => {
-        // A file that can't be read has no readers.
-        if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-      });
-    return { path, target, rows, bytes: await sync(path) };
+  /** The snapshot of an organization. A publication that was cut off is ended first. */
+  private async begin(orgId: string): Promise<Snapshot> {
+    const before = readSnapshot(this.lake, orgId);
+    const next = readNext(this.lake, orgId);
+    if (next !== undefined && next.published_at > (before?.published_at ?? 0)) {
+      await this.commit(before, next);
+      return next;
+    }
+    if (before !== undefined) return before;
+    // Nobody knows which commits and files are there.
+    for (const table of LAKE_TABLES)
+      await rm(join(tableFolder(this.lake, orgId, table), LOG), { recursive: true, force: true });
+    return noSnapshot(orgId);
   }
 
-  private place({ path, target }: Staged): void {
-    mkdirSync(dirname(target), { recursive: true });
-    renameSync(path, target);
+  private async writeFiles(
+    store: Store,
+    works: readonly Work[],
+    at: number,
+  ): Promise<Map<NewFile, WrittenFile>> {
+    const written = new Map<NewFile, WrittenFile>();
+    for (const table of LAKE_TABLES) {
+      const plans = works.flatMap(({ tables }) => tables.filter((plan) => plan.table === table));
+      const files = plans.flatMap(({ files, newHistory }) => [
+        ...files,
+        ...(newHistory === undefined ? [] : [newHistory]),
+      ]);
+      const found = await this.staging.write(store, this.lake, table, files, at);
+      for (const [file, one] of found) written.set(file, one);
+    }
+    await each(written.values(), ({ path }) => sync(path));
+    return written;
   }
 
-  /** Those of some due days, in order, that a build has replaced since they were found due. */
-  private async changedSince(store: Store, orgId: string, due: readonly Due[]): Promise<Set<Due>> {
-    const [from, to] = [due[0]?.day, due.at(-1)?.day];
-    if (from === undefined) return new Set();
-    const now = await storedDays(store, orgId, from, to);
-    return new Set(
-      due.filter(({ day, stored }) => {
-        const present = now.get(day);
-        return present === undefined || !isSame(present, stored);
+  /** Writes the checkpoints that are due, and answers their versions. They say what is committed already, so it doesn't matter how far this gets. */
+  private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<Map<TablePlan, number>> {
+    const due = works.flatMap(({ orgId, tables }) =>
+      tables.flatMap((plan) => {
+        const { version = -1, checkpoints = [] } = plan.before ?? {};
+        const isDue = version - (checkpoints.at(-1)?.version ?? -1) >= CHECKPOINT_EVERY;
+        return isDue && plan.before !== undefined
+          ? [{ orgId, plan, table: plan.table, state: plan.before }]
+          : [];
       }),
     );
+    const { sql, sizes } = checkpointsSql(due);
+    const written = due.length === 0 ? new Map() : await this.staging.copy(store, sql, {}, due.length);
+    await each(due.entries(), async ([slot, { orgId, table, state }]) => {
+      const folder = tableFolder(this.lake, orgId, table);
+      const { path } = written.get(slot);
+      await sync(path);
+      await rename(path, join(folder, checkpointPath(state.version)));
+      await writeWhole(join(folder, LAST_CHECKPOINT), lastCheckpointText(state.version, sizes[slot] ?? 0));
+    });
+    return new Map(due.map(({ plan, state }) => [plan, state.version]));
   }
 
-  /**
-   * Puts files in place and notes it in the catalog. The next start begins again with all of the days where this is cut off.
-   * `replace` answers the files.
-   */
+  /** Puts the files of an organization in place, and then the snapshot that has them. */
   private async exchange(
-    days: Days,
-    some: readonly Day[],
-    replace: () => Promise<readonly Staged[]>,
+    { orgId, before, stored, tables }: Work,
+    files: ReadonlyMap<NewFile, WrittenFile>,
+    checkpoints: ReadonlyMap<TablePlan, number>,
+    at: number,
   ): Promise<void> {
-    const { folder } = this;
-    const orgId = days.org_id;
-    for (const day of some) this.suspects.set(keyOf({ orgId, day }), { orgId, day });
-    await writeWhole(this.intent, JSON.stringify([...this.suspects.values()]));
-    const folders = new Set<string>();
-    for (const { target } of await replace())
-      for (let path = dirname(target); path !== dirname(folder); path = dirname(path)) folders.add(path);
-    await each(folders, async (path) => void (await sync(path)));
-    await writeDays(folder, days);
-    for (const day of some) this.suspects.delete(keyOf({ orgId, day }));
-    if (this.suspects.size === 0) rmSync(this.intent, { force: true });
+    const days = [...new Set([...before.days, ...stored.keys()])].sort();
+    const next: Snapshot = {
+      ...before,
+      published_at: at,
+      newest_day: days.at(-1) ?? null,
+      days,
+      tables: { ...before.tables },
+    };
+    for (const plan of tables) {
+      const folder = tableFolder(this.lake, orgId, plan.table);
+      const state = await this.place(plan, files, folder, checkpoints.get(plan), at);
+      if (state !== undefined) next.tables[plan.table] = state;
+    }
+    await writeWhole(join(this.lake, folderOf(orgId), NEXT), snapshotText(next));
+    await this.commit(before, next);
+    for (const { table } of tables) await this.sweep(next, table, at);
   }
 
-  /** Takes away the days of an organization that the store doesn't have: another database was here before. */
-  async forget(store: Store, orgId: string): Promise<void> {
-    const known = await knownDays(store, orgId);
-    const days = readDays(this.folder, orgId);
-    const there = LAKE_TABLES.flatMap((table) => filesThere(this.folder, table, orgId));
-    for (const day of new Set([...there, ...(Object.keys(days.days) as Day[])])) {
-      if (known.has(day)) continue;
-      for (const table of LAKE_TABLES)
-        await rm(dirname(fileOf(this.folder, table, { orgId, day })), { recursive: true, force: true });
-      delete days.days[day];
-      this.suspects.delete(keyOf({ orgId, day }));
-    }
-    if (known.size === 0)
-      for (const table of LAKE_TABLES) await rm(quietFileOf(this.folder, table, orgId), { force: true });
-    await writeDays(this.folder, days);
+  /** Puts the files of a table in place, and answers its state with them. */
+  private async place(
+    { before, kept, removed, files, history, newHistory, isErasing, table }: TablePlan,
+    written: ReadonlyMap<NewFile, WrittenFile>,
+    folder: string,
+    checkpoint: number | undefined,
+    at: number,
+  ): Promise<TableState | undefined> {
+    const columns = COLUMNS.get(table) ?? '';
+    const move = async (file: NewFile, path: string) => {
+      const one = written.get(file);
+      if (one === undefined) return [];
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      await rename(one.path, join(folder, path));
+      return [{ path, bytes: one.bytes, rows: one.rows, columns }];
+    };
+    const added: TableState['files'] = [];
+    for (const [index, file] of files.entries())
+      for (const one of await move(file, `part-${at}-${index}.parquet`))
+        added.push({
+          ...one,
+          days: Object.fromEntries(
+            file.days.map(({ day, rows, digest, published_at = at }) => [
+              day,
+              { rows, digest, published_at },
+            ]),
+          ),
+        });
+    const replaced: TableState['history'] = [];
+    if (newHistory !== undefined)
+      for (const { bytes: _, ...one } of await move(newHistory, join(HISTORY, `part-${at}.parquet`)))
+        replaced.push({ ...one, versions: newHistory.versions });
+    if (before === undefined && added.length === 0) return undefined;
+    if (added.length > 0) await sync(folder);
+    if (replaced.length > 0) await sync(join(folder, HISTORY));
+    const isSame = added.length === 0 && kept.length === before?.files.length;
+    const checkpoints = [...(before?.checkpoints ?? [])];
+    if (checkpoint !== undefined) checkpoints.push({ version: checkpoint, at });
+    // Commits that a checkpoint has are needed by readers only that have found them already.
+    const settled = checkpoints.filter((one) => isExpired(one, at)).at(-1);
+    return {
+      version: (before?.version ?? -1) + (isSame ? 0 : 1),
+      id: before?.id ?? randomUUID(),
+      created_at: before?.created_at ?? at,
+      columns: isSame && before !== undefined ? before.columns : columns,
+      files: [...kept, ...added],
+      history: [...history, ...replaced],
+      removed: [
+        ...(before?.removed ?? []).filter((one) => !isExpired(one, at)),
+        ...removed.map((path) => ({ path, at })),
+      ].map((one) => (isErasing ? { ...one, at: 0 } : one)),
+      first_commit: settled === undefined ? (before?.first_commit ?? 0) : settled.version + 1,
+      checkpoints: checkpoints.filter(({ version }) => version >= (settled?.version ?? 0)),
+    };
   }
 
-  /**
-   * Removes the files of days that earlier versions gave each day, rows or not: they have no rows, or those of a quiet day,
-   * which are published with the others then. Answers how many. Where events were removed the file stays: a copy of the lake
-   * elsewhere is overwritten with it.
-   */
-  async shrink(store: Store, orgId: string): Promise<number> {
-    const days = readDays(this.folder, orgId);
-    const first = oldest(Object.keys(days.days) as Day[]);
-    const files: string[] = [];
-    for (const [day, { tables, isQuiet, is_removed }] of await storedDays(store, orgId)) {
-      const published = days.days[day]?.tables;
-      if (published === undefined || day === first) continue;
-      for (const table of LAKE_TABLES) {
-        const isNeeded = (tables.get(table)?.rows ?? 0) > 0 ? !isQuiet : table === 'events' && is_removed;
-        if (isNeeded || published[table]?.bytes === undefined) continue;
-        delete published[table];
-        files.push(fileOf(this.folder, table, { orgId, day }));
-      }
+  /** Makes a snapshot that has all its files the one that readers find: the commits of its tables, then itself. */
+  private async commit(before: Snapshot | undefined, next: Snapshot): Promise<void> {
+    const folder = join(this.lake, folderOf(next.org_id));
+    for (const table of LAKE_TABLES) {
+      const [old, state] = [before?.tables[table], next.tables[table]];
+      if (state === undefined || state.version === old?.version) continue;
+      await writeWhole(join(folder, table, commitPath(state.version)), commitText(table, old, next));
     }
-    // What the catalog doesn't have is published again, wherever this is cut off.
-    if (files.length > 0) await writeDays(this.folder, days);
-    for (const file of files) await rm(dirname(file), { recursive: true, force: true });
-    return files.length;
+    await rename(join(folder, NEXT), join(folder, SNAPSHOT));
+    await sync(folder);
   }
+
+  /** Removes the files of a table that no reader needs any more. */
+  private async sweep(snapshot: Snapshot, table: LakeTable, at: number): Promise<void> {
+    const state = snapshot.tables[table];
+    const folder = tableFolder(this.lake, snapshot.org_id, table);
+    if (state === undefined) return;
+    const needed = new Set(
+      [...state.files, ...state.history, ...state.removed.filter((one) => !isExpired(one, at))].map(
+        ({ path }) => path,
+      ),
+    );
+    const checkpoints = new Set(state.checkpoints.map(({ version }) => version));
+    const isNeeded = (path: string) => {
+      const { version, isCheckpoint } = versionOf(path) ?? {};
+      if (version === undefined) return needed.has(path) || !path.endsWith('.parquet');
+      return isCheckpoint === true
+        ? checkpoints.has(version) || version > (state.checkpoints.at(-1)?.version ?? -1)
+        : version >= state.first_commit;
+    };
+    for (const inner of ['', HISTORY, LOG])
+      for (const name of existsSync(join(folder, inner)) ? readdirSync(join(folder, inner)) : [])
+        if (!isNeeded(join(inner, name)) && name !== LOG && name !== HISTORY)
+          await rm(join(folder, inner, name), { force: true });
+  }
+
+  /** Removes an organization from the lake. */
+  async remove(orgId: string): Promise<void> {
+    const folder = join(this.lake, folderOf(orgId));
+    await rm(join(folder, SNAPSHOT), { force: true });
+    for (const table of LAKE_TABLES) await rm(join(folder, table), { recursive: true, force: true });
+    await rm(join(folder, NEXT), { force: true });
+    await rmdir(folder).catch(() => undefined);
+  }
+}
+
+/** Whether nobody needs any more what was replaced at an instant. */
+function isExpired({ at }: { readonly at: number }, now: number): boolean {
+  return at <= now - READ_LIMIT_MS;
 }

@@ -1,3 +1,4 @@
+import { goOnWith } from '../afterwards.js';
 import type { Config } from '../config.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import type { Store } from '../store/store.js';
@@ -33,7 +34,10 @@ async function settleInbox(config: Config, clock: () => number, store: Store): P
   }
 }
 
-/** Runs a command: in the process that has the database open, else here. Once the signal aborts, its result is of no use. */
+/**
+ * Runs a command: in the process that has the database open, else here. Once the signal aborts, its result is of no use. What the command
+ * leaves to do goes on after the answer.
+ */
 export async function call<Name extends CommandName>(
   config: Config,
   clock: () => number,
@@ -63,14 +67,16 @@ export async function call<Name extends CommandName>(
   const isReading = READERS.has(name) && !config.acceptsLoss;
   const store = await openStore(config, clock, isAnswered, { isReading });
   if (store === undefined) return answer as CommandResult<Name>;
+  const rest: Promise<void>[] = [];
   try {
-    const lake = new Lake(config.data, (sentence) => process.stderr.write(`${sentence}\n`));
+    const lake = new Lake(config, clock);
     const settle = () => settleInbox(config, clock, store);
     const setAside = async () => {
       const { Acknowledged } = await import('../ingest/acknowledged.js');
       return Acknowledged.look(config.data, clock);
     };
-    const context = { store, config, lake, settle, setAside, clock };
+    const afterwards = (work: Promise<void>) => void rest.push(work);
+    const context = { store, config, lake, settle, setAside, afterwards, clock };
     const isLeft = new Promise<void>((resolve) => {
       signal?.addEventListener('abort', () => resolve());
     });
@@ -79,6 +85,9 @@ export async function call<Name extends CommandName>(
     const { sentenceOfQuery } = await import('../store/database-file.js');
     throw sentenceOfQuery(error, config.data);
   } finally {
-    await store.close();
+    const closed = Promise.all(rest).finally(() => store.close());
+    // The caller prints the answer meanwhile.
+    if (rest.length === 0) await closed;
+    else goOnWith(closed);
   }
 }

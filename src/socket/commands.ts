@@ -20,6 +20,7 @@ import type { SetAside } from '../ingest/set-aside.js';
 import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';
 import { nameText } from '../name-text.js';
+import { earlierReport } from '../sql/earlier-report.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
@@ -33,6 +34,8 @@ export interface Context {
   readonly settle: () => Promise<readonly SetAside[]>;
   /** What can't be settled at present. */
   readonly setAside: () => Promise<readonly SetAside[]>;
+  /** Takes work that goes on after the answer. */
+  readonly afterwards: (work: Promise<void>) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** The routes of the service; undefined where none runs. */
@@ -60,6 +63,8 @@ export const Arguments = {
     from: DaySchema.optional(),
     to: DaySchema.optional(),
     groupBy: z.string().optional(),
+    /** What was published then: Unix milliseconds. */
+    asOf: z.number().optional(),
   }),
   verifyLake: z.strictObject({ orgId: z.string().optional() }),
   publishLake: z.strictObject({}),
@@ -130,11 +135,15 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   });
   const dataDays = found.map(({ day }) => day as Day);
   const range = reportRange(asked, dataDays, lastClosedDay(clock()), historyStart);
-  const { data } = await report(store, answer, {
+  const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
     groupBy: asked.groupBy,
-  });
-  return { orgId, ...range, rows: data, noData: noDataSentence(orgId, range, dataDays) };
+  };
+  const rows =
+    asked.asOf === undefined
+      ? (await report(store, answer, request)).data
+      : await earlierReport(store, config, answer, request, asked.asOf, clock());
+  return { orgId, ...range, rows, noData: noDataSentence(orgId, range, dataDays) };
 }
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
@@ -153,15 +162,20 @@ export const commands = {
       progress(done, total),
     );
   },
-  build: async ({ store, config, lake, clock, settle }: Context, range: Of<'build'>, progress: Progress) => {
+  build: async (
+    { store, config, lake, clock, settle, afterwards }: Context,
+    range: Of<'build'>,
+    progress: Progress,
+  ) => {
     const setAside = await settle().catch((error: unknown) => {
       throw notSettled(config.data, error);
     });
-    const built = await runBuild(store, 'command', range, clock, {
+    const { published, ...built } = await runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
       progress,
       publish: (days) => lake.publish(store, days),
     });
+    afterwards(published);
     return { ...built, setAside };
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
@@ -227,6 +241,7 @@ const OPTIONS: Record<string, string> = {
   userId: '--user',
   email: '--email',
   groupBy: '--group-by',
+  asOf: '--as-of',
 };
 
 /** The sentence for arguments that a command doesn't take, by the name of the option. */

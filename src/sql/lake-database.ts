@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../duckdb-driver.js';
-import { columnsOf, filesOf, folderOf, LAKE_TABLES, lakeSql } from '../lake/lake-paths.js';
+import { columnsOf, folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
+import { lakeSql } from '../lake/lake-sql.js';
+import type { Snapshot } from '../lake/snapshot.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
 import { readPrices } from '../store/reference-data.js';
@@ -72,14 +74,21 @@ export async function openLake({
   return connection;
 }
 
-/**
- * Creates the lake's tables and their views, of one organization or of all. If some are named, only these and what they read. `lake` is the
- * folder; its files are read when a query needs them.
- */
+/** What of the lake a connection reads. */
+export interface Reading {
+  /** What the organizations have published. */
+  readonly snapshots: readonly Snapshot[];
+  /** Only what was published at this instant: Unix milliseconds. */
+  readonly asOf?: number | undefined;
+  /** Only these tables and views, and what they read. */
+  readonly only?: Iterable<string>;
+}
+
+/** Creates the lake's tables and their views. `lake` is the folder; its files are read when a query needs them. */
 export async function readLake(
   connection: DuckDBConnection,
   lake: string,
-  { orgId, only }: { orgId?: string; only?: Iterable<string> } = {},
+  { snapshots, asOf, only }: Reading,
 ): Promise<void> {
   const wanted = new Set<string>(only ?? [...LAKE_TABLES, ...VIEWS.map(({ name }) => name)]);
   for (const { name, sources } of VIEWS.toReversed())
@@ -87,9 +96,7 @@ export async function readLake(
   const statements: string[] = [];
   for (const table of LAKE_TABLES) {
     if (!wanted.has(table)) continue;
-    const files = quote(filesOf(lake, table, orgId));
-    const found = await connection.runAndReadAll(`SELECT 1 FROM glob(${files}) LIMIT 1`);
-    const rows = found.currentRowCount === 0 ? `FROM ${EMPTY}.${table}` : lakeSql(lake, table, orgId);
+    const rows = lakeSql(lake, table, snapshots, asOf) ?? `FROM ${EMPTY}.${table}`;
     statements.push(`CREATE VIEW ${table} AS ${table === 'events' ? withoutSecrets(rows) : rows}`);
   }
   for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
@@ -102,9 +109,9 @@ function withoutSecrets(rows: string): string {
   return rows.startsWith('FROM ') ? rows : `SELECT * REPLACE (${columns.join(', ')}) FROM (${rows})`;
 }
 
-/** The folders with the files of an organization. */
-export function foldersOf(lake: string, orgId: string): string[] {
-  return LAKE_TABLES.map((table) => `${join(lake, table, folderOf(orgId))}/`);
+/** The folder with the files of an organization. */
+export function organizationFolder(lake: string, orgId: string): string {
+  return `${join(lake, folderOf(orgId))}/`;
 }
 
 /**

@@ -3,17 +3,19 @@ import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv-line.js';
+import { BIGINT, DuckDBTypeId } from '../duckdb-driver.js';
+import { readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
-import { confine, foldersOf, NAMES, readLake } from './lake-database.js';
+import { confine, NAMES, organizationFolder, readLake } from './lake-database.js';
 import { checkQuery } from './query-check.js';
 import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';
-import { SqlError } from './sql-error.js';
+import { NEVER_PUBLISHED, NOT_YET_PUBLISHED, SqlError } from './sql-error.js';
 
 /** Receives the bytes of an answer. */
 export interface Output {
   /** Called once, when the first bytes come: a failure before that can still be reported as an error. */
-  begin(): Promise<void>;
+  begin(seen: Seen): Promise<void>;
   /** Takes bytes; resolves when it can take more. */
   write(bytes: Uint8Array): Promise<void>;
 }
@@ -32,6 +34,7 @@ class Bytes {
   constructor(
     private readonly output: Output,
     private readonly most: number,
+    private readonly seen: Seen,
   ) {}
 
   get hasBegun(): boolean {
@@ -51,7 +54,7 @@ class Bytes {
     if (this.held === undefined) return;
     const held = Buffer.concat(this.held);
     this.held = undefined;
-    await this.output.begin();
+    await this.output.begin(this.seen);
     await this.output.write(held);
   }
 }
@@ -76,11 +79,16 @@ export async function answer(
   output: Output,
 ): Promise<number> {
   const started = performance.now();
-  await readLake(connection, job.lake, { orgId: job.orgId, only });
-  const folders = foldersOf(job.lake, job.orgId);
+  const { lake, orgId, asOf } = job;
+  const snapshot = readSnapshot(lake, orgId);
+  if (snapshot === undefined) throw new SqlError('unpublished', NOT_YET_PUBLISHED);
+  const seen = seenOf(snapshot, asOf);
+  if (seen === undefined) throw new SqlError('query', NEVER_PUBLISHED);
+  await readLake(connection, lake, { snapshots: [snapshot], asOf, only });
+  const folders = [organizationFolder(lake, orgId)];
   await confine(connection, { folders, paths: job.form === 'parquet' ? [job.file] : [] });
-  const query = await Query.of(connection, job, started);
-  const bytes = new Bytes(output, job.bytes);
+  const query = await Query.of(connection, job, started, seen);
+  const bytes = new Bytes(output, job.bytes, seen);
   try {
     if (job.form === 'parquet') await query.writeFile(bytes);
     else for await (const piece of query.pieces()) await bytes.write(piece);
@@ -117,7 +125,7 @@ export async function rehearse(connection: DuckDBConnection, isAsked: () => bool
       file: '',
     };
     await checkQuery(connection, job.sql, NAMES);
-    const query = await Query.of(connection, job, 0);
+    const query = await Query.of(connection, job, 0, { newest_day: null, published_at: '' });
     for await (const _ of query.pieces()) if (isAsked()) break;
     await connection.run('ROLLBACK');
   }
@@ -141,9 +149,10 @@ class Query {
     private readonly job: SqlJob,
     private readonly columns: readonly Expression[],
     private readonly started: number,
+    private readonly seen: Seen,
   ) {}
 
-  static async of(connection: DuckDBConnection, job: SqlJob, started: number): Promise<Query> {
+  static async of(connection: DuckDBConnection, job: SqlJob, started: number, seen: Seen): Promise<Query> {
     const statement = await prepare(
       connection,
       `SELECT * FROM (\n${bare(job.sql)}\n) AS answer LIMIT 0`,
@@ -151,16 +160,20 @@ class Query {
     );
     const result = await statement.run();
     const types = result.columnTypes();
-    const columns = result
-      .columnNames()
-      .map((name, index) => ({ name, type: types[index] as DuckDBType, sql: `c${index}` }));
-    return new Query(connection, job, columns, started);
+    const columns = result.columnNames().map((name, index) => {
+      const type = types[index] as DuckDBType;
+      // A sum of BIGINT is of 128 bits, which few clients know.
+      return type.typeId === DuckDBTypeId.HUGEINT
+        ? { name, type: BIGINT, sql: `CAST(c${index} AS BIGINT)` }
+        : { name, type, sql: `c${index}` };
+    });
+    return new Query(connection, job, columns, started, seen);
   }
 
   /** A query on the rows of this one, with one row more than allowed, so that too many are noticed. */
   private textOf(list: string): string {
     const { job, columns } = this;
-    const names = columns.map(({ sql }) => sql).join(', ');
+    const names = columns.map((_, index) => `c${index}`).join(', ');
     return `SELECT ${list} FROM (\n${bare(job.sql)}\n) AS answer (${names}) LIMIT ${job.rows + 1}`;
   }
 
@@ -209,6 +222,7 @@ class Query {
           columns: columns.map(({ name, type }) => ({ name, type: String(type) })),
           row_count: this.rows,
           elapsed_ms: Math.round(performance.now() - this.started),
+          snapshot: this.seen,
         };
         yield Buffer.from(`${before}],"meta":${JSON.stringify(meta)}}`);
       }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Seen } from '../lake/snapshot.js';
 import type { SqlFault } from './sql-error.js';
 
 /** The formats of answers. */
@@ -13,6 +14,8 @@ export interface SqlJob {
   /** The folder of the lake, relative to the data folder, which is the process's working directory. */
   readonly lake: string;
   readonly orgId: string;
+  /** Unix milliseconds: what was published then. */
+  readonly asOf?: number | undefined;
   readonly sql: string;
   readonly params: SqlParameters;
   readonly form: SqlForm;
@@ -30,7 +33,8 @@ export type SqlParameters =
 
 /** What a process reports: work has started, the bytes (sent separately) have begun or are complete, or there is no answer. */
 export type SqlReport =
-  | { readonly state: 'started' | 'begun' }
+  | { readonly state: 'started' }
+  | { readonly state: 'begun'; readonly seen: Seen }
   | { readonly state: 'done'; readonly rows: number }
   | Failed;
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import type { Config } from '../config.js';
 import { LAKE } from '../lake/lake-paths.js';
+import type { Seen } from '../lake/snapshot.js';
 import { notePassed } from '../memory.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './query-job.js';
@@ -36,6 +37,7 @@ const PAGE_BYTES = 4096;
 /** A query and the format of its answer. */
 export interface SqlRequest {
   readonly orgId: string;
+  readonly asOf?: number | undefined;
   readonly sql: string;
   readonly params: SqlParameters;
   readonly form: SqlForm;
@@ -56,9 +58,10 @@ export class Queries {
   ) {}
 
   /**
-   * Runs a query and returns its bytes once there are some; before that, it throws a SqlError. A later failure breaks the stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
+   * Runs a query and returns its bytes once there are some, and what it sees of the organization; before that, it throws a SqlError. A later
+   * failure breaks the stream off. A caller that doesn't read it to its end must destroy it, or abort, which ends the query.
    */
-  async run(request: SqlRequest, aborted: AbortSignal): Promise<Readable> {
+  async run(request: SqlRequest, aborted: AbortSignal): Promise<{ bytes: Readable; seen: Seen }> {
     const config = this.config.sql;
     const ofOrganization = [...this.running.values()].filter((orgId) => orgId === request.orgId);
     if (ofOrganization.length >= config.queriesPerOrg) throw new SqlError('turn', TURN);
@@ -76,13 +79,13 @@ export class Queries {
     const freed = run.ended.then((report) => this.free(child, job, report));
     child.send(job);
     const report = await Promise.race([run.begun, freed]);
-    if (report?.state === 'failed') throw new SqlError(report.fault, report.detail);
+    if (report.state === 'failed') throw new SqlError(report.fault, report.detail);
+    // An answer without bytes has begun all the same.
+    const seen = report.state === 'begun' ? report.seen : await run.begun.then((begun) => begun.seen);
     // Of an answer that is whole, the end is not held up by that of its process. Of one that broke off it is: who is told so
     // may ask again at once.
-    return bytesOf(
-      child,
-      run.ended.then((report) => (report.state === 'failed' ? freed : report)),
-    );
+    const ended = run.ended.then((report) => (report.state === 'failed' ? freed : report));
+    return { bytes: bytesOf(child, ended), seen };
   }
 
   /** Makes room for another query. */
@@ -150,17 +153,18 @@ export class Queries {
   }
 }
 
+type Begun = Extract<SqlReport, { state: 'begun' }>;
 type Ended = Extract<SqlReport, { state: 'done' } | { state: 'failed' }>;
 
 /** A process's work on one query, and what stops it. */
 class Run {
   /** Settles when the first bytes arrive. */
-  readonly begun: Promise<undefined>;
+  readonly begun: Promise<Begun>;
   /** The outcome; settles in any case. */
   readonly ended: Promise<Ended>;
 
   constructor(child: ChildProcess, config: Config['sql'], aborted: AbortSignal) {
-    let begin: (value: undefined) => void = () => undefined;
+    let begin: (report: Begun) => void = () => undefined;
     this.begun = new Promise((resolve) => {
       begin = resolve;
     });
@@ -187,7 +191,7 @@ class Run {
           fail('limit', memorySentence(config.memoryMb));
       }, MEMORY_MS);
       const hear = (report: SqlReport) => {
-        if (report.state === 'begun') begin(undefined);
+        if (report.state === 'begun') begin(report);
         if (report.state === 'done' || report.state === 'failed') stop(report);
         if (report.state !== 'started') return;
         clearTimeout(timer);

@@ -66,7 +66,7 @@ process.on('message', async (job: SqlJob) => {
   }
   try {
     const rows = await answer(await lake, job, tables, {
-      begin: () => report({ state: 'begun' }),
+      begin: (seen) => report({ state: 'begun', seen }),
       write: async (bytes) => {
         output.write(bytes);
         if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');

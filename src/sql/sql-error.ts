@@ -1,13 +1,19 @@
 import { messageOf } from '../exit.js';
 
-/** Why a query fails: a mistake in it, a limit, DuckDB, a changing lake, a busy machine, or too many others of its organization. */
-export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'busy' | 'turn';
+/** Why a query fails: a mistake in it, a limit, DuckDB, a changing lake, nothing in it yet, a busy machine, or too many others of its organization. */
+export type SqlFault = 'query' | 'limit' | 'engine' | 'lake' | 'unpublished' | 'busy' | 'turn';
 
 /** When to retry while others run. */
 export const RETRY_S = 5;
 
 export const TURN = `Your organization already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
 export const BUSY = `The service already runs as many queries as it may: ask again in ${RETRY_S} seconds.`;
+/** When to retry while nothing is published. */
+export const PUBLISHED_S = 30;
+export const NOT_YET_PUBLISHED =
+  'No day of your organization is published yet: days are published after the nightly build, or after daybook build';
+export const NEVER_PUBLISHED = 'The member as_of is before the first publication: ask for a later instant';
+
 export const ENGINE = "The query can't be answered in this form: write it in another way";
 
 /** Why a query has no answer, in a sentence for its sender. */
@@ -39,6 +45,7 @@ function sentenceOf(text: string): string {
 export function toSqlError(error: unknown, memoryMb: number): SqlError {
   if (error instanceof SqlError) return error;
   const message = messageOf(error);
+  if (/INT128.* out of range .*INT64/.test(message)) return new SqlError('query', TOO_LARGE);
   const [, kind = ''] = /^([A-Za-z ]+?) Error: /.exec(message) ?? [];
   switch (kind) {
     case 'Out of Memory':
@@ -63,6 +70,9 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
       );
   }
 }
+
+const TOO_LARGE =
+  'An integer of the answer is beyond BIGINT, such as a very large sum: cast it to DOUBLE or VARCHAR';
 
 const FILE = /"?[^\s"]*\.parquet"?/g;
 

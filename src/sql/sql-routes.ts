@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { ApiError, type ErrorStatus } from '../api/errors.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { mediaTypeOf } from '../api/send-answer.js';
+import { isKept } from '../lake/kept-instant.js';
+import { Seen } from '../lake/snapshot.js';
 import type { SqlForm } from './query-job.js';
 import { Queries } from './query-pool.js';
-import { BUSY, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
+import { BUSY, PUBLISHED_S, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
 import { describeTables, SqlTable } from './sql-tables.js';
 import { bodyOf, TableQuery } from './sql-tools.js';
 
@@ -47,14 +49,19 @@ const STATUSES: Record<SqlFault, ErrorStatus> = {
   limit: 422,
   engine: 422,
   lake: 503,
+  unpublished: 503,
   busy: 503,
   turn: 429,
 };
 
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof SqlError)) return error;
-  const headers = error.fault === 'turn' ? { 'retry-after': String(RETRY_S) } : {};
-  return new ApiError(STATUSES[error.fault], error.message, headers);
+  const after = { turn: RETRY_S, unpublished: PUBLISHED_S }[String(error.fault)];
+  return new ApiError(
+    STATUSES[error.fault],
+    error.message,
+    after === undefined ? {} : { 'retry-after': String(after) },
+  );
 }
 
 const Answer = z
@@ -74,12 +81,16 @@ const Answer = z
       }),
       row_count: z.int().meta({ examples: [1] }),
       elapsed_ms: z.int().meta({ description: 'time taken to answer, in milliseconds', examples: [12] }),
+      snapshot: Seen.meta({
+        description: 'what was published when the query read it',
+        examples: [{ newest_day: '2026-06-01', published_at: '2026-06-02T00:15:07.113Z' }],
+      }),
     }),
   })
   .meta({ id: 'SqlAnswer' });
 
 /** SQL on the lake of the caller's organization (decisions.md, Credentials and roles; ours). */
-export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
+export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, clock }) => {
   const limits = config.sql;
   const queries = new Queries(config, (cause) => app.log.error({ cause }, 'a query failed'));
   app.addHook('onClose', async () => queries.close());
@@ -110,16 +121,29 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       },
     },
     async (request, reply) => {
-      const { sql, params = [] } = request.body;
+      const { sql, params = [], as_of } = request.body;
+      const asOf = as_of === undefined ? undefined : Date.parse(as_of);
+      if (asOf !== undefined && !isKept(asOf, config, clock()))
+        throw new ApiError(
+          400,
+          `The member as_of must be in the last ${config.lakeKeepDays} days, for which replaced rows are kept, and not in the future.`,
+        );
       const type = mediaTypeOf(request, TYPES) ?? 'application/json';
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const asked = { orgId: request.caller.orgId, sql, params, form: FORMS[type] };
+      const asked = { orgId: request.caller.orgId, asOf, sql, params, form: FORMS[type] };
       try {
-        const body = await queries.run(asked, gone.signal);
+        const { bytes, seen } = await queries.run(asked, gone.signal);
         const charset = type === 'text/csv' || type === 'application/json' ? '; charset=utf-8' : '';
-        reply.headers({ 'cache-control': 'private, no-store', vary: 'accept' }).type(`${type}${charset}`);
-        return (reply as FastifyReply).send(body);
+        reply
+          .headers({
+            'cache-control': 'private, no-store',
+            vary: 'accept',
+            'x-daybook-published-at': seen.published_at,
+            ...(seen.newest_day === null ? {} : { 'x-daybook-newest-day': seen.newest_day }),
+          })
+          .type(`${type}${charset}`);
+        return (reply as FastifyReply).send(bytes);
       } catch (error) {
         throw refusalOf(error);
       }

@@ -14,11 +14,12 @@ import {
 } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
+import { organizationsIn, readSnapshot } from '../lake/snapshot.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { readTables } from '../store/tables.js';
 import { plainText } from '../text-table.js';
-import { confine, foldersOf, openLake, readLake } from './lake-database.js';
+import { confine, openLake, organizationFolder, readLake } from './lake-database.js';
 import { rowsText, SHOWN_ROWS } from './shown-rows.js';
 import { allStatementsIn, faultOf, type Statement } from './sql-statements.js';
 
@@ -45,6 +46,8 @@ const WRITING = new Set([
 export interface ShellOptions {
   /** The only visible organization; undefined for all. */
   readonly orgId?: string | undefined;
+  /** What was published at this instant: Unix milliseconds. */
+  readonly asOf?: number | undefined;
   readonly format: Format;
   /** The file for rows, instead of `out`. */
   readonly output?: string | undefined;
@@ -105,19 +108,18 @@ export class Shell implements SqlShell {
   /** Throws a UsageError for an organization that isn't in the lake. */
   static async open(config: Config, options: ShellOptions, out: Writable): Promise<Shell> {
     const lake = join(config.data, LAKE);
-    const { orgId, format, output, isWriting } = options;
+    const { orgId, asOf, format, output, isWriting } = options;
+    const orgIds = orgId === undefined ? organizationsIn(lake) : [orgId];
+    const snapshots = orgIds.flatMap((one) => readSnapshot(lake, one) ?? []);
+    if (orgId !== undefined && snapshots.length === 0)
+      throw new UsageError(
+        `The lake ${lake} has no days of an organization ${orgId}: "daybook status" lists the organizations.`,
+      );
     const connection = await openLake(config);
-    await readLake(connection, lake, orgId === undefined ? {} : { orgId });
-    if (orgId !== undefined) {
-      const found = await connection.runAndReadAll('SELECT 1 FROM users LIMIT 1');
-      if (found.currentRowCount === 0)
-        throw new UsageError(
-          `The lake ${lake} has no days of an organization ${orgId}: "daybook status" lists the organizations.`,
-        );
-    }
+    await readLake(connection, lake, { snapshots, asOf });
     if (!isWriting)
       await confine(connection, {
-        folders: orgId === undefined ? [`${lake}${sep}`] : foldersOf(lake, orgId),
+        folders: orgId === undefined ? [`${lake}${sep}`] : [organizationFolder(lake, orgId)],
         paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
       });
     return new Shell(connection, config.data, options, out);

@@ -36,7 +36,7 @@ const KINDS = { events: 'events', days: 'day table', references: 'reference', vi
 export async function describeTables(prices: string): Promise<SqlTable[]> {
   const connection = await openLake({ memoryMb: 64, threads: 1, prices });
   // Types are the same without files.
-  await readLake(connection, 'nowhere');
+  await readLake(connection, 'nowhere', { snapshots: [] });
   const result = await connection.runAndReadAll(
     "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY column_index",
   );

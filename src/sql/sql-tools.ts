@@ -24,6 +24,13 @@ export function bodyOf({ params: most }: Pick<Config['sql'], 'params'>) {
         description: 'values of its parameters: by name for $name, or in a list for ? and $1',
         examples: [{ from: '2026-06-01' }],
       }),
+    as_of: z.iso
+      .datetime({ offset: true, error: 'must be an instant such as 2026-06-02T10:00:00Z' })
+      .optional()
+      .meta({
+        description: 'answers what was published at this instant',
+        examples: ['2026-07-10T12:00:00Z'],
+      }),
   });
 }
 

@@ -185,10 +185,8 @@ export class ClickHouseStore implements Store {
   private readonly readColumns: ReadColumns = (sql, sources, parameters) =>
     this.withRows(sql, sources, parameters, (session, text) => session.readColumns(text, {}, {}));
 
-  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
-    return this.withRows(sql, sources, {}, async (session, text) => {
-      await session.run(copyOf(text, path, partitions));
-    });
+  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []) {
+    return this.withRows(sql, sources, {}, (session, text) => session.copy(copyOf(text, path, partitions)));
   }
 
   /** What the SELECTs of sources give comes as Parquet files, which the embedded DuckDB reads. */

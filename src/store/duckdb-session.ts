@@ -11,7 +11,7 @@ import {
 } from '../duckdb-driver.js';
 import { rowsOf } from './duckdb-rows.js';
 import { withSources } from './sql-text.js';
-import type { Parameters, ReadColumns, Row } from './store.js';
+import type { Parameters, ReadColumns, Row, WrittenFile } from './store.js';
 import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './store-fault.js';
 
 /** One database connection, with what this project asks of one. */
@@ -35,6 +35,16 @@ export class Session {
   async run(sql: string, parameters: Parameters = {}): Promise<number> {
     const { rowsChanged } = await this.query(sql, parameters);
     return rowsChanged;
+  }
+
+  /** Runs a COPY ... TO with RETURN_STATS. */
+  async copy(sql: string): Promise<WrittenFile[]> {
+    const written = await (await this.query(sql, {})).getRowObjectsJson();
+    return written.map(({ filename, count, file_size_bytes }) => ({
+      path: String(filename),
+      rows: Number(count),
+      bytes: Number(file_size_bytes),
+    }));
   }
 
   /** Only a statement with parameters is prepared first, and by itself: each turn of the driver takes its time. */

@@ -185,10 +185,8 @@ export class DuckDbStore implements Store {
     );
   }
 
-  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []): Promise<void> {
-    return this.reading(async (session) => {
-      await session.run(copyOf(withSources(sql, sources), path, partitions));
-    });
+  copy(sql: string, sources: Sources, path: string, partitions: readonly string[] = []) {
+    return this.reading((session) => session.copy(copyOf(withSources(sql, sources), path, partitions)));
   }
 
   refresh(now: number): Promise<void> {

@@ -75,8 +75,8 @@ export function withSources(sql: string, sources: Sources): string {
   return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH /, '$1, ')}`;
 }
 
-/** The statement that writes the rows of a SELECT to Parquet: see Store. */
+/** The statement that writes the rows of a SELECT to Parquet and answers the files: see Store. */
 export function copyOf(sql: string, path: string, partitions: readonly string[]): string {
   const parts = partitions.length === 0 ? '' : `, PARTITION_BY (${partitions.join(', ')})`;
-  return `COPY (${sql}) TO ${quote(path)} (FORMAT parquet, COMPRESSION zstd${parts})`;
+  return `COPY (${sql}) TO ${quote(path)} (FORMAT parquet, COMPRESSION zstd, RETURN_STATS${parts})`;
 }

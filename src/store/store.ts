@@ -154,9 +154,10 @@ export interface Store {
   hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void>;
   /**
    * Writes the rows of a SELECT to Parquet, at a path that has none: a file, or a folder of them where `partitions` has
-   * columns that come to stand in their names as Hive spells them, not in the files. See ReadColumns for what it can read.
+   * columns that come to stand in their names as Hive spells them, not in the files. Answers the files. See ReadColumns for
+   * what it can read.
    */
-  copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<void>;
+  copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<WrittenFile[]>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
   refresh(now: number): Promise<void>;
   /** Writes something durably and reads it again, and waits for nobody. Throws when that can't be. */
@@ -165,6 +166,13 @@ export interface Store {
   rest(): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
+}
+
+/** A Parquet file that was written. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 /** Reads with SELECTs that all see one state of the store. */

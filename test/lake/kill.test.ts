@@ -9,7 +9,9 @@ import { build } from '../../src/aggregate/build-days.js';
 import { readConfig } from '../../src/config.js';
 import { ingest } from '../../src/ingest/ingest-files.js';
 import { CANONICAL } from '../../src/ingest/source.js';
-import { LAKE_TABLES, lakeSql } from '../../src/lake/lake-paths.js';
+import { LAKE_TABLES } from '../../src/lake/lake-paths.js';
+import { lakeSql } from '../../src/lake/lake-sql.js';
+import { NEXT, readSnapshot, SNAPSHOT, snapshotText } from '../../src/lake/snapshot.js';
 import { DuckDbStore } from '../../src/store/duckdb-store.js';
 import { freePort } from '../ask.js';
 import { CLI } from '../program.js';
@@ -24,10 +26,16 @@ function isNew(path: string, since: number): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > since;
 }
 
-/** What a process that publishes can be seen at, in the order in which it comes. */
-const POINTS = ['_staging/events', '_staging/users', '_intent', 'users/org_id=acme/day=2026-07-02'];
+/** What a process that publishes can be seen at. The files of the last round are old enough to be removed. */
+const POINTS = [
+  '_staging',
+  '_staging/1.parquet',
+  'acme/users/_delta_log',
+  'acme/_next.json',
+  'acme/_snapshot.json',
+];
 
-test('a service that is killed while it publishes leaves whole files, and the next one publishes the rest', async () => {
+test('a service that is killed while it publishes leaves a whole publication, and the next one publishes the rest', async () => {
   const folder = temporaryFolder();
   const config = readConfig({ DAYBOOK_DATA: join(folder, 'data'), DAYBOOK_THREADS: '1' });
   const lake = join(config.data, 'lake');
@@ -64,10 +72,21 @@ test('a service that is killed while it publishes leaves whole files, and the ne
     return started;
   };
 
+  /** Makes what was replaced old enough to be removed. */
+  const age = () => {
+    const snapshot = readSnapshot(lake, 'acme');
+    if (snapshot === undefined) return;
+    for (const { removed, checkpoints } of Object.values(snapshot.tables))
+      for (const one of [...removed, ...checkpoints]) one.at = 1;
+    writeFileSync(join(lake, 'acme', SNAPSHOT), snapshotText(snapshot));
+  };
+
   const stopped: Record<string, number> = {};
   for (let round = 0; round < KILLS; round += 1) {
     const calls = round + 1;
     await (await buildAnother(calls)).close();
+    age();
+    const before = readSnapshot(lake, 'acme')?.published_at;
     const since = Date.now();
     const started = await start();
     const point = join(lake, String(POINTS[(round + 1) % POINTS.length]));
@@ -75,27 +94,35 @@ test('a service that is killed while it publishes leaves whole files, and the ne
     await wait((round * 7) % 20);
     started.kill('SIGKILL');
     await once(started, 'exit');
-    const at = isNew(join(lake, '_intent'), since)
-      ? 'replacing'
-      : isNew(join(lake, '_staging'), since)
+    const after = readSnapshot(lake, 'acme');
+    const at = existsSync(join(lake, 'acme', NEXT))
+      ? 'committing'
+      : after?.published_at === before
         ? 'writing'
-        : 'whole';
+        : existsSync(join(lake, '_staging'))
+          ? 'removing'
+          : 'whole';
     stopped[at] = (stopped[at] ?? 0) + 1;
-    // Whatever it was at: each day has the rows of a build, none goes back to an older one.
+    // Whatever it was at: all tables have the rows of one build, and none goes back to an older one.
     const store = await DuckDbStore.open(config.data, { ...config, now: NOW });
-    if (existsSync(join(lake, 'users'))) {
-      const rows = await store.select(
-        `SELECT count(*) AS users, min(tool_calls) AS low, max(tool_calls) AS high FROM (${lakeSql(lake, 'users')}) GROUP BY day`,
+    if (after !== undefined) {
+      const [row] = await store.select(
+        `SELECT count(*) AS users, min(tool_calls) AS low, max(tool_calls) AS high, (SELECT count(*) FROM (${lakeSql(lake, 'events', [after])})) AS events
+        FROM (${lakeSql(lake, 'users', [after])})`,
       );
-      for (const row of rows) {
-        expect(row).toMatchObject({ users: USERS, low: row.high });
-        expect(row.low).toBeLessThanOrEqual(calls);
-      }
+      const low = Number(row?.low);
+      expect(row).toEqual({
+        users: USERS * DAYS.length,
+        low,
+        high: low,
+        events: USERS * DAYS.length * low,
+      });
+      expect([calls - 1, calls]).toContain(low);
     }
     await store.close();
   }
   if (KILLS > 2) console.log(`killed ${JSON.stringify(stopped)}`);
-  expect((stopped.replacing ?? 0) + (stopped.writing ?? 0)).toBeGreaterThan(0);
+  expect(Object.keys(stopped).length).toBeGreaterThan(0);
 
   const last = await start();
   await once(last.stdout as NodeJS.ReadableStream, 'data');
@@ -114,6 +141,6 @@ test('a service that is killed while it publishes leaves whole files, and the ne
   expect(await verify()).toEqual({ code: 0, said: compared });
   last.kill('SIGTERM');
   await once(last, 'exit');
-  expect(existsSync(join(lake, '_intent'))).toBe(false);
+  expect(existsSync(join(lake, 'acme', NEXT))).toBe(false);
   expect(await verify()).toEqual({ code: 0, said: compared });
 }, 1_800_000);

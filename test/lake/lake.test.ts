@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,31 +10,31 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
-import type { Day } from '../../src/day.js';
+import { addDays, type Day, MS_PER_DAY } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
-import { keepRows } from '../../src/lake/kept-rows.js';
+import { columnsOf, folderOf, LAKE_TABLES, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
+import { lakeSql } from '../../src/lake/lake-sql.js';
 import {
-  fileOf,
-  filesOf,
-  folderOf,
-  LAKE_TABLES,
-  lakeSql,
-  orderOf,
-  quietFileOf,
-} from '../../src/lake/lake-paths.js';
+  NEXT,
+  readSnapshot,
+  SNAPSHOT,
+  type Snapshot,
+  seenOf,
+  snapshotText,
+} from '../../src/lake/snapshot.js';
 import type { Row } from '../../src/store/store.js';
-import { temporaryFolder, World } from '../world.js';
+import { World } from '../world.js';
+import { snapshotsIn } from './snapshots.js';
 
 /** Ids that would lead elsewhere, end a text, or stand for many. */
-const HOSTILE = ['../../x', "ä %'", '*', '__HIVE_DEFAULT_PARTITION__'];
+const HOSTILE = ['../../x', "ä %'", '*', '_delta_log', 'users'];
 
 const day = (text: string) => text as Day;
 
@@ -54,12 +55,13 @@ function event(day: string, user_id: string, more: object = {}) {
 /** Builds what is stale and publishes it, as the service does. */
 async function build(world: World, lake: Lake, retentionDays?: number): Promise<void> {
   const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(world.store, days);
-  await runBuild(world.store, 'command', {}, world.clock, { publish, retentionDays });
+  const { published } = await runBuild(world.store, 'command', {}, world.clock, { publish, retentionDays });
+  await published;
 }
 
-async function worldWithLake(): Promise<{ world: World; lake: Lake }> {
+async function worldWithLake(more: object = {}): Promise<{ world: World; lake: Lake }> {
   const world = await World.create();
-  return { world, lake: new Lake(world.config.data) };
+  return { world, lake: new Lake({ ...world.config, ...more }, world.clock) };
 }
 
 /** Asks a DuckDB of its own, as a data engineer's. */
@@ -67,6 +69,7 @@ async function ask(sql: string): Promise<Row[]> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   try {
+    await connection.run("SET TimeZone = 'UTC'");
     return (await (await connection.run(sql)).getRowObjectsJson()) as Row[];
   } finally {
     connection.closeSync();
@@ -74,58 +77,110 @@ async function ask(sql: string): Promise<Row[]> {
   }
 }
 
+function snapshotOf(lake: Lake, orgId = 'acme'): Snapshot {
+  const snapshot = readSnapshot(lake.folder, orgId);
+  if (snapshot === undefined) throw new Error(`${orgId} has no snapshot`);
+  return snapshot;
+}
+
+/** The rows of a SELECT on a table of the lake, which it names `rows_of`. */
+function lakeRows(lake: Lake, table: LakeTable, select: string, asOf?: number): Promise<Row[]> {
+  const rows = lakeSql(lake.folder, table, snapshotsIn(lake.folder), asOf);
+  return rows === undefined ? Promise.resolve([]) : ask(`WITH rows_of AS (${rows}) ${select}`);
+}
+
 /** The files of the lake, each with what tells whether it was written again. */
-function writtenFiles(lake: Lake): Map<string, number> {
+function writtenFiles(lake: Lake, ending = '.parquet'): Map<string, number> {
   const paths = readdirSync(lake.folder, { recursive: true, encoding: 'utf8' });
   return new Map(
     paths
-      .filter((path) => path.endsWith('.parquet'))
+      .filter((path) => path.endsWith(ending) && statSync(join(lake.folder, path)).isFile())
       .map((path) => [path, statSync(join(lake.folder, path)).ino]),
   );
 }
 
+/** The files that a table's log leads to, read as the protocol of Delta Lake says: the newest checkpoint and the commits after it. */
+async function filesOfLog(folder: string): Promise<{ version: number; paths: string[]; rows: number }> {
+  const log = join(folder, '_delta_log');
+  const last = join(log, '_last_checkpoint');
+  const names = readdirSync(log).sort();
+  const paths = new Map<string, number>();
+  let version = -1;
+  const apply = (action: {
+    add?: { path: string; stats: string } | null;
+    remove?: { path: string } | null;
+  }) => {
+    if (action.add) paths.set(action.add.path, JSON.parse(action.add.stats).numRecords);
+    if (action.remove) paths.delete(action.remove.path);
+  };
+  if (existsSync(last)) {
+    version = JSON.parse(readFileSync(last, 'utf8')).version;
+    const path = join(log, `${String(version).padStart(20, '0')}.checkpoint.parquet`);
+    for (const row of await ask(`SELECT to_json(rows_of)::VARCHAR AS action FROM '${path}' AS rows_of`))
+      apply(JSON.parse(String(row.action)));
+  }
+  for (const name of names) {
+    const number = Number(/^(\d{20})\.json$/.exec(name)?.[1] ?? -1);
+    if (number <= version) continue;
+    expect(number).toBe(version + 1);
+    version = number;
+    for (const line of readFileSync(join(log, name), 'utf8').trimEnd().split('\n')) apply(JSON.parse(line));
+  }
+  return {
+    version,
+    paths: [...paths.keys()].sort(),
+    rows: [...paths.values()].reduce((sum, rows) => sum + rows, 0),
+  };
+}
+
+/** Fails unless the lake has the rows of the store, and each table's log leads to the files of the snapshot. */
+async function expectWhole(world: World, lake: Lake): Promise<void> {
+  expect((await lake.verify(world.store)).differences).toEqual([]);
+  const counts = (count: string, rowsOf: (table: LakeTable) => string | undefined) =>
+    LAKE_TABLES.flatMap((table) => {
+      const rows = rowsOf(table);
+      const select = `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rows}) AS rows_of_table HAVING count(*) > 0`;
+      return rows === undefined ? [] : [select];
+    }).join(' UNION ALL ');
+  const byName = (rows: Row[]) => rows.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
+  const stored = await world.store.select(counts('count(*)', (table) => `SELECT day FROM ${table}`));
+  const snapshots = snapshotsIn(lake.folder);
+  const found = await ask(counts('count(*)::INT', (table) => lakeSql(lake.folder, table, snapshots)));
+  expect(byName(found)).toEqual(byName(stored));
+  for (const snapshot of snapshots)
+    for (const [table, { version, files }] of Object.entries(snapshot.tables)) {
+      const read = await filesOfLog(join(lake.folder, folderOf(snapshot.org_id), table));
+      const rows = files.reduce((sum, file) => sum + file.rows, 0);
+      expect(read, table).toEqual({ version, paths: files.map(({ path }) => path).sort(), rows });
+    }
+}
+
 describe('the folder of an organization', () => {
-  test('is one folder inside its table, whatever the id is, and no other id has it', () => {
+  test('is one folder inside the lake, whatever the id is, and no other id has it', () => {
     const long = ['x'.repeat(300), 'x'.repeat(301), 'ä'.repeat(200), '/'.repeat(200), '𝒳'.repeat(70)];
-    const ids = [
-      ...HOSTILE,
-      ...long,
-      '..',
-      'a/b',
-      '$org_id',
-      '[a]',
-      'day=1',
-      'ä %',
-      'acme',
-      'ACME',
-      'a%2Fb',
-      '_',
-      'x~y',
-      'a\0b',
-      'a\nb',
-    ];
+    const more = ['..', 'a/b', '$org_id', '[a]', 'ä %', 'acme', 'ACME', 'a~2Fb', '_', 'x~y', 'a\0b', 'a\nb'];
+    const ids = [...HOSTILE, ...long, ...more];
     const names = ids.map(folderOf);
     expect(new Set(names).size).toBe(ids.length);
     for (const name of names) {
-      expect(basename(join('/lake/users', name, 'day=2026-06-01'))).toBe('day=2026-06-01');
-      expect(dirname(join('/lake/users', name))).toBe('/lake/users');
-      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
-      expect(Buffer.from(name).toString()).toBe(name);
-      expect(name).not.toContain('�');
+      expect(basename(join('/lake', name, 'users'))).toBe('users');
+      expect(dirname(join('/lake', name))).toBe('/lake');
+      expect(name.length).toBeLessThanOrEqual(255);
+      expect(name).toMatch(/^[\w~-][\w.~-]*$/);
+      expect(name).not.toMatch(/^_/);
     }
-    expect(folderOf('a/b')).toBe('org_id=a%2Fb');
-    expect(folderOf('ä %')).toBe('org_id=ä %25');
+    expect(folderOf('a/b')).toBe('a~2Fb');
+    expect(folderOf('ä %')).toBe('~C3~A4~20~25');
   });
 
   test('cannot be taken by an id that looks as a long one was cut', () => {
-    const cut = folderOf('x'.repeat(300)).replace('org_id=', '');
-    expect(folderOf(cut)).not.toBe(`org_id=${cut}`);
-    expect(folderOf(decodeURIComponent(cut))).not.toBe(`org_id=${cut}`);
+    const cut = folderOf('x'.repeat(300));
+    expect(folderOf(cut)).not.toBe(cut);
   });
 });
 
 describe('the lake', () => {
-  test('has the rows of every table of every organization, with the types and order of docs/tables.md', async () => {
+  test('has the rows of every table of every organization, with the types of docs/tables.md', async () => {
     const { world, lake } = await worldWithLake();
     const ids = [...HOSTILE, 'x'.repeat(300), 'acme'];
     for (const [index, orgId] of ids.entries()) {
@@ -136,84 +191,67 @@ describe('the lake', () => {
     }
     world.now = Date.parse('2026-06-04T12:00:00Z');
     await build(world, lake);
-    const instance = await DuckDBInstance.create();
-    const connection = await instance.connect();
-    let total = 0;
-    for (const table of LAKE_TABLES) {
-      const stored = (await world.store.select(`SELECT count(*) AS n FROM ${table}`))[0]?.n;
-      const [all] = await (
-        await connection.run(`SELECT count(*)::INT AS n FROM (${lakeSql(lake.folder, table)})`)
-      ).getRowObjectsJson();
-      expect(all?.n, table).toBe(stored);
-      total += Number(stored);
+    await expectWhole(world, lake);
+    for (const [index, orgId] of ids.entries()) {
+      const rows = await ask(`${lakeSql(lake.folder, 'users', [snapshotOf(lake, orgId)])}`);
+      expect(rows.map((row) => [row.org_id, row.user_id])).toEqual([
+        [orgId, `user-${index}`],
+        [orgId, `user-${index}`],
+      ]);
+      const { days, newest_day, tables } = snapshotOf(lake, orgId);
+      expect([days, newest_day]).toEqual([['2026-06-01', '2026-06-02', '2026-06-03'], '2026-06-03']);
+      // A table without rows has no files.
+      expect(tables.user_skills).toBeUndefined();
+      expect(existsSync(join(lake.folder, folderOf(orgId), 'user_skills'))).toBe(false);
+      expect(tables.users?.files).toHaveLength(1);
+      expect(Object.keys(tables.users?.files[0]?.days ?? {})).toEqual(['2026-06-01', '2026-06-03']);
     }
-    for (const orgId of ids) {
-      const rows = await (await connection.run(lakeSql(lake.folder, 'users', orgId))).getRowObjectsJson();
-      expect(rows.map((row) => row.org_id)).toEqual([orgId, orgId]);
-      expect(new Set(rows.map((row) => row.user_id))).toEqual(new Set([`user-${ids.indexOf(orgId)}`]));
-      const catalog = JSON.parse(
-        readFileSync(join(lake.folder, '_catalog', folderOf(orgId), 'days.json'), 'utf8'),
-      );
-      expect(catalog.org_id).toBe(orgId);
-      expect(Object.keys(catalog.days)).toEqual(['2026-06-01', '2026-06-02', '2026-06-03']);
-      expect(Object.keys(catalog.days['2026-06-02'].tables).sort()).toEqual([...LAKE_TABLES].sort());
-      expect(catalog.days['2026-06-02'].tables.users.rows).toBe(0);
-      expect(catalog.days['2026-06-03'].tables.users).toEqual({
-        rows: 1,
-        bytes: statSync(fileOf(lake.folder, 'users', { orgId, day: day('2026-06-03') })).size,
-        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-      });
-    }
-    // What a reader makes of the names by itself; an id that was too long is the one that it can't.
-    const found = await (
-      await connection.run(
-        `SELECT DISTINCT org_id FROM read_parquet('${filesOf(lake.folder, 'users')}', hive_types = {'org_id': 'VARCHAR'})`,
-      )
-    ).getRowObjectsJson();
-    expect(found.map((row) => row.org_id)).toEqual(expect.arrayContaining([...HOSTILE, 'acme']));
-    connection.closeSync();
-    const files = [...writtenFiles(lake).keys()];
-    expect(await lake.verify(world.store)).toEqual({
-      differences: [],
-      organizations: ids.length,
-      tables: LAKE_TABLES.length,
-      days: ids.length * 3,
-      files: files.length,
-      rows: total,
-      waiting: 0,
+    const total = await lake.verify(world.store);
+    expect(total).toMatchObject({ organizations: ids.length, days: ids.length * 3, waiting: 0 });
+    expect(total.files).toBe(writtenFiles(lake).size);
+    // Whoever reads a file by itself finds instants in UTC, and when the rows were published.
+    const [events] = snapshotOf(lake).tables.events?.files ?? [];
+    const [row] = await ask(
+      `SELECT typeof(occurred_at) AS type, epoch_ms(published_at)::BIGINT AS published_at, epoch_ms(occurred_at)::BIGINT AS occurred_at FROM '${join(lake.folder, 'acme/events', String(events?.path))}' LIMIT 1`,
+    );
+    expect(row).toEqual({
+      type: 'TIMESTAMP WITH TIME ZONE',
+      published_at: String(world.now),
+      occurred_at: String(Date.parse('2026-06-01T10:00:00Z')),
     });
-    // A pattern finds a file of each table, and a day that has no rows has none.
-    for (const orgId of ids)
-      for (const table of LAKE_TABLES)
-        expect(files, table).toContain(`${table}/${folderOf(orgId)}/day=2026-06-01/data.parquet`);
-    expect(existsSync(fileOf(lake.folder, 'users', { orgId: 'acme', day: day('2026-06-02') }))).toBe(false);
-    expect(existsSync(fileOf(lake.folder, 'activity', { orgId: 'acme', day: day('2026-06-02') }))).toBe(true);
+    const typed = await ask(
+      `SELECT column_name AS name, column_type AS type FROM (DESCRIBE ${lakeSql(lake.folder, 'events', [snapshotOf(lake)])})`,
+    );
+    const types = columnsOf('events').map(({ name, type }) => ({
+      name,
+      type: type === 'TIMESTAMP(3)' ? 'TIMESTAMP_MS' : type,
+    }));
+    expect(typed).toEqual(types);
   });
 
-  test('writes again only what a build has changed, and tells so in the catalog', async () => {
+  test('writes again only what a build has changed', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-07', 'ada'), event('2026-07-08', 'ada'), event('2026-07-09', 'grace')]);
     await build(world, lake);
-    const before = writtenFiles(lake);
-    const catalog = () => readFileSync(join(lake.folder, '_catalog', 'org_id=acme', 'days.json'), 'utf8');
-    const first = JSON.parse(catalog());
+    // When a day was built is in day_quality.
+    const others = () =>
+      new Map([...writtenFiles(lake, '')].filter(([path]) => !/day_quality|_snapshot/.test(path)));
+    const before = others();
     world.now += 1000;
-    await runBuild(world.store, 'command', { all: true }, world.clock, {
-      publish: (days) => lake.publish(world.store, days),
-    });
-    expect(writtenFiles(lake)).toEqual(before);
-    expect(JSON.parse(catalog()).days['2026-07-08'].built_at).toBe(first.days['2026-07-08'].built_at + 1000);
+    const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(world.store, days);
+    await (await runBuild(world.store, 'command', { all: true }, world.clock, { publish })).published;
+    expect(others()).toEqual(before);
+    const first = snapshotOf(lake);
     await world.send([event('2026-07-08', 'ada', { type: 'user_message', tool_name: undefined })]);
     await build(world, lake);
-    const after = writtenFiles(lake);
-    const changed = [...after.keys()].filter((path) => before.get(path) !== after.get(path));
-    expect(changed).toContain('events/org_id=acme/day=2026-07-08/data.parquet');
-    expect(changed).toContain('users/org_id=acme/day=2026-07-08/data.parquet');
-    expect(changed.filter((path) => /user_(tools|models)|day=2026-07-0[79]/.test(path))).toEqual([]);
-    expect((await lake.verify(world.store)).differences).toEqual([]);
+    const { tables } = snapshotOf(lake);
+    expect(tables.user_tools).toEqual(first.tables.user_tools);
+    expect([tables.users?.version, tables.events?.version]).toEqual([1, 1]);
+    await expectWhole(world, lake);
     // Another process finds the same, and writes nothing.
-    await new Lake(world.config.data).publish(world.store, []);
-    expect(writtenFiles(lake)).toEqual(after);
+    const after = writtenFiles(lake, '');
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    expect(writtenFiles(lake, '')).toEqual(after);
   });
 
   test('gets what an earlier process did not publish, and a day whose events came late waits for its build', async () => {
@@ -222,18 +260,18 @@ describe('the lake', () => {
     await world.build();
     await world.send([event('2026-07-09', 'grace')]);
     await lake.publish(world.store, []);
-    expect(existsSync(fileOf(lake.folder, 'events', { orgId: 'acme', day: day('2026-07-08') }))).toBe(true);
-    expect(existsSync(fileOf(lake.folder, 'events', { orgId: 'acme', day: day('2026-07-09') }))).toBe(false);
+    expect(snapshotOf(lake).days).toEqual(['2026-07-08']);
     expect((await lake.verify(world.store)).differences).toEqual([]);
     await build(world, lake);
-    expect(
-      await ask(
-        `SELECT user_id FROM (${lakeSql(lake.folder, 'events', 'acme')}) WHERE day = '2026-07-09' ORDER BY ALL`,
-      ),
-    ).toEqual([{ user_id: 'ada' }, { user_id: 'grace' }]);
+    const users = "SELECT user_id FROM rows_of WHERE day = '2026-07-09' ORDER BY ALL";
+    expect(await lakeRows(lake, 'events', users)).toEqual([{ user_id: 'ada' }, { user_id: 'grace' }]);
+    // What is published already stays while it waits.
+    await world.send([event('2026-07-09', 'linus'), event('2026-07-08', 'linus')]);
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    expect(await lakeRows(lake, 'events', users)).toEqual([{ user_id: 'ada' }, { user_id: 'grace' }]);
   });
 
-  test('has rows in the order of their keys, and many days are written as one is', async () => {
+  test('has rows in the order of their days and keys', async () => {
     const { world, lake } = await worldWithLake();
     const days = Array.from({ length: 9 }, (_, index) => `2026-07-0${index + 1}`);
     const types = ['user_message', 'assistant_message', 'tool_call'];
@@ -245,368 +283,240 @@ describe('the lake', () => {
       ),
     );
     await build(world, lake);
-    for (const table of LAKE_TABLES) {
-      const order = orderOf(table);
-      if (order.length === 0) continue;
-      const rows = await ask(
-        `SELECT filename, row(${order.join(', ')})::VARCHAR AS key FROM read_parquet('${filesOf(lake.folder, table)}', filename = true, file_row_number = true) ORDER BY filename, file_row_number`,
-      );
-      const ordered = await ask(
-        `SELECT filename, row(${order.join(', ')})::VARCHAR AS key FROM read_parquet('${filesOf(lake.folder, table)}', filename = true) ORDER BY filename, ${order.join(', ')}`,
-      );
-      expect(rows, table).toEqual(ordered);
+    for (const [table, { files }] of Object.entries(snapshotOf(lake).tables)) {
+      const order = orderOf(table as LakeTable).join(', ');
+      for (const { path } of files) {
+        const rows = `SELECT row(${order})::VARCHAR AS key FROM read_parquet('${join(lake.folder, 'acme', table, path)}', file_row_number = true)`;
+        expect(await ask(`${rows} ORDER BY file_row_number`), table).toEqual(
+          await ask(`${rows} ORDER BY ${order}`),
+        );
+      }
     }
-    const one = new Lake(join(world.folder, 'other'));
-    await one.publish(world.store, []);
-    rmSync(dirname(fileOf(one.folder, 'users', { orgId: 'acme', day: day('2026-07-03') })), {
-      recursive: true,
-    });
-    await one.repair(world.store);
-    const bytes = (lake: Lake) =>
-      readFileSync(fileOf(lake.folder, 'users', { orgId: 'acme', day: day('2026-07-03') }));
-    expect(bytes(one).equals(bytes(lake))).toBe(true);
-  });
-
-  test('compares all files when the list of those that were being replaced is damaged, and says so', async () => {
-    const { world, lake } = await worldWithLake();
-    await world.send([event('2026-06-01', 'ada'), event('2026-06-02', 'ada')]);
-    await build(world, lake);
-    const before = writtenFiles(lake);
-    // The files of a day that was being replaced are not what the catalog says.
-    const target = { orgId: 'acme', day: day('2026-06-02') };
-    rmSync(fileOf(lake.folder, 'users', target));
-    writeFileSync(join(lake.folder, '_intent'), '[{"orgId": "ac');
-    const notes: string[] = [];
-    const next = new Lake(world.config.data, (sentence) => notes.push(sentence));
-    await next.publish(world.store, []);
-    expect(notes).toEqual([
-      expect.stringMatching(
-        /^The file .*_intent is damaged: .* and those that differ \(1\) are rewritten\.$/,
-      ),
-    ]);
-    expect(existsSync(join(lake.folder, '_intent'))).toBe(false);
-    expect((await next.verify(world.store)).differences).toEqual([]);
-    const kept = (files: Map<string, number>) => [...files].filter(([path]) => path.includes('2026-06-01'));
-    expect(kept(writtenFiles(lake))).toEqual(kept(before));
   });
 
   test('says in one sentence what keeps it from being written, and goes on with it the next time', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-09', 'ada')]);
     writeFileSync(lake.folder, 'in the way');
-    await expect(build(world, lake)).rejects.toThrow(LakeFailed);
+    const failed = build(world, lake);
+    await expect(failed).rejects.toThrow(LakeFailed);
+    await expect(failed).rejects.toThrow(/^The days are built, .*"daybook lake publish"\.$/);
+    // The build is well all the same.
     const [run] = await world.store.select('SELECT days_built, error FROM runs');
-    expect(run).toEqual({
-      days_built: 1,
-      error: expect.stringMatching(/^The days are built, .*\n?.*"daybook lake publish"\.$/),
-    });
+    expect(run).toEqual({ days_built: 1, error: null });
     rmSync(lake.folder);
     await build(world, lake);
-    expect((await lake.verify(world.store)).files).toBe(LAKE_TABLES.length);
+    await expectWhole(world, lake);
+  });
+
+  test('ends a publication that was cut off before or between its commits', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    const folder = join(lake.folder, 'acme');
+    const before = readFileSync(join(folder, SNAPSHOT), 'utf8');
+    await world.send([event('2026-07-08', 'ada'), event('2026-07-09', 'grace')]);
+    await build(world, lake);
+    const after = snapshotOf(lake);
+    // As if the process had ended after some of the commits.
+    renameSync(join(folder, SNAPSHOT), join(folder, NEXT));
+    writeFileSync(join(folder, SNAPSHOT), before);
+    rmSync(join(folder, 'users/_delta_log/00000000000000000001.json'));
+    expect(await lakeRows(lake, 'users', 'SELECT DISTINCT user_id FROM rows_of')).toEqual([
+      { user_id: 'ada' },
+    ]);
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    expect(snapshotOf(lake)).toEqual(after);
+    expect(existsSync(join(folder, NEXT))).toBe(false);
+    await expectWhole(world, lake);
+    // A list that was cut off itself says nothing.
+    writeFileSync(join(folder, NEXT), snapshotText(after).slice(0, 100));
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    expect(snapshotOf(lake)).toEqual(after);
+  });
+
+  test('begins again if the snapshot of an organization is gone or damaged', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada'), event('2026-07-09', 'ada')]);
+    await build(world, lake);
+    writeFileSync(join(lake.folder, 'acme', SNAPSHOT), '{"format": 1');
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    await expectWhole(world, lake);
+    expect(writtenFiles(lake).size).toBe((await lake.verify(world.store)).files);
+  });
+
+  test('takes the place of the lake of an earlier version', async () => {
+    const { world, lake } = await worldWithLake();
+    for (const orgId of ['acme', 'users']) await world.send([event('2026-07-09', 'ada')], { orgId });
+    const old = [
+      'users/org_id=acme/day=2026-07-09',
+      'tools/org_id=users/day=2026-07-09',
+      '_catalog/org_id=acme',
+    ];
+    for (const path of old) mkdirSync(join(lake.folder, path), { recursive: true });
+    for (const path of old) writeFileSync(join(lake.folder, path, 'data.parquet'), '');
+    writeFileSync(join(lake.folder, '_catalog.json'), '{}');
+    await build(world, lake);
+    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'users']);
+    expect(readdirSync(join(lake.folder, 'users'))).not.toContain('org_id=acme');
+    await expectWhole(world, lake);
+  });
+});
+
+describe('a year of nights', () => {
+  const NIGHTS = process.env.SLOW_TESTS === undefined ? 30 : 365;
+  const FIRST = day('2026-01-20');
+
+  test(`leaves few files: ${NIGHTS} of them, each with a day and late events of the day before`, async () => {
+    const { world, lake } = await worldWithLake({ lakeKeepDays: 10 });
+    const asked: { at: number; rows: Row[] }[] = [];
+    const select = 'SELECT day, user_id, tool_calls FROM rows_of ORDER BY ALL';
+    let most = 0;
+    for (let night = 0; night < NIGHTS; night += 1) {
+      const on = addDays(FIRST, night);
+      world.now = Date.parse(`${addDays(on, 1)}T00:15:00Z`);
+      const late = night % 3 === 0 ? [event(addDays(on, -1), `late-${night}`)] : [];
+      await world.send([event(on, 'ada', { mcp_server: 'github' }), event(on, 'grace'), ...late]);
+      await build(world, lake);
+      most = Math.max(most, writtenFiles(lake, '').size);
+      asked.push({ at: world.now, rows: await lakeRows(lake, 'users', select) });
+      if (night % 10 === 9) await expectWhole(world, lake);
+    }
+    console.log(`at most ${most} files in ${NIGHTS} nights`);
+    expect(most).toBeLessThan(400);
+    const snapshot = snapshotOf(lake);
+    for (const { version, files, checkpoints } of Object.values(snapshot.tables)) {
+      expect(files).toHaveLength(1);
+      if (version > 25) expect(checkpoints.length).toBeGreaterThan(0);
+    }
+    // The rows of the last ten days, as they were when they were asked for.
+    const kept = asked.filter(({ at }) => at > world.now - 10 * MS_PER_DAY);
+    expect(kept.length).toBeGreaterThan(8);
+    for (const { at, rows } of kept) {
+      expect(await lakeRows(lake, 'users', select, at), new Date(at).toISOString()).toEqual(rows);
+      const [newest] = rows.map((row) => row.day as Day).reverse();
+      expect(seenOf(snapshot, at)).toEqual({ newest_day: newest, published_at: new Date(at).toISOString() });
+    }
+    expect(seenOf(snapshot, Date.parse('2026-01-01'))).toBeUndefined();
+    expect(
+      Math.min(
+        ...Object.values(snapshot.tables).flatMap(({ history }) =>
+          history.flatMap(({ versions }) => versions.map(({ until }) => until)),
+        ),
+      ),
+    ).toBeGreaterThan(world.now - 14 * MS_PER_DAY);
   });
 });
 
 describe('retention', () => {
-  test('takes the events out of the lake, byte by byte, and leaves the day tables', async () => {
+  test('takes the events out of the lake at once, out of every file, and leaves the day tables', async () => {
     const { world, lake } = await worldWithLake();
     world.now = Date.parse('2026-06-02T12:00:00Z');
     await world.send([event('2026-06-01', 'ada', { repo: 'a-name-to-forget' })]);
     await build(world, lake);
-    // A second version keeps the first for those who read it.
+    // The version before is kept for those who ask what was published then.
+    world.now += 60_000;
     await world.send([event('2026-06-01', 'ada', { repo: 'another-to-forget' })]);
     await build(world, lake);
-    const at = { orgId: 'acme', day: day('2026-06-01') };
-    const file = fileOf(lake.folder, 'events', at);
-    const users = readFileSync(fileOf(lake.folder, 'users', at));
-    expect(readFileSync(file, 'latin1')).toMatch(/a-name-to-forget.*another-to-forget/s);
-    world.now = Date.parse('2026-06-25T12:00:00Z');
+    const bytes = () =>
+      [...writtenFiles(lake, '').keys()]
+        .filter((path) => path.startsWith('acme/events/'))
+        .map((path) => readFileSync(join(lake.folder, path), 'latin1'));
+    expect(bytes().filter((text) => text.includes('to-forget')).length).toBeGreaterThan(1);
+    const users = snapshotOf(lake).tables.users;
+    world.now = Date.parse('2026-06-16T12:00:00Z');
+    await world.send([event('2026-06-15', 'ada', { repo: 'a-name-to-keep' })]);
     await build(world, lake, 14);
-    expect(readFileSync(file, 'latin1')).not.toContain('to-forget');
-    expect(await ask(`SELECT count(*)::INT AS n FROM '${file}'`)).toEqual([{ n: 0 }]);
-    expect(readFileSync(fileOf(lake.folder, 'users', at)).equals(users)).toBe(true);
-    expect((await lake.verify(world.store)).differences).toEqual([]);
-    const catalog = JSON.parse(readFileSync(join(lake.folder, '_catalog/org_id=acme/days.json'), 'utf8'));
-    expect(catalog.days['2026-06-01']).toMatchObject({ is_removed: true, tables: { events: { rows: 0 } } });
+    expect(bytes().filter((text) => text.includes('to-forget'))).toEqual([]);
+    expect(bytes().join('')).toContain('a-name-to-keep');
+    const count = 'SELECT count(*)::INT AS n FROM rows_of';
+    expect(await lakeRows(lake, 'events', count)).toEqual([{ n: 1 }]);
+    expect(await lakeRows(lake, 'users', `${count} WHERE day = '2026-06-01'`)).toEqual([{ n: 1 }]);
+    expect(users?.files[0]?.days[day('2026-06-01')]).toEqual(
+      snapshotOf(lake).tables.users?.files[0]?.days[day('2026-06-01')],
+    );
+    await expectWhole(world, lake);
   });
 });
 
 describe('lake verify', () => {
-  test('names every file that is missing, too many, damaged or of other rows, and publish puts it right', async () => {
+  test('names every file that is missing, damaged or of other rows, and publish puts it right', async () => {
     const { world, lake } = await worldWithLake();
     await world.send(['2026-07-07', '2026-07-08', '2026-07-09'].map((on) => event(on, `user-of-${on}`)));
     await build(world, lake);
-    await world.send([event('2026-07-09', 'grace')], { orgId: 'other' });
+    for (const orgId of ['globex', 'nobody']) await world.send([event('2026-07-09', 'grace')], { orgId });
     await build(world, lake);
-    const path = (table: (typeof LAKE_TABLES)[number], on: string, orgId = 'acme') =>
-      fileOf(lake.folder, table, { orgId, day: day(on) });
-    rmSync(path('users', '2026-07-07'));
-    copyFileSync(path('events', '2026-07-07'), path('events', '2026-07-08'));
-    copyFileSync(path('user_tools', '2026-07-08'), path('user_tools', '2026-07-09'));
-    copyFileSync(path('user_skills', '2026-07-07'), path('users', '2026-07-09', 'other'));
-    truncateSync(path('tools', '2026-07-08'), 100);
-    appendFileSync(path('quality', '2026-07-08'), 'x');
-    mkdirSync(dirname(path('users', '2019-01-01')), { recursive: true });
-    copyFileSync(path('users', '2026-07-08'), path('users', '2019-01-01'));
-    mkdirSync(dirname(path('users', '2026-07-08', 'nobody')), { recursive: true });
-    copyFileSync(path('users', '2026-07-08'), path('users', '2026-07-08', 'nobody'));
+    // An organization that the store doesn't have: the lake of another database.
+    cpSync(join(lake.folder, 'nobody'), join(lake.folder, 'stranger'), { recursive: true });
+    const text = readFileSync(join(lake.folder, 'stranger', SNAPSHOT), 'utf8');
+    writeFileSync(join(lake.folder, 'stranger', SNAPSHOT), text.replace('"nobody"', '"stranger"'));
+    const path = (table: LakeTable, orgId = 'acme') =>
+      join(lake.folder, orgId, table, snapshotOf(lake, orgId).tables[table]?.files[0]?.path ?? '');
+    const change = async (table: LakeTable, select: string, orgId = 'acme') => {
+      await ask(
+        `COPY (${select} FROM '${path(table, orgId)}') TO '${path(table, orgId)}.new' (FORMAT parquet)`,
+      );
+      renameSync(`${path(table, orgId)}.new`, path(table, orgId));
+      // What is told of the size is not what this is about.
+      const file = join(lake.folder, orgId, SNAPSHOT);
+      const snapshot = snapshotOf(lake, orgId);
+      const [first] = snapshot.tables[table]?.files ?? [];
+      if (first !== undefined) first.bytes = statSync(path(table, orgId)).size;
+      writeFileSync(file, snapshotText(snapshot));
+    };
+    rmSync(path('users'));
+    truncateSync(path('tools'), 100);
+    appendFileSync(path('quality'), 'x');
+    await change(
+      'user_tools',
+      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 7 ELSE tool_calls END AS tool_calls)",
+    );
+    await change(
+      'events',
+      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 'eve' ELSE user_id END AS user_id)",
+    );
+    await change('users', "SELECT * REPLACE (DATE '2019-01-01' AS day)", 'globex');
+    rmSync(join(lake.folder, 'nobody/users/_delta_log/00000000000000000000.json'));
     const told = ({ differences }: Awaited<ReturnType<Lake['verify']>>) =>
-      differences.map(({ path, detail }) => `${path} ${detail}`.replace(/(read: ).*/, '$1...'));
-    const expected = [
-      `events/org_id=acme/day=2026-07-08/data.parquet has other rows than the store`,
-      `quality/org_id=acme/day=2026-07-08/data.parquet can't be read: ...`,
-      `tools/org_id=acme/day=2026-07-08/data.parquet can't be read: ...`,
-      `user_tools/org_id=acme/day=2026-07-09/data.parquet has other rows than the store`,
-      `users/org_id=acme/day=2019-01-01/data.parquet is of a day that the store does not have`,
-      `users/org_id=acme/day=2026-07-07/data.parquet is missing`,
-    ];
-    const ofNobody = `users/org_id=nobody/day=2026-07-08/data.parquet is of a day that the store does not have`;
-    const ofOther = expect.stringMatching(/^users\/org_id=other\/day=2026-07-09\/data.parquet /);
-    expect(told(await lake.verify(world.store, 'acme')).sort()).toEqual(expected);
-    expect(told(await lake.verify(world.store)).sort()).toEqual([...expected, ofNobody, ofOther]);
-    expect(told(await lake.repair(world.store)).sort()).toEqual([...expected, ofNobody, ofOther]);
-    expect((await lake.verify(world.store)).differences).toEqual([]);
-    expect(existsSync(path('users', '2019-01-01'))).toBe(false);
-  });
-});
-
-describe('quiet days', () => {
-  const TABLES = ['tools', 'activity', 'productivity', 'quality'] as const;
-  const quietFile = (lake: Lake, table: (typeof LAKE_TABLES)[number]) =>
-    quietFileOf(lake.folder, table, 'acme');
-  const daysWithFile = (lake: Lake, table: (typeof LAKE_TABLES)[number]) =>
-    [...writtenFiles(lake).keys()].filter((path) => path.startsWith(`${table}/`) && path.includes('day='));
-
-  /** Fails unless SQL finds in the lake the rows that the store has, each once. */
-  async function expectWhole(world: World, lake: Lake): Promise<void> {
-    expect((await lake.verify(world.store)).differences).toEqual([]);
-    const counts = (count: string, rowsOf: (table: (typeof LAKE_TABLES)[number]) => string) =>
-      LAKE_TABLES.map(
-        (table) =>
-          `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rowsOf(table)}) AS rows_of_table`,
-      ).join(' UNION ALL ');
-    const byName = (rows: Row[]) => rows.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
-    const stored = await world.store.select(counts('count(*)', (table) => `SELECT day FROM ${table}`));
-    for (const orgId of ['acme', undefined]) {
-      const found = await ask(counts('count(*)::INT', (table) => lakeSql(lake.folder, table, orgId)));
-      expect(byName(found)).toEqual(byName(stored));
-    }
-  }
-
-  /** Half a year between two events. */
-  async function halfAYear() {
-    const { world, lake } = await worldWithLake();
-    await world.send([event('2026-01-05', 'ada'), event('2026-07-08', 'ada')]);
-    await build(world, lake);
-    return { world, lake };
-  }
-
-  test('share a file for each table, which SQL reads with the others', async () => {
-    const { world, lake } = await halfAYear();
-    await expectWhole(world, lake);
-    // The day, the 29 days whose windows reach it, and the same of the other until yesterday.
-    for (const table of TABLES) expect(daysWithFile(lake, table), table).toHaveLength(30 + 2);
-    expect(daysWithFile(lake, 'users')).toHaveLength(2);
-    expect(writtenFiles(lake).size).toBeLessThan(200);
-    expect(existsSync(quietFile(lake, 'users'))).toBe(false);
-    const [quiet] = await ask(
-      `SELECT count(*)::INT AS n, min(day) AS first, max(day) AS last, sum(monthly_active_users)::INT AS users FROM '${quietFile(lake, 'activity')}'`,
-    );
-    expect(quiet).toEqual({ n: 154, first: '2026-02-04', last: '2026-07-07', users: 0 });
-    for (const table of TABLES) {
-      const [zeros, ...others] = await ask(
-        `SELECT DISTINCT * EXCLUDE (org_id, day) FROM '${quietFile(lake, table)}'`,
-      );
-      expect(others, table).toEqual([]);
-      expect(new Set(Object.values(zeros ?? {}).map(Number)), table).toEqual(new Set([0]));
-    }
-    // It takes no part in what a pattern for days finds, whose readers take the day from the path.
-    const named = await ask(
-      `SELECT count(*)::INT AS n, count(day)::INT AS days FROM read_parquet('${lake.folder}/activity/*/*/*.parquet')`,
-    );
-    expect(named).toEqual([{ n: 32, days: 32 }]);
-  });
-
-  test('come to the file one by one, and leave it when they get events or come into reach of some', async () => {
-    const { world, lake } = await worldWithLake();
-    const quietDays = async () => {
-      const rows = await ask(
-        `SELECT CAST(day AS VARCHAR) AS day FROM '${quietFile(lake, 'activity')}' ORDER BY day`,
-      );
-      return rows.map((row) => row.day);
-    };
-    await world.send([event('2026-01-05', 'ada')]);
-    world.now = Date.parse('2026-02-06T12:00:00Z');
-    await build(world, lake);
-    expect(await quietDays()).toEqual(['2026-02-04', '2026-02-05']);
-    const before = writtenFiles(lake);
-    world.now = Date.parse('2026-02-09T12:00:00Z');
-    await build(world, lake);
-    expect(await quietDays()).toEqual(['2026-02-04', '2026-02-05', '2026-02-06', '2026-02-07', '2026-02-08']);
-    for (const [path, written] of before)
-      if (path.includes('day=')) expect(writtenFiles(lake).get(path), path).toBe(written);
-    await world.send([event('2026-02-07', 'grace')]);
-    await build(world, lake);
-    expect(await quietDays()).toEqual(['2026-02-04', '2026-02-05', '2026-02-06']);
-    for (const table of TABLES) expect(daysWithFile(lake, table), table).toHaveLength(30 + 2);
-    await expectWhole(world, lake);
-    // Another process finds nothing to do.
-    const after = writtenFiles(lake);
-    await new Lake(world.config.data).publish(world.store, []);
-    expect(writtenFiles(lake)).toEqual(after);
-  });
-
-  test('that earlier versions gave files of their own keep them, until lake publish removes what nobody needs', async () => {
-    const { world, lake } = await halfAYear();
-    const path = join(lake.folder, '_catalog/org_id=acme/days.json');
-    const catalog = JSON.parse(readFileSync(path, 'utf8'));
-    const connection = await (await DuckDBInstance.create()).connect();
-    const old: string[] = [];
-    for (const on of Object.keys(catalog.days)) {
-      if (on < '2026-02-04' || on > '2026-02-06') continue;
-      for (const table of LAKE_TABLES) {
-        const file = fileOf(lake.folder, table, { orgId: 'acme', day: day(on) });
-        mkdirSync(dirname(file), { recursive: true });
-        await connection.run(
-          `COPY (SELECT * EXCLUDE (org_id, day) FROM (${lakeSql(lake.folder, table, 'acme')}) WHERE day = '${on}') TO '${file}'`,
-        );
-        catalog.days[on].tables[table].bytes = statSync(file).size;
-        old.push(file);
-      }
-    }
-    connection.closeSync();
-    // As the earlier version left it, with days that it hasn't come to publish.
-    for (const table of TABLES) rmSync(quietFile(lake, table));
-    for (const [on, { tables }] of Object.entries<{ tables: Record<string, { bytes?: number }> }>(
-      catalog.days,
-    ))
-      if (tables.activity?.bytes === undefined) delete catalog.days[on];
-    writeFileSync(path, JSON.stringify(catalog));
-    const other = new Lake(world.config.data);
-    await other.publish(world.store, []);
-    await expectWhole(world, other);
-    expect(old.filter((file) => !existsSync(file))).toEqual([]);
-    expect(await other.repair(world.store)).toMatchObject({ differences: [], unneeded: old.length });
-    expect(old.filter((file) => existsSync(file))).toEqual([]);
-    await expectWhole(world, other);
-    expect(await other.repair(world.store)).toMatchObject({ differences: [], unneeded: 0 });
-  });
-
-  test('are verified and put right as the others are', async () => {
-    const { world, lake } = await halfAYear();
-    rmSync(quietFile(lake, 'tools'));
-    truncateSync(quietFile(lake, 'quality'), 100);
-    const connection = await (await DuckDBInstance.create()).connect();
-    const change = async (table: (typeof TABLES)[number], select: string) => {
-      const path = quietFile(lake, table);
-      await connection.run(`COPY (${select} FROM '${path}') TO '${path}.new' (FORMAT parquet)`);
-      renameSync(`${path}.new`, path);
-    };
-    await change(
-      'activity',
-      "SELECT * REPLACE (CASE WHEN day = '2026-05-05' THEN 1 ELSE messages END AS messages)",
-    );
-    await change(
-      'productivity',
-      "SELECT * REPLACE (CASE WHEN day = '2026-05-05' THEN DATE '2026-07-08' ELSE day END AS day)",
-    );
-    connection.closeSync();
-    const told = async () =>
-      (await lake.verify(world.store)).differences
-        .map(({ path, detail }) => `${path} ${detail}`.replace(/(read: ).*/, '$1...'))
+      differences
+        .map(({ path, detail }) =>
+          `${path} ${detail}`
+            .replace(/part-\d+-0/, 'part')
+            .replace(/(has )\d+( bytes where the snapshot has )\d+/, '$1N$2M'),
+        )
         .sort();
-    expect(await told()).toEqual([
-      'activity/org_id=acme/_quiet.parquet has other rows than the store of 2026-05-05',
-      'productivity/org_id=acme/_quiet.parquet has other rows than the store of 2026-05-05',
-      "quality/org_id=acme/_quiet.parquet can't be read: ...",
-      'tools/org_id=acme/_quiet.parquet is missing',
-    ]);
-    expect((await lake.repair(world.store)).differences).toHaveLength(4);
+    const expected = [
+      'acme/events/part.parquet has other rows than the store of 2026-07-08',
+      'acme/quality/part.parquet has N bytes where the snapshot has M',
+      'acme/tools/part.parquet has N bytes where the snapshot has M',
+      'acme/user_tools/part.parquet has other rows than the store of 2026-07-08',
+      'acme/users/part.parquet is missing',
+    ];
+    const others = [
+      'globex/users/part.parquet has other rows than the store of 2019-01-01 and 1 more',
+      'nobody/users/_delta_log/00000000000000000000.json is missing',
+    ];
+    expect(told(await lake.verify(world.store, 'acme'))).toEqual(expected);
+    const all = told(await lake.verify(world.store));
+    expect(all.filter((one) => !one.startsWith('stranger/'))).toEqual([...expected, ...others]);
+    expect(all.filter((one) => one.startsWith('stranger/')).length).toBeGreaterThan(5);
+    expect(told(await lake.repair(world.store))).toEqual(all);
     await expectWhole(world, lake);
-  });
-});
-
-describe('a file that takes the place of another', () => {
-  /** Makes Parquet files of any size, and answers their rows as a reader who has nothing but the bytes. */
-  async function files() {
-    const folder = temporaryFolder();
-    const connection = await (await DuckDBInstance.create()).connect();
-    const make = async (name: string, rows: number) => {
-      const path = join(folder, name);
-      await connection.run(
-        `COPY (SELECT '${name}' AS version, i, hash(i)::VARCHAR AS text, CASE WHEN i % 2 = 0 THEN 'even' END AS parity FROM range(${rows}) AS t (i)) TO '${path}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`,
-      );
-      return path;
-    };
-    const read = async (bytes: Buffer) => {
-      const path = join(folder, 'read.parquet');
-      writeFileSync(path, bytes);
-      const result = await connection.run(
-        `SELECT min(version) AS first, max(version) AS last, count(*)::INT AS n, sum(i)::INT AS sum, count(DISTINCT text)::INT AS texts, count(parity)::INT AS even, (SELECT count(*)::INT FROM '${path}' WHERE text = hash(7)::VARCHAR) AS found FROM '${path}'`,
-      );
-      return (await result.getRowObjectsJson())[0];
-    };
-    return { folder, make, read };
-  }
-
-  const content = (name: string, n: number) => ({
-    ...{ first: name, last: name, n, sum: (n * (n - 1)) / 2, texts: n, even: Math.ceil(n / 2), found: 1 },
+    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'globex', 'nobody']);
+    expect((await lakeRows(lake, 'users', 'SELECT count(*)::INT AS n FROM rows_of'))[0]?.n).toBe(5);
   });
 
-  test('begins with all bytes of the other, so that who has read its footer finds its rows', async () => {
-    const { make, read } = await files();
-    const path = await make('a', 5000);
-    const versions = [{ name: 'a', rows: 5000, bytes: readFileSync(path) }];
-    for (const [name, rows] of [
-      ['b', 9000],
-      ['c', 100],
-      ['d', 20_000],
-    ] as const) {
-      const next = await make(name, rows);
-      await keepRows(next, path);
-      copyFileSync(next, path);
-      versions.push({ name, rows, bytes: readFileSync(path) });
-    }
-    const newest = readFileSync(path);
-    for (const { name, rows, bytes } of versions) {
-      expect(newest.subarray(0, bytes.length).equals(bytes)).toBe(true);
-      expect(await read(bytes)).toEqual(content(name, rows));
-    }
-  });
-
-  test('takes the room of rows that nobody can be reading any more, and only that', async () => {
-    const { make, read } = await files();
-    const path = await make('v0', 5000);
-    let before = { name: 'v0', rows: 5000, bytes: readFileSync(path) };
-    const sizes: number[] = [];
-    for (let version = 1; version <= 12; version += 1) {
-      const [name, rows] = [`v${version}`, 4000 + ((version * 777) % 2000)];
-      const next = await make(name, rows);
-      utimesSync(path, 1, 1);
-      await keepRows(next, path);
-      copyFileSync(next, path);
-      const bytes = readFileSync(path);
-      expect(await read(bytes)).toEqual(content(name, rows));
-      // Who has read the footer before reads on in the new file.
-      const mixed = Buffer.from(bytes.subarray(0, before.bytes.length));
-      expect(await read(mixed)).toEqual(content(before.name, before.rows));
-      before = { name, rows, bytes };
-      sizes.push(bytes.length);
-    }
-    expect(Math.max(...sizes)).toBeLessThan(4 * readFileSync(await make('plain', 6000)).length);
-  });
-
-  test('is left as it is where the other has no rows, and is refused where the other is no Parquet', async () => {
-    const { folder, make } = await files();
-    const [next, empty] = [await make('next', 10), await make('empty', 0)];
-    const bytes = readFileSync(next);
-    await keepRows(next, empty);
-    expect(readFileSync(next).equals(bytes)).toBe(true);
-    writeFileSync(join(folder, 'text'), 'no Parquet');
-    await expect(keepRows(next, join(folder, 'text'))).rejects.toThrow(TypeError);
-    expect(
-      readdirSync(folder)
-        .map((path) => relative(folder, path))
-        .some((path) => path.includes('joined')),
-    ).toBe(false);
+  test('finds a day that the lake lacks', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    copyFileSync(join(lake.folder, 'acme', SNAPSHOT), join(world.folder, 'before'));
+    await world.send([event('2026-07-09', 'ada')]);
+    await build(world, lake);
+    copyFileSync(join(world.folder, 'before'), join(lake.folder, 'acme', SNAPSHOT));
+    const { differences } = await lake.verify(world.store);
+    expect(differences.map(({ path, detail }) => `${path} ${detail}`)).toContain(
+      'acme/users has no rows of 2026-07-09',
+    );
   });
 });

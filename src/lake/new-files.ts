@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Day } from '../day.js';
+import { patternOf, quote } from '../store/sql-text.js';
+import type { Sources, Store, WrittenFile } from '../store/store.js';
+import { columnsOf, type LakeTable, orderOf, PUBLISHED_AT, tableFolder } from './lake-paths.js';
+import { parted } from './merge-plan.js';
+
+/** Rows of an organization's table that go to one file. */
+export interface NewFile {
+  readonly orgId: string;
+  /** Its days; those without `published_at` come from the store, the others from `sources`, as they were published then. */
+  readonly days: readonly { readonly day: Day; readonly rows: number; readonly published_at?: number }[];
+  /** Paths in the table's folder. */
+  readonly sources: readonly string[];
+}
+
+/** Files with together so few rows are written by one statement: their rows stay in order then. */
+const ROWS_TOGETHER = 100_000;
+const FILES_TOGETHER = 500;
+
+/** Writes Parquet files into a folder, until they are moved to their places. */
+export class NewFiles {
+  private statements = 0;
+
+  constructor(private readonly folder: string) {}
+
+  async open(): Promise<void> {
+    await this.clear();
+    mkdirSync(this.folder, { recursive: true });
+  }
+
+  clear(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Writes files of a table, and answers what became of each: nothing if it has no rows. `at` is when they are published: Unix milliseconds. */
+  async write(
+    store: Store,
+    lake: string,
+    table: LakeTable,
+    files: readonly NewFile[],
+    at: number,
+  ): Promise<Map<NewFile, WrittenFile>> {
+    const written = new Map<NewFile, WrittenFile>();
+    const rowsOf = ({ days }: NewFile) => days.reduce((sum, { rows }) => sum + rows, 0);
+    for (const group of parted(files, rowsOf, ROWS_TOGETHER, FILES_TOGETHER)) {
+      const found = await this.copy(
+        store,
+        rowsSql(lake, table, group, at),
+        sourcesOf(table, group),
+        group.length,
+      );
+      for (const [slot, file] of group.entries()) {
+        const one = found.get(slot);
+        if (one !== undefined && one.rows > 0) written.set(file, one);
+      }
+    }
+    return written;
+  }
+
+  /** Writes the rows of a SELECT to a file for each value of its first column, `slot`, which counts from 0. */
+  async copy(store: Store, sql: string, sources: Sources, count: number): Promise<Map<number, WrittenFile>> {
+    this.statements += 1;
+    const path = join(this.folder, String(this.statements));
+    if (count === 1) {
+      const [file] = await store.copy(`SELECT * EXCLUDE (slot) FROM (${sql})`, sources, `${path}.parquet`);
+      return new Map(file === undefined ? [] : [[0, file]]);
+    }
+    const files = await store.copy(sql, sources, path, ['slot']);
+    const slots = new Map(files.map((file) => [Number(/slot=(\d+)/.exec(file.path)?.[1]), file]));
+    if (slots.size !== files.length) throw new Error(`DuckDB wrote several files for one in ${path}`);
+    return slots;
+  }
+}
+
+/** The rows of new files, each with the number of its file as `slot`. */
+function rowsSql(lake: string, table: LakeTable, files: readonly NewFile[], at: number): string {
+  const targets = files.flatMap(({ orgId, days }, slot) =>
+    days.map(({ day, published_at = null }) => `(${slot}, ${quote(orgId)}, DATE '${day}', ${published_at})`),
+  );
+  const columns = columnsOf(table).map(({ name, type }) =>
+    type.startsWith('TIMESTAMP')
+      ? `CAST(row_of.${name} AS TIMESTAMPTZ) AS ${name}`
+      : `CAST(row_of.${name} AS ${type}) AS ${name}`,
+  );
+  const paths = files.flatMap(({ orgId, sources }) =>
+    sources.map((path) => join(tableFolder(lake, orgId, table), path)),
+  );
+  const published =
+    paths.length === 0
+      ? ''
+      : `UNION ALL BY NAME SELECT * FROM read_parquet([${[...new Set(paths)].map((path) => quote(patternOf(path))).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+  return `SELECT
+  target.slot AS slot,
+  ${columns.join(',\n  ')},
+  make_timestamptz(coalesce(target.published_ms, ${at}) * 1000) AS ${PUBLISHED_AT}
+FROM (
+  SELECT *, CAST(NULL AS TIMESTAMPTZ) AS ${PUBLISHED_AT} FROM of_days
+  ${published}
+) AS row_of
+JOIN (VALUES ${targets.join(', ')}) AS target (slot, org_id, day, published_ms)
+  ON target.org_id = row_of.org_id
+  AND target.day = row_of.day
+  AND target.published_ms IS NOT DISTINCT FROM epoch_ms(row_of.${PUBLISHED_AT})
+ORDER BY ${['slot', ...orderOf(table)].join(', ')}`;
+}
+
+/** The rows that come from the store. Organizations with the same days are named together. */
+function sourcesOf(table: LakeTable, files: readonly NewFile[]): Sources {
+  const organizations = new Map<string, string[]>();
+  for (const { orgId, days } of files) {
+    const own = days.filter(({ published_at }) => published_at === undefined).map(({ day }) => quote(day));
+    if (own.length === 0) continue;
+    const key = own.join(', ');
+    organizations.set(key, [...(organizations.get(key) ?? []), quote(orgId)]);
+  }
+  const parts = [...organizations].map(
+    ([days, orgIds]) => `(org_id IN (${orgIds.join(', ')}) AND day IN (${days}))`,
+  );
+  const names = columnsOf(table).map(({ name }) => name);
+  return {
+    of_days: `SELECT ${names.join(', ')} FROM ${table} WHERE ${parts.length === 0 ? '1 = 0' : parts.join(' OR ')}`,
+  };
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { Answer } from '../api/answer-names.js';
+import { type ReportRequest, rowsOfReport } from '../api/answer-rows.js';
+import type { Config } from '../config.js';
+import { UsageError } from '../exit.js';
+import { requireKept } from '../lake/kept-instant.js';
+import { LAKE } from '../lake/lake-paths.js';
+import { readSnapshot, seenOf } from '../lake/snapshot.js';
+import { Session } from '../store/duckdb-session.js';
+import { quote } from '../store/sql-text.js';
+import type { Row, Store } from '../store/store.js';
+import { openLake, readLake } from './lake-database.js';
+
+/** The answers about what has arrived since, which the lake doesn't have. */
+const OF_NOW: readonly Answer[] = ['quality'];
+
+/**
+ * Answers a report from the rows that were published at an instant, by the same SELECTs as from the store. E-mails and prices are those of today.
+ * Both instants are Unix milliseconds. Throws a UsageError if the lake can't answer it.
+ */
+export async function earlierReport(
+  store: Store,
+  config: Config,
+  answer: Answer,
+  request: ReportRequest,
+  asOf: number,
+  now: number,
+): Promise<Record<string, unknown>[]> {
+  const { orgId } = request;
+  if (OF_NOW.includes(answer))
+    throw new UsageError(`${answer} can't be combined with --as-of: it is about what has arrived until now.`);
+  requireKept(asOf, config, now);
+  const lake = join(config.data, LAKE);
+  const snapshot = readSnapshot(lake, orgId);
+  if (snapshot === undefined || seenOf(snapshot, asOf) === undefined)
+    throw new UsageError(`Nothing of the organization ${orgId} was published then.`);
+  const emails = await store.select('SELECT user_id, user_email FROM user_emails WHERE org_id = $org_id', {
+    org_id: orgId,
+  });
+  const connection = await openLake(config);
+  try {
+    await readLake(connection, lake, { snapshots: [snapshot], asOf });
+    const session = new Session(connection);
+    await session.run(emailsSql(orgId, emails));
+    const { data } = await rowsOfReport(session.select, session.readColumns, answer, request);
+    return data;
+  } finally {
+    connection.closeSync();
+  }
+}
+
+function emailsSql(orgId: string, emails: readonly Row[]): string {
+  const table = 'CREATE TABLE user_emails (org_id VARCHAR, user_id VARCHAR, user_email VARCHAR)';
+  if (emails.length === 0) return table;
+  const rows = emails.map(
+    ({ user_id, user_email }) => `(${quote(orgId)}, ${quote(String(user_id))}, ${quote(String(user_email))})`,
+  );
+  return `${table}; INSERT INTO user_emails VALUES ${rows.join(', ')}`;
+}
