@@ -160,14 +160,19 @@ function session(
   return `${lines.join('\n')}\n`;
 }
 
-/** Writes transcripts of some bytes into `folder/projects`, unless they are there. Answers the folder. */
-export function generateTranscripts(folder: string, bytes: number, files: number): string {
-  const done = join(folder, `transcripts-${bytes}-${files}`);
+/** Writes transcripts of some bytes and days into `folder/projects`, unless they are there. Answers the folder. */
+export function generateTranscripts(
+  folder: string,
+  bytes: number,
+  files: number,
+  { from = '2026-05-01', days = 30 } = {},
+): string {
+  const done = join(folder, `transcripts-${bytes}-${files}-${days}`);
   if (existsSync(done)) return done;
   const random = new Random(20260610);
   const text = textSource(random);
   const partial = `${done}.partial`;
-  const firstDay = Date.parse('2026-05-01T06:00:00.000Z');
+  const firstDay = Date.parse(`${from}T06:00:00.000Z`);
   for (let file = 0; file < files; file += 1) {
     const project = join(partial, 'projects', `-home-dev-project${file % 60}`);
     mkdirSync(project, { recursive: true });
@@ -175,7 +180,7 @@ export function generateTranscripts(folder: string, bytes: number, files: number
     const share = 0.2 + 1.6 * random.next();
     writeFileSync(
       join(project, `${random.uuid()}.jsonl`),
-      session(random, text, firstDay, 30, (bytes / files) * share),
+      session(random, text, firstDay, days, (bytes / files) * share),
     );
   }
   renameSync(partial, done);

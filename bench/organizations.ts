@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
 import { Inbox } from '../src/ingest/inbox.js';
+import { Lake } from '../src/lake/data-lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { ulid } from '../src/ulid.js';
@@ -13,13 +15,16 @@ const ORGANIZATIONS = 2000;
 const EVENTS = 3;
 const ROUNDS = 3;
 
+/** When the days of the events are over. */
+const BUILT_AT = Date.parse('2026-06-12T12:00:00Z');
+
 /** The events that an organization sends in a round. Half of the first round's come again in the second. */
 function bodyOf(round: number): string {
   const lines = Array.from({ length: EVENTS }, (_, index) =>
     JSON.stringify({
       event_id: `event-${Math.max(0, round - 1)}-${index + (round === 1 ? 2 : 0)}`,
       type: 'user_message',
-      timestamp: `2026-06-10T10:00:0${index}Z`,
+      timestamp: `2026-06-1${index % 2}T10:00:0${index}Z`,
       user_id: 'ada',
       session_id: 'first',
       user_email: 'ada@acme.example',
@@ -28,7 +33,7 @@ function bodyOf(round: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Small bodies of many organizations: how long it takes to acknowledge one of each, and to settle them. */
+/** Small bodies of many organizations: how long it takes to acknowledge one of each, to settle them, and to build and publish their two days. */
 export async function organizations(_: string, args: readonly string[]): Promise<void> {
   const count = Number(args.find((arg) => /^\d+$/.test(arg)) ?? ORGANIZATIONS);
   for (const engine of isInstalled() ? ['DuckDB', 'ClickHouse'] : ['DuckDB']) {
@@ -75,6 +80,16 @@ export async function organizations(_: string, args: readonly string[]): Promise
           `${engine}, round ${round + 1}: ${count} organizations with ${EVENTS} events each acknowledged in ${((acknowledged - started) / 1000).toFixed(1)} s, settled in ${((performance.now() - acknowledged) / 1000).toFixed(1)} s (bar: less than 20; ${((user + system) / 1e6).toFixed(1)} s of processor time): ${all?.events} events of ${all?.organizations} organizations`,
         );
       }
+      const started = performance.now();
+      const { days } = await build(store, {}, () => BUILT_AT);
+      const built = performance.now();
+      const lake = new Lake(config, () => BUILT_AT);
+      await lake.publish(store, []);
+      const published = performance.now();
+      const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
+      console.log(
+        `${engine}: ${days.length} days built in ${seconds(started, built)} s, published in ${seconds(built, published)} s (bar: together less than 60)`,
+      );
     } finally {
       for (const work of undo) await work();
       rmSync(folder, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { collect } from './collect.js';
 import { emptyDays } from './empty-days.js';
 import { engines } from './engines.js';
 import { events } from './events.js';
+import { first } from './first.js';
 import { hostile } from './hostile.js';
 import { ingest } from './ingest.js';
 import { laptops } from './laptops.js';
@@ -24,6 +25,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   laptops,
   engines,
   serve,
+  first,
   'empty-days': emptyDays,
   events,
   otlp,
