@@ -205,6 +205,8 @@ function expectedOf(
     return 400;
   // Nothing has this id: decisions.md, Readiness.
   if (values.has('startAfter')) return 400;
+  // Which tables there are says no schema.
+  if (operation.path === '/api/v1/sql/tables' && values.has('name')) return undefined;
   // What there is at a path with names in it is no matter of parameters.
   return takesBody || operation.path.includes('{') ? undefined : 200;
 }

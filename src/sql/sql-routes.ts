@@ -154,7 +154,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
   app.get(
     '/tables',
     {
-      config: { action: 'run SQL' },
+      config: { action: 'run SQL', errors: { 400: 'There is no parameter timezone: use name.' } },
       schema: {
         tags: ['sql'],
         summary: 'The tables and views that SQL can read, with their columns',

@@ -38,7 +38,7 @@ export function bodyOf({ params: most }: Pick<Config['sql'], 'params'>) {
 export const TableQuery = z.strictObject({
   name: z
     .string()
-    .max(128, 'must be the name of a table')
+    .regex(/^\w{1,128}$/, 'must be the name of a table')
     .meta({ description: 'only this table or view', examples: ['users'] })
     .optional(),
 });
