@@ -20,7 +20,7 @@ import { DATABASE } from '../src/data-files.js';
 import { addDays } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { expectPage } from './page.js';
-import { daybook, runHere, served, start, TODAY } from './program.js';
+import { daybook, keyOf, runHere, served, start, TODAY } from './program.js';
 import { temporaryFolder } from './world.js';
 
 const [DAY, DAY_AFTER] = [addDays(TODAY, -3), addDays(TODAY, -2)];
@@ -459,9 +459,7 @@ describe('with a server running', () => {
     const run = (...args: string[]) => runHere(['--data', data, ...args], { cwd: folder });
     expect((await run('ingest', '--org', 'acme', 'events.ndjson')).stdout).toContain('2 accepted');
     expect((await run('build', '--json')).code).toBe(0);
-    const { key } = JSON.parse(
-      (await run('keys', 'create', '--org', 'acme', '--role', 'owner', '--json')).stdout,
-    );
+    const key = await keyOf(data, 'owner');
     for (const family of ['tokens', 'tools', 'activity', 'productivity', 'users', 'quality', 'coverage']) {
       const answer = await fetch(`${url}/api/v1/analytics/${family}?startDate=${DAY}&endDate=${DAY_AFTER}`, {
         headers: { authorization: `Bearer ${key}` },
@@ -587,21 +585,8 @@ test('the first start of the demo loads the sample and shows a request that work
 test('computers are created, listed and sent files to over the API, and their agent stops cleanly', async () => {
   const folder = temporaryFolder();
   const data = dataFolder(folder);
-  const made = await runHere([
-    '--data',
-    data,
-    'keys',
-    'create',
-    '--org',
-    'acme',
-    '--role',
-    'member',
-    '--user',
-    'ada',
-    '--json',
-  ]);
   const { url } = await served(data);
-  const env = { DAYBOOK_URL: url, DAYBOOK_KEY: JSON.parse(made.stdout).key };
+  const env = { DAYBOOK_URL: url, DAYBOOK_KEY: await keyOf(data, 'member', '--user', 'ada') };
   const created = await runHere(['computers', 'create', 'box', '--user', 'ada'], { env });
   const [token = ''] = created.stdout.split('\n');
   expect(token).toMatch(/^dba_/);

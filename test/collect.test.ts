@@ -28,21 +28,16 @@ import {
   tablesOf,
   tablesOfIngest,
 } from './laptop.js';
-import { CLI, daybook, served } from './program.js';
+import { CLI, keyOf, served } from './program.js';
 import { temporaryFolder } from './world.js';
 
 const IS_LONG = process.env.SLOW_TESTS !== undefined;
-
-async function keyFor(data: string, ...args: string[]): Promise<string> {
-  const { stdout } = await daybook(['--data', data, 'keys', 'create', '--org', 'acme', ...args]);
-  return stdout.split('\n')[0] ?? '';
-}
 
 /** A service with an empty database, and a member's key. */
 async function service(user = 'ada') {
   const data = join(temporaryFolder(), 'data');
   const { child, url } = await served(data);
-  return { data, child, url, key: await keyFor(data, '--role', 'member', '--user', user) };
+  return { data, child, url, key: await keyOf(data, 'member', '--user', user) };
 }
 
 async function stopped(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -166,7 +161,7 @@ describe('whose events they are', () => {
       code: 2,
       stderr: 'This key sends only events of ada: leave --user out.\n',
     });
-    const machine = await keyFor(data, '--role', 'ingest');
+    const machine = await keyOf(data, 'ingest');
     expect(await laptop.send(url, machine)).toMatchObject({
       code: 2,
       stderr: 'This key belongs to no user: say with --user whose sessions these are.\n',
@@ -415,7 +410,7 @@ describe('laptops that watch', () => {
     const [sessions, prompts, rounds] = IS_LONG ? [40, 100, 30] : [3, 20, 8];
     for (const user of IS_LONG ? ['ada', 'bob', 'cyd', 'dan', 'eve'] : ['ada', 'bob']) {
       const laptop = new Laptop(user).work();
-      const key = await keyFor(data, '--role', 'member', '--user', user);
+      const key = await keyOf(data, 'member', '--user', user);
       laptops.push(laptop);
       watching.push(laptop.start(['--server', net.url, '--watch', '--every', '1'], { DAYBOOK_KEY: key }));
     }
@@ -443,7 +438,7 @@ describe('laptops that watch', () => {
     for (const one of watching) expect(one.exitCode).toBe(null);
     await Promise.all(watching.map((one) => stopped(one)));
     for (const laptop of laptops) {
-      const key = await keyFor(data, '--role', 'member', '--user', laptop.user);
+      const key = await keyOf(data, 'member', '--user', laptop.user);
       expect(await laptop.send(net.url, key)).toMatchObject({ code: 0, stderr: '' });
       expect(await laptop.status()).toMatchObject({ waiting_events: 0, events_rejected: 0, problem: null });
     }

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, wri
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { falseServer, Laptop } from './laptop.js';
-import { daybook, served, TODAY } from './program.js';
+import { daybook, keyOf, served, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
@@ -35,8 +35,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const disk = smallDisk();
   if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
   const data = join(disk, 'data');
-  const created = await daybook(['--data', data, 'keys', 'create', '--org', 'acme', '--role', 'owner']);
-  const [key] = created.stdout.split('\n');
+  const key = await keyOf(data, 'owner');
   const { child, url } = await served(data);
   let sent = 0;
   const linesOf = (events: number) =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../src/day.js';
 import { ANSWER_BYTES, ANSWER_ROWS } from '../src/mcp/fitted-answer.js';
 import { Agent, ERAS, type Said } from './mcp-client.js';
-import { CLI, daybook, ended, served, start, TODAY } from './program.js';
+import { CLI, daybook, ended, keyOf, served, start, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
@@ -42,24 +42,6 @@ beforeAll(() => {
   }
   run('build');
 });
-
-/** A key, made by the program. */
-async function keyOf(role: string, orgId = 'acme', ...more: string[]): Promise<string> {
-  const { stdout, stderr } = await daybook([
-    '--data',
-    data,
-    'keys',
-    'create',
-    '--org',
-    orgId,
-    '--role',
-    role,
-    ...more,
-  ]);
-  const [key] = /dbk_\S+/.exec(stdout) ?? [];
-  expect(key, stderr).toBeDefined();
-  return String(key);
-}
 
 /** What the tools say of the data, whichever way they are called. */
 async function expectTools(agent: Agent): Promise<void> {
@@ -107,7 +89,7 @@ test.each(ERAS)('the program goes through the service that runs on the data fold
 });
 
 test.each(ERAS)('the program asks a service elsewhere, and so does an agent itself (%s)', async (era) => {
-  const key = await keyOf('manager');
+  const key = await keyOf(data, 'manager');
   const { url } = await served(data);
   const file = join(folder, 'key');
   writeFileSync(file, `${key}\n`);
@@ -117,7 +99,7 @@ test.each(ERAS)('the program asks a service elsewhere, and so does an agent itse
 });
 
 test('a member sees own numbers, and no others', async () => {
-  const key = await keyOf('member', 'acme', '--user', 'ada');
+  const key = await keyOf(data, 'member', '--user', 'ada');
   const { url } = await served(data);
   const agent = await Agent.started(['mcp', '--server', url], { DAYBOOK_KEY: key });
   expect((await agent.call('report', { answer: 'me', ...RANGE })).json.data).toMatchObject([
@@ -185,7 +167,7 @@ test('rows of SQL are cut to what an agent can read, and the rest can be had', a
 });
 
 test('a cancelled request ends its query, whichever way it came', async () => {
-  const key = await keyOf('manager');
+  const key = await keyOf(data, 'manager');
   const child = start(['--data', data, 'serve', '--port', '0'], {
     env: { DAYBOOK_BUILD_AT: 'off', DAYBOOK_SQL_QUERIES_PER_ORG: '1', DAYBOOK_SQL_TIME_S: '600' },
   });

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { temporaryFolder } from './world.js';
@@ -19,10 +20,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** What processes of tests inherit: no settings, and nothing of the terminal in which the tests run. */
+/** What processes of tests inherit: no settings, and nothing by which they would take to another terminal, or to none. */
 function inheritedVariables(): [string, string | undefined][] {
   return Object.entries(process.env).filter(
-    ([name]) => !/^(DAYBOOK_.*|COLUMNS|NO_COLOR|FORCE_COLOR)$/.test(name),
+    ([name]) => !/^(DAYBOOK_.*|COLUMNS|NO_COLOR|FORCE_COLOR|COLORTERM|TERM|CI)$/.test(name),
   );
 }
 
@@ -41,6 +42,37 @@ export function start(
     child.kill('SIGKILL');
   });
   return child;
+}
+
+/** Whether commands can be tried in a terminal here. */
+export const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
+
+/** Starts a command line of the shell in a terminal. */
+export function startInTerminal(line: string, env: Record<string, string> = {}): ChildProcess {
+  return start([], {
+    program: ['script', '-qefc', line, '/dev/null'],
+    env: { TERM: 'xterm', ...env },
+  });
+}
+
+/** Types keys into what runs in a terminal, and waits until what it prints from then on matches. */
+export type Typing = (keys: string, until: RegExp) => Promise<string>;
+
+export function typing(child: ChildProcess): Typing {
+  let seen = '';
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+    seen += part;
+  });
+  return async (keys, until) => {
+    seen = '';
+    child.stdin?.write(keys);
+    for (let looks = 0; !until.test(seen); looks += 1) {
+      if (child.exitCode !== null || looks > 2000)
+        throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return seen;
+  };
 }
 
 export async function ended(child: ChildProcess, input = ''): Promise<Ended> {
@@ -139,4 +171,12 @@ export async function runHere(
     process.umask(umask);
   }
   return { code, ...texts };
+}
+
+/** A new key of the organization `acme`, or of another one that is named after it. */
+export async function keyOf(data: string, role: Role, ...more: string[]): Promise<string> {
+  const args = ['keys', 'create', '--org', 'acme', '--role', role, ...more, '--json'];
+  const { stdout, stderr } = await runHere(['--data', data, ...args]);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout).key;
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,7 +8,7 @@ import { SHOWN_ROWS } from '../src/sql/shown-rows.js';
 import { completions } from '../src/sql/sql-prompt.js';
 import { Shell, type ShellOptions } from '../src/sql/sql-shell.js';
 import { allStatementsIn, faultOf, statementsIn } from '../src/sql/sql-statements.js';
-import { CLI, daybook, start } from './program.js';
+import { CLI, daybook, hasTerminal, start, startInTerminal, typing } from './program.js';
 import { World } from './world.js';
 
 const event = (id: string, more: object = {}) => ({
@@ -228,28 +227,12 @@ describe('daybook sql', () => {
     expect(stderr).toBe('');
   });
 
-  const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
   test.skipIf(!hasTerminal)(
     'asks at a terminal, completes, ends a query by Ctrl-C, and remembers',
     async () => {
       const state = mkdtempSync(join(world.folder, 'state-'));
-      const child = start([], {
-        program: ['script', '-qefc', `node ${CLI} --data ${world.config.data} sql`, '/dev/null'],
-        env: { XDG_STATE_HOME: state, TERM: 'xterm' },
-      });
-      let seen = '';
-      child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-        seen += part;
-      });
-      const type = async (keys: string, until: RegExp) => {
-        seen = '';
-        child.stdin?.write(keys);
-        for (let looks = 0; !until.test(seen); looks += 1) {
-          if (child.exitCode !== null || looks > 2000)
-            throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      };
+      const child = startInTerminal(`node ${CLI} --data ${world.config.data} sql`, { XDG_STATE_HOME: state });
+      const type = typing(child);
       await type('', /daybook> /);
       await type('select count(*) as n from model_us', /model_us$/);
       await type('\t', /age/);

@@ -5,7 +5,18 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { CLI, daybook, ended, runHere, served, start } from './program.js';
+import {
+  CLI,
+  daybook,
+  ended,
+  hasTerminal,
+  keyOf,
+  runHere,
+  served,
+  start,
+  startInTerminal,
+  typing,
+} from './program.js';
 import { testSamples } from './samples.js';
 import { temporaryFolder } from './world.js';
 
@@ -20,7 +31,6 @@ const REPORTS = ANSWERS.flatMap((answer) =>
 );
 
 const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
-const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
 
 /** What commands print in a terminal of some width, one after the other. */
 async function inTerminal(
@@ -29,10 +39,7 @@ async function inTerminal(
   env: Record<string, string> = {},
 ): Promise<string> {
   const lines = commands.map((args) => `node ${CLI} ${args.join(' ')}`);
-  const child = start([], {
-    program: ['script', '-qefc', [`stty cols ${columns}`, ...lines].join(' && '), '/dev/null'],
-    env: { TERM: 'xterm', ...env },
-  });
+  const child = startInTerminal([`stty cols ${columns}`, ...lines].join(' && '), env);
   return (await ended(child)).stdout.replaceAll('\r\n', '\n');
 }
 
@@ -132,8 +139,7 @@ describe('from another machine', () => {
   test('report, status and sql ask a service with a key on standard input, and say the same as at the service', async () => {
     const { url } = await served(data);
     const here = (...args: string[]) => runHere(['--data', data, ...args]);
-    const keys = await here('keys', 'create', '--org', 'acme', '--role', 'manager', '--json');
-    const { key } = JSON.parse(keys.stdout) as { key: string };
+    const key = await keyOf(data, 'manager');
     const away = (...args: string[]) =>
       daybook([...args, '--server', url, '--key', '-'], { input: `${key}\n` });
 
@@ -189,32 +195,14 @@ describe('from another machine', () => {
     const { url } = await served(data);
     const unknown = await run(['status', '--server', url, '--key', '-'], 'dbk_unknown');
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringMatching(/^The API key is unknown/) });
-    const keys = await daybook([
-      '--data',
-      data,
-      'keys',
-      'create',
-      '--org',
-      'acme',
-      '--role',
-      'member',
-      '--user',
-      'ada',
-      '--json',
-    ]);
-    const member = await run(['report', 'users', '--server', url], '', {
-      DAYBOOK_KEY: JSON.parse(keys.stdout).key,
-    });
-    expect(member).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/role member/) });
+    const member = await keyOf(data, 'member', '--user', 'ada');
+    const refused = await run(['report', 'users', '--server', url], '', { DAYBOOK_KEY: member });
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/role member/) });
   });
 
   test('me shows own numbers alone, also with the connection of the collector', async () => {
     const { url } = await served(data);
-    const keyOf = async (...more: string[]) => {
-      const created = await runHere(['--data', data, 'keys', 'create', '--org', 'acme', '--json', ...more]);
-      return JSON.parse(created.stdout).key as string;
-    };
-    const key = await keyOf('--role', 'member', '--user', 'entireio-cli');
+    const key = await keyOf(data, 'member', '--user', 'entireio-cli');
     const range = ['--from', '2026-02-01', '--to', '2026-02-28'];
     const me = await daybook(['me', ...range, '--server', url, '--key', '-'], { input: key });
     expect(me.stderr).toBe('');
@@ -240,7 +228,7 @@ describe('from another machine', () => {
     expect(await daybook(['me', ...range], { env: { HOME: home } })).toEqual(me);
 
     const nobody = await runHere(['me', '--server', url], {
-      env: { DAYBOOK_KEY: await keyOf('--role', 'owner') },
+      env: { DAYBOOK_KEY: await keyOf(data, 'owner') },
     });
     expect(nobody).toMatchObject({ code: 2, stderr: expect.stringMatching(/^This key belongs to no user/) });
   });
@@ -282,7 +270,7 @@ describe('daybook sql', () => {
 
 test('what is asked of a running service is printed without loading the database', async () => {
   const { url } = await served(data);
-  const key = await runHere(['--data', data, 'keys', 'create', '--org', 'acme', '--role', 'owner', '--json']);
+  const key = await keyOf(data, 'owner');
   for (const args of [
     ['--data', data, 'report', 'users'],
     ['--data', data, 'status'],
@@ -291,7 +279,7 @@ test('what is asked of a running service is printed without loading the database
   ]) {
     const folder = temporaryFolder();
     // The engine of JavaScript lists there what it has loaded.
-    await daybook(args, { env: { NODE_V8_COVERAGE: folder, DAYBOOK_KEY: JSON.parse(key.stdout).key } });
+    await daybook(args, { env: { NODE_V8_COVERAGE: folder, DAYBOOK_KEY: key } });
     const loaded = readdirSync(folder).flatMap((file) => {
       const { result } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
         result: { url: string }[];
@@ -362,30 +350,15 @@ describe('completion', () => {
   );
 
   test.skipIf(!isInstalled('zsh') || !hasTerminal)('works in zsh', async () => {
-    const child = start([], {
-      program: ['script', '-qefc', 'zsh -f', '/dev/null'],
-      env: { SCRIPT: await script('zsh'), TERM: 'dumb' },
-    });
-    let seen = '';
-    child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-      seen += part;
-    });
-    const type = async (keys: string, until: RegExp) => {
-      seen = '';
-      child.stdin?.write(keys);
-      for (let looks = 0; !until.test(seen); looks += 1) {
-        if (child.exitCode !== null || looks > 1000)
-          throw new Error(`not ${until} but ${JSON.stringify(seen)}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    };
+    const child = startInTerminal('zsh -f', { SCRIPT: await script('zsh'), TERM: 'dumb' });
+    const type = typing(child);
     await type(
       "stty cols 200; autoload -Uz compinit; compinit -u -D; source $SCRIPT; bindkey '^X' list-choices; echo rea''dy\n",
       /\nready/,
     );
     for (const [line, contains, not] of cases) {
       // Lists what can be typed, which is below the line, and clears the line.
-      await type(`${line}\u0018`, new RegExp(`\n[^>%]*${contains.replace('/etc/', '')}`));
+      const seen = await type(`${line}\u0018`, new RegExp(`\n[^>%]*${contains.replace('/etc/', '')}`));
       if (not !== undefined) expect(seen, line).not.toMatch(new RegExp(`\n${not}`));
       await type('\u0015', /./);
     }
