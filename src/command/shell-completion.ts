@@ -14,10 +14,16 @@ interface CompletedOption {
   readonly values: Values | undefined;
 }
 
+/** A word that can be typed, and what it means. */
+interface Word {
+  readonly word: string;
+  readonly about: string;
+}
+
 /** A command as it is completed: its name is the words after the program's, empty for the program itself. */
 interface CompletedCommand {
   readonly name: string;
-  readonly commands: readonly { readonly word: string; readonly about: string }[];
+  readonly commands: readonly Word[];
   readonly options: readonly CompletedOption[];
   readonly arguments: readonly (Values & { readonly isLast: boolean })[];
 }
@@ -76,19 +82,43 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The branches of a `case` on "$at|$word" that finds out which command the words before the cursor name. */
-function steps(commands: readonly CompletedCommand[]): string {
+/**
+ * What a word before the cursor does, by "command|word": it goes to another command, or, where that is undefined, takes the
+ * word after it as its value.
+ */
+function steps(commands: readonly CompletedCommand[]): { readonly at: string; readonly to?: string }[] {
+  return commands.flatMap(({ name, options, commands: below }) => [
+    ...options
+      .filter(({ values }) => values !== undefined)
+      .flatMap(({ names }) => names.map((option) => ({ at: `${name}|${option}` }))),
+    ...below.map(({ word }) => ({ at: `${name}|${word}`, to: `${name} ${word}`.trim() })),
+  ]);
+}
+
+/** The steps as branches of a `case` of bash and zsh. */
+function stepBranches(commands: readonly CompletedCommand[]): string {
+  return steps(commands)
+    .map(
+      ({ at, to }) =>
+        `      ${quote(at)}) ${to === undefined ? 'option=$word' : `at=${quote(to)} place=0`} ;;`,
+    )
+    .join('\n');
+}
+
+/** The branches of a `case` on "$at" that sets the options of a command, or the commands below it. */
+function wordBranches(
+  commands: readonly CompletedCommand[],
+  which: 'options' | 'commands',
+  set: (words: readonly Word[]) => string,
+): string {
   return commands
-    .flatMap(({ name, options, commands: below }) => [
-      ...options
-        .filter(({ values }) => values !== undefined)
-        .flatMap(({ names }) =>
-          names.map((option) => `      ${quote(`${name}|${option}`)}) option=$word ;;`),
-        ),
-      ...below.map(
-        ({ word }) => `      ${quote(`${name}|${word}`)}) at=${quote(`${name} ${word}`.trim())} place=0 ;;`,
-      ),
-    ])
+    .flatMap((command) => {
+      const words =
+        which === 'commands'
+          ? command.commands
+          : command.options.flatMap(({ names, about }) => names.map((word) => ({ word, about })));
+      return words.length === 0 ? [] : [`      ${quote(command.name)}) ${set(words)} ;;`];
+    })
     .join('\n');
 }
 
@@ -115,16 +145,7 @@ function bash(commands: readonly CompletedCommand[]): string {
     if (words.length > 0) return `    ${place}) words=${quote(words.join(' '))} ;;`;
     return paths === undefined ? '' : `    ${place}) paths=${paths} ;;`;
   };
-  const options = commands.map(
-    ({ name, options: all }) =>
-      `      ${quote(name)}) words=${quote(all.flatMap(({ names }) => names).join(' '))} ;;`,
-  );
-  const below = commands
-    .filter((command) => command.commands.length > 0)
-    .map(
-      ({ name, commands: all }) =>
-        `      ${quote(name)}) words=${quote(all.map(({ word }) => word).join(' '))} ;;`,
-    );
+  const set = (all: readonly Word[]) => `words=${quote(all.map(({ word }) => word).join(' '))}`;
   return `# Completes daybook in bash.
 _daybook() {
   local current=\${COMP_WORDS[COMP_CWORD]} at='' option='' place=0 words='' paths='' word i
@@ -136,7 +157,7 @@ _daybook() {
     if [[ $word == '=' ]]; then continue; fi
     if [[ -n $option ]]; then option=''; continue; fi
     case "$at|$word" in
-${steps(commands)}
+${stepBranches(commands)}
       *'|-'*) ;;
       *) place=$((place + 1)) ;;
     esac
@@ -144,11 +165,11 @@ ${steps(commands)}
   if [[ $current == '=' ]]; then current=''; fi
   if [[ -z $option && $current == -* ]]; then
     case "$at" in
-${options.join('\n')}
+${wordBranches(commands, 'options', set)}
     esac
   elif [[ -z $option && $place == 0 ]]; then
     case "$at" in
-${below.join('\n')}
+${wordBranches(commands, 'commands', set)}
     esac
   fi
   if [[ -z $words && ( -n $option || $current != -* ) ]]; then
@@ -168,7 +189,7 @@ complete -F _daybook daybook`;
 }
 
 /** Words with what they mean, as zsh's _describe takes them. */
-function described(all: readonly { readonly word: string; readonly about: string }[]): string {
+function described(all: readonly Word[]): string {
   return all.map(({ word, about }) => quote(`${word.replaceAll(':', '\\:')}:${about}`)).join(' ');
 }
 
@@ -177,13 +198,7 @@ function zsh(commands: readonly CompletedCommand[]): string {
     if (words.length > 0) return `    ${place}) words_=(${words.map(quote).join(' ')}) ;;`;
     return paths === undefined ? '' : `    ${place}) _files${paths === 'folder' ? ' -/' : ''}; return ;;`;
   };
-  const options = commands.map(
-    ({ name, options: all }) =>
-      `      ${quote(name)}) words_=(${described(all.flatMap(({ names, about }) => names.map((word) => ({ word, about }))))}) ;;`,
-  );
-  const below = commands
-    .filter((command) => command.commands.length > 0)
-    .map(({ name, commands: all }) => `      ${quote(name)}) words_=(${described(all)}) ;;`);
+  const set = (all: readonly Word[]) => `words_=(${described(all)})`;
   return `#compdef daybook
 # Completes daybook in zsh.
 _daybook() {
@@ -194,7 +209,7 @@ _daybook() {
     word=\${words[i]}
     if [[ -n $option ]]; then option=''; continue; fi
     case "$at|$word" in
-${steps(commands)}
+${stepBranches(commands)}
       *'|-'*) ;;
       *) place=$((place + 1)) ;;
     esac
@@ -205,11 +220,11 @@ ${steps(commands)}
   fi
   if [[ -z $option && \${words[CURRENT]} == -* ]]; then
     case "$at" in
-${options.join('\n')}
+${wordBranches(commands, 'options', set)}
     esac
   elif [[ -z $option && $place == 0 ]]; then
     case "$at" in
-${below.join('\n')}
+${wordBranches(commands, 'commands', set)}
     esac
   fi
   if (( \${#words_} == 0 )); then
@@ -250,17 +265,12 @@ function fish(commands: readonly CompletedCommand[]): string {
       ),
     ];
   });
-  const cases = commands.flatMap(({ name, options, commands: below }) => [
-    ...options
-      .filter(({ values }) => values !== undefined)
-      .flatMap(({ names }) =>
-        names.map((one) => `            case ${text(`${name}|${one}`)}\n                set value 1`),
-      ),
-    ...below.map(
-      ({ word }) =>
-        `            case ${text(`${name}|${word}`)}\n                set at ${text(`${name} ${word}`.trim())}\n                set place 0`,
-    ),
-  ]);
+  const cases = steps(commands).map(({ at, to }) =>
+    [
+      `            case ${text(at)}`,
+      ...(to === undefined ? ['set value 1'] : [`set at ${text(to)}`, 'set place 0']),
+    ].join('\n                '),
+  );
   return `# Completes daybook in fish.
 function __daybook_at -d 'Whether the words name a command, and the cursor is at one of its arguments'
     set -l at ''
