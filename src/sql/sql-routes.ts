@@ -163,7 +163,11 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       },
     },
     async ({ query: { name } }) => {
-      tables ??= describeTables(config.prices);
+      // One that fails is tried again by the next request.
+      tables ??= describeTables(config.prices).catch((error) => {
+        tables = undefined;
+        throw error;
+      });
       const all = await tables;
       if (name === undefined) return { data: all };
       const data = all.filter((table) => table.name === name);
