@@ -160,7 +160,9 @@ function sentenceOf(
   return [
     `${count(sent, 'event')} sent, ${count(read, 'file')} read.`,
     ...(rejected > 0 ? [`${rejected} rejected.`] : []),
-    ...(waiting_events > 0 ? [`${count(waiting_events, 'event')} wait for the next run.`] : []),
+    ...(waiting_events > 0
+      ? [`${count(waiting_events, 'event')} ${waiting_events === 1 ? 'waits' : 'wait'} for the next run.`]
+      : []),
     ...(problem === null ? [] : [problem]),
   ].join(' ');
 }
