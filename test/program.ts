@@ -38,8 +38,10 @@ export function start(
     cwd: options.cwd ?? temporaryFolder(),
     env: { ...Object.fromEntries(inherited), ...options.env },
   });
-  onTestFinished(() => {
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
+    await once(child, 'exit');
   });
   return child;
 }
