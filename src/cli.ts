@@ -20,6 +20,7 @@ const COMMANDS: Readonly<
   Record<string, () => Promise<{ add: (to: typeof program, by: typeof invocation) => void }>>
 > = {
   serve: () => import('./command/serve.js'),
+  open: () => import('./command/open.js'),
   health: () => import('./command/health.js'),
   ingest: () => import('./command/ingest.js'),
   collect: () => import('./command/collect.js'),

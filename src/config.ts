@@ -9,6 +9,7 @@ import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } fr
 /** What the settings say. Paths are absolute. */
 export type Config = ReturnType<typeof readConfig>;
 export type JwtConfig = NonNullable<Config['jwt']>;
+export type OidcConfig = NonNullable<Config['oidc']>;
 export type E2bConfig = NonNullable<Config['e2b']>;
 
 /** Where the user's state is kept that outlives a program (XDG Base Directory). */
@@ -124,11 +125,12 @@ export function readConfig(variables: Variables) {
     const isShown = wrong?.isSecret !== true && name !== 'DAYBOOK_STORE';
     throw new UsageError(`${name}${isShown ? ` can't be "${variables[name]}":` : ''} ${issue?.message}.`);
   }
-  const { tls, jwt, e2b, ...others } = parsed.data;
+  const { tls, jwt, oidc, e2b, ...others } = parsed.data;
   return {
     ...others,
     tls: tlsOf(tls),
     jwt: jwtOf(jwt),
+    oidc: oidcOf(oidc),
     /** Undefined without a key for it. */
     e2b: e2b.apiKey === undefined ? undefined : { ...e2b, apiKey: e2b.apiKey },
     /** Whether a store is opened that has lost something. No setting says so, as it is decided once. */
@@ -143,6 +145,15 @@ function tlsOf({ cert, key }: Parsed['tls']): { cert: string; key: string } | un
   if (cert === undefined || key === undefined)
     throw new UsageError('DAYBOOK_TLS_CERT and DAYBOOK_TLS_KEY go together: set both or neither.');
   return { cert: resolve(cert), key: resolve(key) };
+}
+
+function oidcOf({ issuer, clientId, clientSecret, scope }: Parsed['oidc']) {
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined)
+    throw new UsageError(
+      'DAYBOOK_OIDC_ISSUER, DAYBOOK_OIDC_CLIENT_ID and DAYBOOK_OIDC_CLIENT_SECRET go together: set all or none.',
+    );
+  return { issuer, clientId, clientSecret, scope };
 }
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];

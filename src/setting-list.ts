@@ -234,6 +234,38 @@ export const Settings = z.object({
       'signature algorithms that are accepted, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
     ),
   }),
+  /** The provider at which people sign in to the page. */
+  oidc: z.object({
+    issuer: setting(
+      'DAYBOOK_OIDC_ISSUER',
+      address('https://login.acme.example')
+        .refine(
+          (url) =>
+            url.startsWith('https:') || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(`${url}/`),
+          'must be an https: address',
+        )
+        .optional(),
+      'address of the OpenID provider at which people [sign in](page.md#sign-in) to the page',
+    ),
+    clientId: setting(
+      'DAYBOOK_OIDC_CLIENT_ID',
+      text.optional(),
+      'client id of Daybook at the OpenID provider',
+    ),
+    clientSecret: setting(
+      'DAYBOOK_OIDC_CLIENT_SECRET',
+      text.optional(),
+      'client secret of Daybook at the OpenID provider',
+      {
+        isSecret: true,
+      },
+    ),
+    scope: setting(
+      'DAYBOOK_OIDC_SCOPE',
+      text.default('openid email profile'),
+      'scopes that Daybook asks the OpenID provider for',
+    ),
+  }),
   /** Where commands that are clients find the service. */
   url: setting(
     'DAYBOOK_URL',

@@ -31,6 +31,8 @@ const TABLE: [Action, string][] = [
   ['delete computers', 'yes yes yes no no'],
   ['retry the provisioning of computers', 'yes yes yes no no'],
   ["change another person's computers", 'yes yes no no no'],
+  // Ours: to sign in with a browser.
+  ['use the page', 'yes yes yes yes no'],
   // Ours: a member's own rows.
   ['read its own analytics', 'yes yes yes no no'],
 ];

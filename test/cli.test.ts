@@ -507,6 +507,22 @@ describe('with a server running', () => {
     expect(guessed.stderr).toMatch(/^The API key is unknown, expired or revoked: .*\n$/);
     expect(guessed.code).toBe(2);
 
+    // The only organization is the default, and a link signs in once.
+    const { host, port } = new URL(url);
+    const opened = await run('open', '--port', port);
+    const [, token] = new RegExp(`^http://${host}/#token=([\\w-]+)\\n$`).exec(opened.stdout) ?? [];
+    const signIn = () =>
+      fetch(`${url}/sign-in`, {
+        method: 'POST',
+        headers: { origin: url, 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      });
+    expect((await signIn()).status).toBe(204);
+    expect((await signIn()).status).toBe(401);
+    expect((await run('open', '--org', 'nobody')).stderr).toBe(
+      'There is no organization nobody: the known one is acme.\n',
+    );
+
     const [listed] = JSON.parse((await run('keys', 'list', '--json')).stdout);
     expect((await run('keys', 'revoke', listed.fingerprint)).code).toBe(0);
     const refused = await fetch(`${url}/api/v1/analytics/users?startDate=${DAY}&endDate=${DAY_AFTER}`, {

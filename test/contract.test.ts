@@ -618,7 +618,7 @@ describe('the family of v0', () => {
         },
       );
     };
-    const authenticator = new Authenticator(store, config.jwt, clock);
+    const authenticator = new Authenticator(store, config.jwt, clock, { find: async () => undefined });
     const addresses = new Controls(store, new SecretKey(config), clock);
     app.register(family('v0', routes), {
       ...{ store, config, inbox, clock, authenticator, addresses },

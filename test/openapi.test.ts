@@ -23,14 +23,14 @@ beforeAll(async () => {
 });
 
 describe('the document of the API', () => {
-  test('has every route but those of its page, of Prometheus, of agents and who watches them, of MCP, and those that refuse a method', () => {
+  test('has every route but those of pages, of Prometheus, of agents and who watches them, of MCP, and those that refuse a method', () => {
     const described = reference.operations.map(({ method, path }) => `${method} ${path}`);
     const there = routes
       .filter(
         ({ method, url, isRefusal }) =>
           method !== 'HEAD' &&
           !isRefusal &&
-          !/^\/(docs|metrics)(\/|$)/.test(url) &&
+          !/^\/(docs|metrics|sign-in|sign-out)(\/|$)/.test(url) &&
           // WebSockets, and what agents fetch by signed addresses: docs/computers.md describes their protocol.
           !/\/relay\//.test(url) &&
           // MCP tells by itself which tools there are.

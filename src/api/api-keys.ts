@@ -4,6 +4,7 @@ import { UsageError } from '../exit.js';
 import { requireOrganization } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
+import type { Caller } from './caller.js';
 import { Role } from './roles.js';
 
 /** A key as lists show it. Instants are Unix milliseconds. */
@@ -108,9 +109,15 @@ function keysOf(store: Store): Promise<Map<string, Key>> {
   return keys;
 }
 
-/** The key of a credential; undefined if it is unknown, expired or revoked. */
-export async function findKey(store: Store, key: string, now: number): Promise<Key | undefined> {
-  if (!/^dbk_[A-Za-z0-9_-]{43}$/.test(key)) return undefined;
-  const found = (await keysOf(store)).get(hash('sha256', key));
-  return found === undefined || (found.expires_at !== null && found.expires_at <= now) ? undefined : found;
+/** The hash by which a key is found; undefined for a text that can't be a key. */
+export function hashOf(key: string): string | undefined {
+  return /^dbk_[A-Za-z0-9_-]{43}$/.test(key) ? hash('sha256', key) : undefined;
+}
+
+/** Whom a key stands for, by its hash; undefined if it is unknown, expired or revoked. */
+export async function callerOfHash(store: Store, keyHash: string, now: number): Promise<Caller | undefined> {
+  const key = (await keysOf(store)).get(keyHash);
+  if (key === undefined || (key.expires_at !== null && key.expires_at <= now)) return undefined;
+  const { org_id, role, user_id, user_email, fingerprint } = key;
+  return { orgId: org_id, role, userId: user_id, email: user_email, credential: fingerprint };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
+import cookie from '@fastify/cookie';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, LogController } from 'fastify';
@@ -19,6 +20,10 @@ import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
+import { BrowserSessions } from '../sign-in/browser-sessions.js';
+import { callerRoutes } from '../sign-in/caller-routes.js';
+import { signInRoutes } from '../sign-in/sign-in-routes.js';
+import { Tickets } from '../sign-in/tickets.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
 import { ulid } from '../ulid.js';
 import { analyticsRoutes } from './analytics-routes.js';
@@ -125,9 +130,12 @@ export function buildApp(
   answerErrors(app, familyOf);
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.watch(app, deps);
-  const controls = new Controls(deps.store, new SecretKey(config), clock);
-  const authenticator = new Authenticator(deps.store, config.jwt, clock);
-  const all = { ...deps, authenticator, addresses: controls, controls };
+  const secretKey = new SecretKey(config);
+  const controls = new Controls(deps.store, secretKey, clock);
+  app.register(cookie);
+  const sessions = new BrowserSessions(deps.store, new Tickets(deps.store, secretKey, clock), config, clock);
+  const authenticator = new Authenticator(deps.store, config.jwt, clock, sessions);
+  const all = { ...deps, authenticator, addresses: controls, controls, sessions };
   if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
   // Unknown parameters are an error, also for routes without parameters.
   app.addHook('onRoute', (route) => {
@@ -138,12 +146,14 @@ export function buildApp(
     await refuseOtherMethods(scope, async () => {
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
       await scope.register(operationsRoutes, all);
+      await scope.register(signInRoutes, all);
       metrics.serve(scope, config);
     });
   });
   app.register(family('v0', controlsRoutes), { ...all, prefix: '/api/v0/organization' });
   addComputers(app, all);
   app.register(family('v1', analyticsRoutes), { ...all, prefix: '/api/v1/analytics' });
+  app.register(family('v1', callerRoutes), { ...all, prefix: '/api/v1/caller' });
   app.register(family('v1', statusRoutes), { ...all, prefix: '/api/v1/status' });
   app.register(family('v1', sqlRoutes), { ...all, prefix: '/api/v1/sql' });
   app.register(family('v1', mcpRoutes), { ...all, prefix: '/mcp' });

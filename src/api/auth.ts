@@ -9,20 +9,12 @@ import { UsageError } from '../exit.js';
 import { lineText, nameText } from '../name-text.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
-import { findKey } from './api-keys.js';
+import { callerOfHash, hashOf } from './api-keys.js';
+import type { Caller } from './caller.js';
 import { ApiError, familyOf } from './errors.js';
 import { ACTIONS, type Action, may, Role } from './roles.js';
 
-/** The sender of a request. */
-export interface Caller {
-  readonly orgId: string;
-  readonly role: Role;
-  readonly userId: string | null;
-  readonly email: string | null;
-  /** Names the credential in logs and limits, for a key by its fingerprint. Never the credential itself. */
-  readonly credential: string;
-}
-
+/** The claims that say who somebody is, in a JWT of a request or of an OpenID provider. */
 const Claims = z.object({
   sub: lineText(128),
   org_id: z.string().regex(ORG_ID),
@@ -39,32 +31,31 @@ export class Authenticator {
     private readonly store: Store,
     private readonly jwt: JwtConfig | undefined,
     private readonly clock: () => number,
+    /** Who is signed in with a browser. */
+    private readonly sessions: { find(request: FastifyRequest): Promise<Caller | undefined> },
   ) {
     if (jwt !== undefined) this.jwtKey = keyOf(jwt);
   }
 
-  /** The sender of a request, from its Authorization header. Throws 401 without a valid credential. */
+  /** The sender of a request, from its Authorization header or its browser's session. Throws 401 without a valid credential. */
   async identify(request: FastifyRequest): Promise<Caller> {
     const token = tokenOf(request);
+    const signedIn = token === undefined ? await this.sessions.find(request) : undefined;
+    if (signedIn !== undefined) return signedIn;
     if (token === undefined)
       throw new ApiError(401, 'The request must have the header "Authorization: Bearer <API key>".');
     return token.split('.').length === 3 ? this.ofJwt(token, request.log) : this.ofKey(token);
   }
 
   private async ofKey(token: string): Promise<Caller> {
-    const key = await findKey(this.store, token, this.clock());
-    if (key === undefined)
+    const keyHash = hashOf(token);
+    const caller = keyHash && (await callerOfHash(this.store, keyHash, this.clock()));
+    if (!caller)
       throw new ApiError(
         401,
         'The API key is unknown, expired or revoked: create one with "daybook keys create".',
       );
-    return {
-      orgId: key.org_id,
-      role: key.role,
-      userId: key.user_id,
-      email: key.user_email,
-      credential: key.fingerprint,
-    };
+    return caller;
   }
 
   private async ofJwt(token: string, log: FastifyRequest['log']): Promise<Caller> {
@@ -80,9 +71,7 @@ export class Authenticator {
         currentDate: new Date(this.clock()),
       };
       const { payload } = await jwtVerify(token, jwtKey, options);
-      const { sub, org_id, role, email } = Claims.parse(payload);
-      const credential = hash('sha256', `${jwt.issuer} ${sub} ${org_id}`).slice(0, 12);
-      return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
+      return callerOfClaims(jwt.issuer, payload);
     } catch (error) {
       const refusal = refusalOf(error);
       // The sender can't do anything about it, and doesn't learn the reason.
@@ -91,6 +80,13 @@ export class Authenticator {
       throw new ApiError(...refusal);
     }
   }
+}
+
+/** Whom claims of an issuer stand for. Throws a ZodError for claims that are missing or wrong. */
+export function callerOfClaims(issuer: string, claims: unknown): Caller {
+  const { sub, org_id, role, email } = Claims.parse(claims);
+  const credential = hash('sha256', `${issuer} ${sub} ${org_id}`).slice(0, 12);
+  return { orgId: org_id, role, userId: sub, email: email ?? null, credential };
 }
 
 /** The credential of a request. Exporters of OTLP can have settings that send it in other ways than the one of the API. */

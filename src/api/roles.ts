@@ -6,6 +6,7 @@ export type Role = z.infer<typeof Role>;
 
 /** Actions of the API, and the roles that may perform them: decisions.md, the table of Credentials and roles. */
 export const ACTIONS = {
+  'use the page': ['owner', 'manager', 'member', 'guest'],
   'read analytics': ['owner', 'manager'],
   'read its own analytics': ['owner', 'manager', 'member'],
   'run SQL': ['owner', 'manager'],

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Caller } from './auth.js';
+import type { Caller } from './caller.js';
 
 /**
  * Whom this process asks its own routes for: somebody who was let in already. Such a request needs no credential, has no address,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Caller, requireAction } from '../api/auth.js';
+import { requireAction } from '../api/auth.js';
+import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import { nameText } from '../name-text.js';

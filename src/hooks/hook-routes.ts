@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Caller } from '../api/auth.js';
+import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';

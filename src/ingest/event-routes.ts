@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Caller } from '../api/auth.js';
+import type { Caller } from '../api/caller.js';
 import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { Caller } from '../api/auth.js';
+import type { Caller } from '../api/caller.js';
 import { trustedCaller } from '../api/trusted-caller.js';
 
 /** A request of a route. */

@@ -20,6 +20,7 @@ import type { SetAside } from '../ingest/set-aside.js';
 import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';
 import { nameText } from '../name-text.js';
+import { signInLink } from '../sign-in/sign-in-link.js';
 import { earlierReport } from '../sql/earlier-report.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
@@ -81,6 +82,7 @@ export const Arguments = {
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
   revokeKey: z.strictObject({ name: z.string() }),
+  signInLink: z.strictObject({ orgId: z.string().optional(), url: z.string() }),
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
@@ -190,6 +192,11 @@ export const commands = {
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),
+  signInLink: async (context: Context, { orgId, url }: Of<'signInLink'>) => {
+    const { store, config, clock } = context;
+    const link = { orgId: await organizationOf(context, orgId), url };
+    return signInLink(store, new SecretKey(config), clock, link);
+  },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
     (await controlsOf(context, orgId)).current(orgId),
   setControls: async (context: Context, { orgId, settings, user, revision }: Of<'setControls'>) =>

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { callerOfHash } from '../api/api-keys.js';
+import { Caller } from '../api/caller.js';
+import { ApiError } from '../api/errors.js';
+import { baseOf } from '../api/public-url.js';
+import type { Config } from '../config.js';
+import type { Store } from '../store/store.js';
+import type { OpenTicket, Tickets } from './tickets.js';
+
+/** The cookie of a browser that is signed in. */
+const COOKIE = 'daybook_session';
+
+/** Whom a browser is signed in as. A session that began with a key ends with it, so it holds the key's hash. */
+const Content = z.union([z.strictObject({ keyHash: z.string() }), z.strictObject({ caller: Caller })]);
+type Content = z.infer<typeof Content>;
+
+/** Signs browsers in: the caller of a request that has a session's cookie instead of a credential. */
+export class BrowserSessions {
+  constructor(
+    private readonly store: Store,
+    readonly tickets: Tickets,
+    private readonly config: Pick<Config, 'publicUrl'>,
+    private readonly clock: () => number,
+  ) {}
+
+  /** Signs the browser in with this answer. */
+  start(content: Content, request: FastifyRequest, reply: FastifyReply): void {
+    const { text, endsAt } = this.tickets.issue('session', content);
+    this.keep(text, endsAt, request, reply);
+  }
+
+  /** Signs the browser out, here and for every copy of its cookie. */
+  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const ticket = await this.ticketOf(request);
+    if (ticket !== undefined) await this.tickets.end(ticket);
+    this.keep('', 0, request, reply);
+  }
+
+  /** The caller that the request's browser is signed in as; undefined if it isn't. Throws 403 for another site's page. */
+  async find(request: FastifyRequest): Promise<Caller | undefined> {
+    const ticket = await this.ticketOf(request);
+    if (ticket === undefined) return undefined;
+    const { content } = ticket;
+    const caller =
+      'caller' in content ? content.caller : await callerOfHash(this.store, content.keyHash, this.clock());
+    if (caller === undefined) return undefined;
+    this.requireOwnOrigin(request);
+    return caller;
+  }
+
+  private async ticketOf({ cookies }: FastifyRequest): Promise<OpenTicket<Content> | undefined> {
+    const text = cookies[COOKIE];
+    return text === undefined ? undefined : this.tickets.open('session', text, Content);
+  }
+
+  /** A browser says which site's page sends a request. Whatever isn't sent by a page of this service may only read. */
+  requireOwnOrigin(request: FastifyRequest): void {
+    const { origin } = request.headers;
+    const isReading = request.method === 'GET' || request.method === 'HEAD';
+    if (origin === undefined ? isReading : origin === baseOf(this.config, request).origin) return;
+    throw new ApiError(
+      403,
+      'The session of a browser can be used only by pages of this service: send an API key instead.',
+    );
+  }
+
+  private keep(text: string, endsAt: number, request: FastifyRequest, reply: FastifyReply): void {
+    const { protocol, pathname } = baseOf(this.config, request);
+    reply.setCookie(COOKIE, text, {
+      path: pathname,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: protocol === 'https:',
+      expires: new Date(endsAt),
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import type { Configuration } from 'openid-client';
+import { callerOfClaims } from '../api/auth.js';
+import type { Caller } from '../api/caller.js';
+import type { OidcConfig } from '../config.js';
+
+/** What a browser keeps on its way to the provider and back. */
+export interface Login {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** An OpenID provider at which people sign in: the authorization code flow with PKCE. */
+export class OpenIdProvider {
+  private found: Promise<Configuration> | undefined;
+
+  constructor(private readonly config: OidcConfig) {}
+
+  /** The address at which a person signs in, and what to keep until the provider sends the browser to `redirectUri`. */
+  async begin(redirectUri: string): Promise<{ address: string; login: Login }> {
+    const client = await import('openid-client');
+    const codeVerifier = client.randomPKCECodeVerifier();
+    const login = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier };
+    const address = client.buildAuthorizationUrl(await this.discover(), {
+      redirect_uri: redirectUri,
+      scope: this.config.scope,
+      state: login.state,
+      nonce: login.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+    });
+    return { address: address.href, login };
+  }
+
+  /**
+   * Whom the provider says that the person is, after it has sent the browser to `address`. Throws a ZodError where its ID token
+   * lacks a claim, and the errors of openid-client for anything else that is wrong.
+   */
+  async finish(address: URL, { state, nonce, codeVerifier }: Login): Promise<Caller> {
+    const client = await import('openid-client');
+    const tokens = await client.authorizationCodeGrant(await this.discover(), address, {
+      pkceCodeVerifier: codeVerifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    return callerOfClaims(this.config.issuer, tokens.claims());
+  }
+
+  /** What the provider says of itself. A failure is asked again by the next login. */
+  private discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret } = this.config;
+    this.found ??= import('openid-client').then((client) =>
+      client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+        // Only for a provider on this machine: the setting refuses others.
+        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+        timeout: 10,
+      }),
+    );
+    this.found.catch(() => {
+      this.found = undefined;
+    });
+    return this.found;
+  }
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { SecretKey } from '../controls/secret-key.js';
+import type { Store } from '../store/store.js';
+import { ulid } from '../ulid.js';
+
+/** What each kind of ticket is for, and how long it is valid: milliseconds. */
+const KINDS = {
+  /** A link that signs in once. */
+  link: 600_000,
+  /** The way to an OpenID provider and back. */
+  login: 600_000,
+  /** A browser that is signed in. */
+  session: 12 * 3_600_000,
+} as const;
+
+export type TicketKind = keyof typeof KINDS;
+
+const Ticket = z.object({ id: z.string(), endsAt: z.number(), content: z.unknown() });
+
+/** A valid ticket. `endsAt` is in Unix milliseconds. */
+export interface OpenTicket<Content> {
+  readonly id: string;
+  readonly endsAt: number;
+  readonly content: Content;
+}
+
+/** Encrypted texts that a browser keeps and brings back. The service stores only those that ended early. */
+export class Tickets {
+  /** The tickets that ended early, by id, once they are read. */
+  private ended: Promise<Map<string, number>> | undefined;
+
+  constructor(
+    private readonly store: Store,
+    private readonly key: SecretKey,
+    private readonly clock: () => number,
+  ) {}
+
+  /** Seals a content into the text of a new ticket. */
+  issue(kind: TicketKind, content: unknown): { text: string; endsAt: number } {
+    const now = this.clock();
+    const endsAt = now + KINDS[kind];
+    return { text: this.key.seal({ id: ulid(now), endsAt, content }, ['ticket', kind]), endsAt };
+  }
+
+  /** The ticket of a text; undefined if it isn't one of this kind, or has ended. */
+  async open<Content>(
+    kind: TicketKind,
+    text: string,
+    form: z.ZodType<Content>,
+  ): Promise<OpenTicket<Content> | undefined> {
+    const { data: ticket } = Ticket.safeParse(this.key.open(text, ['ticket', kind]));
+    if (ticket === undefined || ticket.endsAt <= this.clock()) return undefined;
+    if ((await this.endedOnes()).has(ticket.id)) return undefined;
+    const { data: content } = form.safeParse(ticket.content);
+    return content === undefined ? undefined : { ...ticket, content };
+  }
+
+  /** Ends a ticket early. Of two who end it at the same time, only the first gets true. */
+  async end({ id, endsAt }: OpenTicket<unknown>): Promise<boolean> {
+    const ended = await this.endedOnes();
+    if (ended.has(id)) return false;
+    ended.set(id, endsAt);
+    const now = this.clock();
+    for (const [other, otherEndsAt] of ended) if (otherEndsAt <= now) ended.delete(other);
+    await this.store.run([
+      { sql: 'DELETE FROM ended_tickets WHERE ends_at <= instant($now)', parameters: { now } },
+      {
+        sql: 'INSERT INTO ended_tickets (ticket_id, ends_at) SELECT $id, instant($ends_at)',
+        parameters: { id, ends_at: endsAt },
+      },
+    ]);
+    return true;
+  }
+
+  private endedOnes(): Promise<Map<string, number>> {
+    this.ended ??= this.store
+      .select('SELECT ticket_id, ends_at FROM ended_tickets')
+      .then((rows) => new Map(rows.map((row) => [String(row.ticket_id), Number(row.ends_at)])));
+    this.ended.catch(() => {
+      this.ended = undefined;
+    });
+    return this.ended;
+  }
+}

@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+import { onTestFinished } from 'vitest';
+import type { AtEnd } from './world.js';
+
+const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-letters';
+
+/** What the provider says of each person, by the name that they give to its form. */
+export type People = Readonly<Record<string, object>>;
+
+/** Starts an OpenID provider on this machine, whose only client is a service, and answers the settings of that service. */
+export async function startProvider(
+  people: People,
+  redirectUri: string,
+  atEnd: AtEnd = onTestFinished,
+): Promise<Record<string, string>> {
+  const server = createServer((request, response) => provider.callback()(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: 'daybook', client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] }],
+    cookies: { keys: ['tests'] },
+    // The claims are in the ID token.
+    conformIdTokenClaims: false,
+    claims: { openid: ['sub', 'org_id', 'role'], email: ['email'], profile: ['name'] },
+    findAccount: (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({ sub, ...people[sub] }),
+    }),
+    pkce: { required: () => true },
+  });
+  return {
+    DAYBOOK_OIDC_ISSUER: issuer,
+    DAYBOOK_OIDC_CLIENT_ID: 'daybook',
+    DAYBOOK_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+  };
+}
+
+/** A browser on its way through the provider, without scripts: it keeps cookies, and stops at the address that it was to come back to. */
+export async function passProvider(start: string, login: string, until: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  let address = start;
+  let form: URLSearchParams | undefined;
+  for (let step = 0; step < 12 && !address.startsWith(until); step += 1) {
+    const answer = await fetch(address, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form === undefined ? {} : { method: 'POST', body: form }),
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    const page = await answer.text();
+    const location = answer.headers.get('location');
+    if (location !== null) {
+      address = new URL(location, address).href;
+      form = undefined;
+      continue;
+    }
+    const [, action] = /<form[^>]* action="([^"]+)"/.exec(page) ?? [];
+    const [, prompt = ''] = /name="prompt" value="(\w+)"/.exec(page) ?? [];
+    if (action === undefined)
+      throw new Error(`the provider answers ${answer.status} without a form: ${page}`);
+    address = new URL(action, address).href;
+    form = new URLSearchParams({ prompt, login, password: 'anything' });
+  }
+  return address;
+}
