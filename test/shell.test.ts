@@ -32,6 +32,9 @@ const lake = new Lake(world.config, world.clock);
 await lake.repair(world.store);
 await lake.close();
 
+const PUBLISHED_AT = new Date(world.now).toISOString();
+const SNAPSHOTS = `Snapshots of 2 organizations: newest day 2026-07-09, published ${PUBLISHED_AT}`;
+
 async function said(sql: string, options: Partial<ShellOptions> = {}): Promise<string> {
   const out = new PassThrough();
   const all = text(out);
@@ -90,13 +93,18 @@ describe('daybook sql', () => {
         'a           5000  NULL                [1, 2]  \\u{1b}[2J',
         'b           5000  say "hi", and\\nbye  [1, 2]  \\u{1b}[2J',
         '(2 rows, T)',
+        SNAPSHOTS,
         '(0 rows, T)',
+        SNAPSHOTS,
         '',
       ].join('\n'),
     );
+    expect(await said('select 1 as one', { orgId: 'globex' })).toBe(
+      `one\n  1\n(1 row, T)\nSnapshot: newest day 2026-07-09, published ${PUBLISHED_AT}\n`,
+    );
     const many = await said(`select range from range(${SHOWN_ROWS + 500})`);
-    expect(many.split('\n').length).toBe(1 + SHOWN_ROWS + 2);
-    expect(many).toMatch(/\(1500 rows, the first 1000 are shown, T\)\n$/);
+    expect(many.split('\n').length).toBe(1 + SHOWN_ROWS + 3);
+    expect(many).toContain(`\n(1500 rows, the first 1000 are shown, T)\n${SNAPSHOTS}\n`);
   });
 
   test('writes CSV and JSON that have every value', async () => {
@@ -132,6 +140,9 @@ describe('daybook sql', () => {
     expect(await said(sql, { format: 'csv' })).toBe('org_id,tokens\r\nacme,10\r\nglobex,5\r\n');
     expect(await said(sql, { format: 'csv', orgId: 'globex' })).toBe('org_id,tokens\r\nglobex,5\r\n');
     await expect(said(sql, { orgId: 'nobody' })).rejects.toThrow('has no days of an organization nobody');
+    await expect(said(sql, { asOf: world.now - 1 })).rejects.toThrow(
+      '--as-of is before the first publication',
+    );
   });
 
   test('says why a query fails, also one that has given rows', async () => {
@@ -193,11 +204,13 @@ describe('daybook sql', () => {
   test('works beside a store that is open, writes Parquet whole, and ends with 2 for what is wrong', async () => {
     const output = join(world.folder, 'rows.parquet');
     const data = ['--data', world.config.data];
-    const sql = 'select org_id, input_tokens from model_usage order by all';
+    const sql =
+      'select org_id, input_tokens, occurred_at as instant, sum(1) as n from model_usage group by all order by all';
     const written = await daybook([...data, 'sql', sql, '--format', 'parquet', '-o', output]);
     expect(written).toEqual({ code: 0, stdout: '', stderr: '' });
-    expect(await said(`select * from '${output}'`, { isWriting: true, format: 'csv' })).toBe(
-      'org_id,input_tokens\r\nacme,5\r\nacme,5\r\nglobex,5\r\n',
+    const types = `select org_id, n, typeof(instant) as instant, typeof(n) as type from '${output}'`;
+    expect(await said(types, { isWriting: true, format: 'csv' })).toBe(
+      'org_id,n,instant,type\r\nacme,2,TIMESTAMP WITH TIME ZONE,BIGINT\r\nglobex,1,TIMESTAMP WITH TIME ZONE,BIGINT\r\n',
     );
     writeFileSync(output, 'old');
     const failed = await daybook([...data, 'sql', '--format', 'csv', '-o', output], {

@@ -35,6 +35,7 @@ import {
   type DuckDBType,
   DuckDBTypeId,
 } from '../duckdb-driver.js';
+import type { Expression } from '../store/row-text.js';
 
 /** How values lie that have the same bytes in DuckDB and in Arrow: as some elements each of a kind of array. */
 export interface Layout {
@@ -118,7 +119,7 @@ export function fieldsOf(names: readonly string[], types: readonly DuckDBType[])
  * sums are, a wide decimal for a narrow one, an instant with a time zone for one without, a list for an array, and texts for all others; the
  * same in what is nested.
  */
-export function castOf(type: DuckDBType): string {
+function castOf(type: DuckDBType): string {
   if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return `${castOf(type.valueType)}[]`;
   if (type instanceof DuckDBStructType)
     return `STRUCT(${type.entryNames.map((name, index) => `${quoteName(name)} ${castOf(type.entryTypes[index] as DuckDBType)}`).join(', ')})`;
@@ -131,7 +132,13 @@ export function castOf(type: DuckDBType): string {
   return isSame ? String(type) : 'VARCHAR';
 }
 
-/** A name of a column as SQL. */
-export function quoteName(name: string): string {
+/** Columns cast to types that Arrow has, as SQL: see castOf. */
+export function portable(columns: readonly Expression[]): string {
+  return columns
+    .map(({ name, type, sql }) => `CAST(${sql} AS ${castOf(type)}) AS ${quoteName(name)}`)
+    .join(', ');
+}
+
+function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -70,10 +70,11 @@ async function ofService(
 ): Promise<CallTool> {
   if (org !== undefined)
     throw new UsageError("--org can't be combined with --server: the key says which organization.");
-  const [{ RemoteService }, { readBeginning }, { callWith }] = await Promise.all([
+  const [{ RemoteService }, { readBeginning }, { callWith }, { seenIn }] = await Promise.all([
     import('./remote-service.js'),
     import('../mcp/ask-route.js'),
     import('../mcp/tool-call.js'),
+    import('../sql/seen-headers.js'),
   ]);
   const service = RemoteService.of(
     { server, key: keyFile === undefined ? undefined : keyIn(keyFile) },
@@ -82,7 +83,8 @@ async function ofService(
   const ask: AskRoute = async ({ method, path, body, accept, bytes }, signal) => {
     // Below the path of the service's address.
     const answer = await service.begin(method, path.slice(1), { body, accept }, signal);
-    return { status: answer.statusCode ?? 0, ...(await readBeginning(answer, bytes)) };
+    const seen = seenIn(answer.headers);
+    return { status: answer.statusCode ?? 0, seen, ...(await readBeginning(answer, bytes)) };
   };
   return callWith(tools, ask);
 }

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { messageOf, UsageError } from '../exit.js';
+import { seenIn } from '../sql/seen-headers.js';
 import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
 import {
   draftOf,
@@ -98,15 +99,12 @@ export class RemoteShell implements SqlShell {
       if (isMore) break;
       rows.push(z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
     }
-    const { 'x-daybook-published-at': publishedAt, 'x-daybook-newest-day': newestDay } = answer.headers;
+    const seen = seenIn(answer.headers);
     const shown = {
       columns: sqlColumns(rows),
       count: isMore ? undefined : rows.length,
       seconds: (performance.now() - started) / 1000,
-      snapshot:
-        publishedAt === undefined
-          ? undefined
-          : { publishedAt: String(publishedAt), newestDay: newestDay?.toString() },
+      seen: seen === undefined ? [] : [seen],
     };
     this.out.write(rowsText(shown, this.options.width, this.out));
   }

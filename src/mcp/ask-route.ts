@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../api/caller.js';
 import { trustedCaller } from '../api/trusted-caller.js';
+import type { Seen } from '../lake/snapshot.js';
+import { seenIn } from '../sql/seen-headers.js';
 
 /** A request of a route. */
 export interface Asked {
@@ -21,6 +23,8 @@ export interface Told {
   readonly text: string;
   /** Whether `text` is all of it; else it is its beginning, and may end within a character. */
   readonly isWhole: boolean;
+  /** The snapshot that it is from, if it says so. */
+  readonly seen: Seen | undefined;
 }
 
 /** Asks a route. Rejected if the answer breaks off, or once the signal aborts. */
@@ -57,7 +61,8 @@ export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): As
     // TRICKY: it begins when it is awaited, which must be in here.
     const answer = await trustedCaller.run({ caller, left }, async () => await app.inject(request));
     try {
-      return { status: answer.statusCode, ...(await readBeginning(answer.stream(), bytes)) };
+      const beginning = await readBeginning(answer.stream(), bytes);
+      return { status: answer.statusCode, seen: seenIn(answer.headers), ...beginning };
     } finally {
       // Nobody reads the rest.
       read.abort();

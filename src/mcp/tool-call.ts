@@ -114,7 +114,8 @@ class Call {
     const cut = `Only the first ${rows.length} rows are here: ${rest} ${rows.length}.`;
     const isAll = told.isWhole && rows.length === lines.length;
     const before = isAll ? '' : `"cut":${JSON.stringify([cut])},`;
-    return { text: `{${before}"data":[${rows.join(',\n')}]}`, isError: false };
+    const after = told.seen === undefined ? '' : `,"meta":${JSON.stringify({ snapshot: told.seen })}`;
+    return { text: `{${before}"data":[${rows.join(',\n')}]${after}}`, isError: false };
   }
 
   /** What the route tells, or why it doesn't. */

@@ -179,12 +179,7 @@ class Query {
 
   /** The columns, cast to types that other formats have. */
   private async portable(): Promise<string> {
-    const { castOf, quoteName } = await loadArrow();
-    return this.textOf(
-      this.columns
-        .map(({ name, type, sql }) => `CAST(${sql} AS ${castOf(type)}) AS ${quoteName(name)}`)
-        .join(', '),
-    );
+    return this.textOf((await loadArrow()).portable(this.columns));
   }
 
   /** A row as one text, in the format. */

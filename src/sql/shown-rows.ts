@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { Seen } from '../lake/snapshot.js';
 import { faint, headline } from '../terminal.js';
 import { type Column, layOut } from '../text-table.js';
 
@@ -12,13 +13,13 @@ export interface ShownRows {
   readonly count: number | undefined;
   /** How long it took. */
   readonly seconds: number;
-  /** What was published when the answer was read. */
-  readonly snapshot?: { readonly newestDay: string | undefined; readonly publishedAt: string } | undefined;
+  /** What was published of each organization when the answer was read. */
+  readonly seen: readonly Seen[];
 }
 
 /** The first rows of an answer as a table of some width, with what is to be known of it below. */
 export function rowsText(
-  { columns, count, seconds, snapshot }: ShownRows,
+  { columns, count, seconds, seen }: ShownRows,
   width: number | undefined,
   out: Writable,
 ): string {
@@ -30,11 +31,25 @@ export function rowsText(
     ...(shown < columns.length ? [`${shown} of ${columns.length} columns: --wide shows all`] : []),
     `${seconds.toFixed(3)} s`,
   ];
-  const day = snapshot?.newestDay === undefined ? '' : ` newest day ${snapshot.newestDay},`;
   return [
     ...(lines.length === 0 ? [] : [headline(head, out), ...lines]),
     faint(`(${notes.join(', ')})`, out),
-    ...(snapshot === undefined ? [] : [faint(`Snapshot:${day} published ${snapshot.publishedAt}`, out)]),
+    ...(seen.length === 0 ? [] : [faint(snapshotText(seen), out)]),
     '',
   ].join('\n');
+}
+
+/** What was published, in one line: of several organizations the newest day of all, and their first and last publication. */
+function snapshotText(seen: readonly Seen[]): string {
+  const instants = seen.map(({ published_at }) => published_at).sort();
+  const [first, last] = [instants.at(0), instants.at(-1)];
+  const day = seen.reduce(
+    (newest, { newest_day }) => (newest > (newest_day ?? '') ? newest : (newest_day ?? '')),
+    '',
+  );
+  return [
+    seen.length === 1 ? 'Snapshot:' : `Snapshots of ${seen.length} organizations:`,
+    ...(day === '' ? [] : [`newest day ${day},`]),
+    `published ${first === last ? first : `${first} to ${last}`}`,
+  ].join(' ');
 }

@@ -8,6 +8,7 @@ import { isKept } from '../lake/kept-instant.js';
 import { Seen } from '../lake/snapshot.js';
 import type { SqlForm } from './query-job.js';
 import { Queries } from './query-pool.js';
+import { seenHeaders } from './seen-headers.js';
 import { BUSY, PUBLISHED_S, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
 import { describeTables, SqlTable } from './sql-tables.js';
 import { bodyOf, TableQuery } from './sql-tools.js';
@@ -139,8 +140,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
           .headers({
             'cache-control': 'private, no-store',
             vary: 'accept',
-            'x-daybook-published-at': seen.published_at,
-            ...(seen.newest_day === null ? {} : { 'x-daybook-newest-day': seen.newest_day }),
+            ...seenHeaders(seen),
           })
           .type(`${type}${charset}`);
         return (reply as FastifyReply).send(bytes);

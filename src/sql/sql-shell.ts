@@ -14,7 +14,7 @@ import {
 } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
-import { organizationsIn, readSnapshot } from '../lake/snapshot.js';
+import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { readTables } from '../store/tables.js';
@@ -103,9 +103,10 @@ export class Shell implements SqlShell {
     private readonly data: string,
     private readonly options: ShellOptions,
     private readonly out: Writable,
+    private readonly seen: readonly Seen[],
   ) {}
 
-  /** Throws a UsageError for an organization that isn't in the lake. */
+  /** Throws a UsageError for an organization that isn't in the lake, or wasn't yet. */
   static async open(config: Config, options: ShellOptions, out: Writable): Promise<Shell> {
     const lake = join(config.data, LAKE);
     const { orgId, asOf, format, output, isWriting } = options;
@@ -115,6 +116,9 @@ export class Shell implements SqlShell {
       throw new UsageError(
         `The lake ${lake} has no days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
+    const seen = snapshots.flatMap((one) => seenOf(one, asOf) ?? []);
+    if (seen.length === 0 && snapshots.length > 0)
+      throw new UsageError('--as-of is before the first publication: name a later instant.');
     const connection = await openLake(config);
     await readLake(connection, lake, { snapshots, asOf });
     if (!isWriting)
@@ -122,7 +126,7 @@ export class Shell implements SqlShell {
         folders: orgId === undefined ? [`${lake}${sep}`] : [organizationFolder(lake, orgId)],
         paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
       });
-    return new Shell(connection, config.data, options, out);
+    return new Shell(connection, config.data, options, out, seen);
   }
 
   async run(text: string): Promise<void> {
@@ -250,7 +254,11 @@ export class Shell implements SqlShell {
       isNumber: isNumeric[index] === true,
     }));
     await this.write(
-      rowsText({ columns, count, seconds: secondsSince(started) }, this.options.width, this.out),
+      rowsText(
+        { columns, count, seconds: secondsSince(started), seen: this.seen },
+        this.options.width,
+        this.out,
+      ),
     );
   }
 
@@ -307,7 +315,10 @@ export class Shell implements SqlShell {
 
   private async writeParquet(sql: string): Promise<void> {
     const { output = '' } = this.options;
-    const copy = `COPY (\n${sql}\n) TO ${quote(draftOf(output))} (FORMAT parquet, COMPRESSION zstd)`;
+    const columns = await this.columnsOf(sql);
+    const names = columns.map((column) => column.sql).join(', ');
+    const { portable } = await import('../arrow/arrow-type.js');
+    const copy = `COPY (SELECT ${portable(columns)} FROM (\n${sql}\n) AS answer (${names})) TO ${quote(draftOf(output))} (FORMAT parquet, COMPRESSION zstd)`;
     await (await this.prepared(copy)).run();
   }
 }
