@@ -36,6 +36,7 @@ const ON_EVERY_STORE = [
   'test/ingest/organizations.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',
+  'test/laws/summary.test.ts',
   'test/laws/views.test.ts',
   'test/readiness.test.ts',
   'test/store.test.ts',

@@ -12,6 +12,7 @@ import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
+import { summary } from './summary.js';
 import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
@@ -32,6 +33,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   organizations,
   hostile,
   sql,
+  summary,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -28,6 +28,7 @@ const COMMANDS: Readonly<
   status: () => import('./command/status.js'),
   report: () => import('./command/report.js'),
   me: () => import('./command/me.js'),
+  prices: () => import('./command/prices.js'),
   config: () => import('./command/show-config.js'),
   sql: () => import('./command/sql.js'),
   mcp: () => import('./command/mcp.js'),

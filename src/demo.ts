@@ -36,7 +36,7 @@ export async function loadDemo(store: Store, historyStart: Day, clock: () => num
   if (breaches.length > 0) throw new ChecksFailed(breaches);
   const { key } = await createKey(store, { orgId: ORG, role: 'owner', userId: 'demo' }, clock());
   await store.run([{ sql: "INSERT INTO facts VALUES ('demo', 'loaded')" }]);
-  const summary = await store.select(readSql('report/summary.sql'), {
+  const summary = await store.select(readSql('report/user_totals.sql'), {
     org_id: ORG,
     from: { day: historyStart },
     to: { day: lastClosedDay(clock()) },

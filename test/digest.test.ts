@@ -219,6 +219,7 @@ describe('a restatement', () => {
       'activity',
       'coverage',
       'quality',
+      'session_parts',
       'tools',
       'user_agents',
       'user_sessions',
@@ -249,6 +250,7 @@ describe('a restatement', () => {
       const all = await restated(world);
       expect(all.filter((line) => line > '2026-06')).toEqual([
         '2026-06-08 activity: late events',
+        '2026-06-08 session_parts: late events',
         '2026-06-08 user_agents: late events',
         '2026-06-08 users: late events',
       ]);
@@ -265,12 +267,13 @@ describe('a restatement', () => {
     expect(await restated(world)).toEqual([]);
     await build(world.store, { all: true }, world.clock);
     expect(await restated(world)).toEqual([
+      '2026-06-08 session_models: rate card',
       '2026-06-08 user_agents: rate card',
       '2026-06-08 user_models: rate card',
       '2026-06-08 users: rate card',
     ]);
     await build(world.store, { all: true }, world.clock);
-    expect(await restated(world)).toHaveLength(3);
+    expect(await restated(world)).toHaveLength(4);
   });
 
   test('is made by late events that tell better what another day tells, in whatever build it goes in', async () => {
@@ -300,6 +303,9 @@ describe('a restatement', () => {
       '2026-06-09 coverage: late events',
       '2026-06-09 productivity: late events',
       '2026-06-09 quality: late events, rate card',
+      '2026-06-09 session_models: late events, rate card',
+      '2026-06-09 session_parts: late events',
+      '2026-06-09 session_tools: late events',
       '2026-06-09 tools: late events',
       '2026-06-09 user_agents: late events, rate card',
       '2026-06-09 user_extensions: late events',
@@ -327,9 +333,9 @@ describe('a restatement', () => {
   test('is made by another definition, also when the tables were made anew for it', async () => {
     for (const areTablesNew of [false, true]) {
       let text = (table: BuiltTable): string =>
-        table === 'user_extensions'
-          ? dailySql(table).replace('sum(file.is_created)', '0 * sum(file.is_created)')
-          : dailySql(table);
+        dailySql(table)
+          .replace('sum(file.is_created)', '0 * sum(file.is_created)')
+          .replace('sum(is_created) AS files_created', '0 * sum(is_created) AS files_created');
       const first = await worldOn('2026-06-10', {}, (table) => text(table));
       await first.send([event('file_change', '2026-06-08', 'ada', { path: 'a.ts', operation: 'edit' })]);
       await first.send([event('file_change', '2026-06-09', 'ada', { path: 'a.ts', operation: 'create' })]);
@@ -348,6 +354,7 @@ describe('a restatement', () => {
       expect(await world.build()).toEqual(['2026-06-08', '2026-06-09']);
       expect((await restated(world)).filter((line) => line.startsWith('2026-06-09'))).toEqual([
         '2026-06-09 productivity: definition',
+        '2026-06-09 session_parts: definition',
         '2026-06-09 user_agents: definition',
         '2026-06-09 user_extensions: definition',
         '2026-06-09 users: definition',
@@ -367,6 +374,9 @@ describe('a restatement', () => {
     await world.build();
     await world.store.run([{ sql: "UPDATE events SET tool_name = 'Edit' WHERE type = 'tool_call'" }]);
     await build(world.store, { all: true }, world.clock);
-    expect(await restated(world)).toEqual(['2026-06-09 user_tools: unexplained']);
+    expect(await restated(world)).toEqual([
+      '2026-06-09 session_tools: unexplained',
+      '2026-06-09 user_tools: unexplained',
+    ]);
   });
 });

@@ -205,6 +205,9 @@ function expectedOf(
     return 400;
   // Nothing has this id: decisions.md, Readiness.
   if (values.has('startAfter')) return 400;
+  // A member sees only its own user's numbers.
+  const user = values.get('user_id');
+  if (user !== undefined && user !== 'ada' && role !== undefined && !may(role, 'read analytics')) return 403;
   // Which tables there are says no schema.
   if (operation.path === '/api/v1/sql/tables' && values.has('name')) return undefined;
   // What there is at a path with names in it is no matter of parameters.

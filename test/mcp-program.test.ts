@@ -45,7 +45,14 @@ beforeAll(() => {
 
 /** What the tools say of the data, whichever way they are called. */
 async function expectTools(agent: Agent): Promise<void> {
-  expect((await agent.tools()).map(({ name }) => name)).toEqual(['report', 'coverage', 'sql', 'tables']);
+  expect((await agent.tools()).map(({ name }) => name)).toEqual([
+    'report',
+    'coverage',
+    'summary',
+    'costs',
+    'sql',
+    'tables',
+  ]);
   const users = (await agent.call('report', { answer: 'users', ...RANGE })).json.data;
   expect(users).toMatchObject([{ user_id: 'ada' }, { user_id: 'bob' }]);
   expect((await agent.call('coverage', RANGE)).json.data).toMatchObject([

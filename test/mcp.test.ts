@@ -101,7 +101,14 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
   test('learns which tools there are, with the parameters of their routes', async () => {
     const agent = await Agent.at(url, await keyOf(), era);
     const tools = await agent.tools();
-    expect(tools.map(({ name }) => name)).toEqual(['report', 'coverage', 'sql', 'tables']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'report',
+      'coverage',
+      'summary',
+      'costs',
+      'sql',
+      'tables',
+    ]);
     const argumentsOf = (name: string) =>
       Object.keys(tools.find((tool) => tool.name === name)?.inputSchema.properties ?? {}).sort();
     expect(argumentsOf('coverage')).toEqual(parameters.get('/api/v1/analytics/coverage'));
@@ -131,8 +138,12 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
 
   test('of a member sees only own numbers', async () => {
     const agent = await Agent.at(url, await keyOf('member', 'acme', 'ada'), era);
-    const [report, ...others] = await agent.tools();
-    expect(others).toEqual([]);
+    const tools = await agent.tools();
+    expect(tools.map(({ name }) => name)).toEqual(['summary', 'costs', 'report']);
+    const report = tools.at(-1);
+    const summary = await agent.call('summary', { ...RANGE, group_by: 'user' });
+    expect(summary.json.data).toMatchObject([{ group_key: 'ada' }]);
+    expect(await agent.call('costs', { ...RANGE, user_id: 'bob' })).toMatchObject({ isError: true });
     expect(report?.inputSchema.properties?.answer).toMatchObject({ enum: ['me'] });
     const { text, json } = await agent.call('report', { answer: 'me', ...RANGE });
     expect(json.data).toMatchObject([{ user_id: 'ada', date: '2026-06-10' }]);
@@ -143,7 +154,9 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
         text: 'The argument answer must be me.',
       });
     for (const name of ['sql', 'tables', 'coverage'])
-      await expect(agent.call(name, RANGE)).rejects.toThrow(`There is no tool ${name}: use report.`);
+      await expect(agent.call(name, RANGE)).rejects.toThrow(
+        `There is no tool ${name}: use summary, costs, report.`,
+      );
   });
 
   test('never sees another organization', async () => {
@@ -168,7 +181,7 @@ describe.each(ERAS)('an agent of the era %s', (era) => {
       return text;
     };
     await expect(agent.call('drop')).rejects.toThrow(
-      'There is no tool drop: use report, coverage, sql, tables.',
+      'There is no tool drop: use report, coverage, summary, costs, sql, tables.',
     );
     expect(await says('report', {})).toBe(
       'The argument answer must be tokens, tools, activity, productivity, users, quality, me, or today.',

@@ -79,6 +79,20 @@ beforeAll(async () => {
     const args = ['--org', 'acme', '--source', 'claude-code', '--user', user, join(sample, user)];
     expect((await runHere(['--data', data, 'ingest', ...args], { cwd: folder })).code).toBe(0);
   }
+  const calls = join(folder, 'calls.ndjson');
+  const session = { timestamp: '2026-04-18T12:00:00Z', session_id: 's1', user_id: 'entireio-cli' };
+  const called = [
+    { event_id: 'call', type: 'tool_call', tool_name: 'mcp__github__get_issue' },
+    {
+      event_id: 'usage',
+      type: 'model_usage',
+      model: 'claude-sonnet-4-5',
+      input_tokens: 10,
+      output_tokens: 5,
+    },
+  ];
+  writeFileSync(calls, called.map((event) => JSON.stringify({ ...event, ...session })).join('\n'));
+  expect((await runHere(['--data', data, 'ingest', '--org', 'acme', calls], { cwd: folder })).code).toBe(0);
   expect((await runHere(['--data', data, 'build'], { cwd: folder })).code).toBe(0);
 });
 

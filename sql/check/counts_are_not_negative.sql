@@ -17,6 +17,50 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
+  'a number of session_models' AS difference
+FROM session_models
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    is_on_rate_card >= 0
+    AND calls >= 0
+    AND input_tokens >= 0
+    AND output_tokens >= 0
+    AND cache_read_tokens >= 0
+    AND cache_write_tokens >= 0
+    AND cache_write_1h_tokens >= 0
+    AND billable_tokens >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of session_tools' AS difference
+FROM session_tools
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    tool_calls >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of session_parts' AS difference
+FROM session_parts
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    sessions >= 0
+    AND user_messages >= 0
+    AND assistant_messages >= 0
+    AND tool_calls >= 0
+    AND files_created >= 0
+    AND files_edited >= 0
+    AND git_commits >= 0
+    AND git_prs_created >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
   'a number of user_models' AS difference
 FROM user_models
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)

@@ -1,102 +1,26 @@
 -- One row is one model that one user used with one agent on one day, with its tokens and the standard credits that they cost.
 -- Grain: (org_id, day, user_id, model_id, agent).
 -- Looks back: 0 days.
-WITH
-usage AS (
-  SELECT
-    org_id,
-    day,
-    user_id,
-    model_id,
-    coalesce(agent, '') AS agent,
-    count(*) AS calls,
-    sum(input_tokens) AS input_tokens,
-    sum(output_tokens) AS output_tokens,
-    sum(cache_read_tokens) AS cache_read_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens,
-    sum(cache_write_1h_tokens) AS cache_write_1h_tokens
-  FROM model_usage
-  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  GROUP BY
-    org_id,
-    day,
-    user_id,
-    model_id,
-    coalesce(agent, '')
-),
--- The tokens of each agent with those of the agents before it by name.
-agent_usage AS (
-  SELECT
-    *,
-    sum(input_tokens + output_tokens) OVER so_far AS tokens_so_far,
-    sum(cache_write_tokens) OVER so_far AS cache_write_tokens_so_far,
-    sum(cache_read_tokens) OVER so_far AS cache_read_tokens_so_far
-  FROM usage
-  WINDOW so_far AS (PARTITION BY org_id, day, user_id, model_id ORDER BY agent ROWS UNBOUNDED PRECEDING)
-),
--- A model has the rates of the longest listed id that its name begins with: its own id is the longest, the default's empty id the
--- shortest. Of the dated entries it has the newest that is valid on the day, else the first.
-model_day AS (
-  SELECT DISTINCT
-    day,
-    model_id
-  FROM usage
-),
-model_rates AS (
-  SELECT
-    model_day.day AS day,
-    model_day.model_id AS model_id,
-    rates.model_id AS rates_id,
-    rates.model_tier AS model_tier,
-    rates.multiplier AS multiplier,
-    rates.cache_read_rate AS cache_read_rate,
-    rates.cache_write_rate AS cache_write_rate
-  FROM model_day
-  JOIN rates
-    ON left(model_day.model_id, length(rates.model_id)) = rates.model_id
-  QUALIFY row_number() OVER (
-    PARTITION BY model_day.day, model_day.model_id
-    ORDER BY
-      length(rates.model_id) DESC,
-      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC NULLS LAST,
-      rates.valid_from
-  ) = 1
-),
-priced AS (
-  SELECT
-    agent_usage.*,
-    coalesce(model_rates.model_tier, 'standard') AS model_tier,
-    CASE WHEN coalesce(model_rates.rates_id, '') = '' THEN 0 ELSE 1 END AS is_on_rate_card,
-    credits(
-      coalesce(model_rates.multiplier, 1.0),
-      agent_usage.tokens_so_far,
-      coalesce(model_rates.cache_write_rate, 1.0),
-      agent_usage.cache_write_tokens_so_far,
-      coalesce(model_rates.cache_read_rate, 0.1),
-      agent_usage.cache_read_tokens_so_far
-    ) AS credits_so_far
-  FROM agent_usage
-  LEFT JOIN model_rates
-    ON model_rates.day = agent_usage.day
-    AND model_rates.model_id = agent_usage.model_id
-)
 SELECT
   CAST(org_id AS VARCHAR) AS org_id,
   CAST(day AS DATE) AS day,
   CAST(user_id AS VARCHAR) AS user_id,
   CAST(model_id AS VARCHAR) AS model_id,
   CAST(agent AS VARCHAR) AS agent,
-  CAST(model_tier AS VARCHAR) AS model_tier,
-  CAST(is_on_rate_card AS BIGINT) AS is_on_rate_card,
-  CAST(calls AS BIGINT) AS calls,
-  CAST(input_tokens AS BIGINT) AS input_tokens,
-  CAST(output_tokens AS BIGINT) AS output_tokens,
-  CAST(cache_read_tokens AS BIGINT) AS cache_read_tokens,
-  CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
-  CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
-  -- Rounded for the user and model, so that every breakdown adds up exactly: an agent has what it adds to the agents before it.
-  CAST(
-    credits_so_far - lag(credits_so_far, 1, CAST(0 AS BIGINT)) OVER (PARTITION BY org_id, day, user_id, model_id ORDER BY agent)
-    AS BIGINT
-  ) AS billable_tokens
-FROM priced
+  CAST(max(model_tier) AS VARCHAR) AS model_tier,
+  CAST(max(is_on_rate_card) AS BIGINT) AS is_on_rate_card,
+  CAST(sum(calls) AS BIGINT) AS calls,
+  CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+  CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+  CAST(sum(cache_read_tokens) AS BIGINT) AS cache_read_tokens,
+  CAST(sum(cache_write_tokens) AS BIGINT) AS cache_write_tokens,
+  CAST(sum(cache_write_1h_tokens) AS BIGINT) AS cache_write_1h_tokens,
+  CAST(sum(billable_tokens) AS BIGINT) AS billable_tokens
+FROM session_models
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+GROUP BY
+  org_id,
+  day,
+  user_id,
+  model_id,
+  agent

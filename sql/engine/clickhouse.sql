@@ -10,6 +10,8 @@ SET prefer_column_name_to_alias = 1;
 SET union_default_mode = 'DISTINCT';
 SET session_timezone = 'UTC';
 SET enable_lightweight_update = 1;
+-- A CTE that says MATERIALIZED is computed once.
+SET enable_materialized_cte = 1;
 -- A repeated insert is intended, because the table was emptied in between. One thread writes one part: all or nothing.
 SET insert_deduplicate = 0;
 SET max_insert_threads = 1;

@@ -14,7 +14,11 @@ SELECT
   cache_read_tokens,
   cache_write_tokens,
   cache_write_1h_tokens,  -- the part of cache_write_tokens that lives an hour
-  input_usd + output_usd + cache_read_usd + cache_write_usd AS cost_usd  -- null if the price of any of its tokens is unknown
+  CASE
+    WHEN unpriced_tokens = 0 THEN known_cost_usd
+    WHEN unpriced_tokens < input_tokens + output_tokens + cache_read_tokens + cache_write_tokens THEN known_cost_usd
+  END AS cost_usd,  -- of the tokens whose price is known; null if there is no price for any of them
+  CAST(unpriced_tokens AS BIGINT) AS unpriced_tokens  -- tokens whose price is unknown, which cost_usd leaves out
 FROM (
   SELECT
     usage.org_id AS org_id,
@@ -29,11 +33,16 @@ FROM (
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
     usage.cache_write_1h_tokens AS cache_write_1h_tokens,
-    usd(price_periods.input_price, usage.input_tokens) AS input_usd,
-    usd(price_periods.output_price, usage.output_tokens) AS output_usd,
-    usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
-    usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
-      + usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS cache_write_usd
+    CASE WHEN price_periods.input_price IS NULL THEN usage.input_tokens ELSE 0 END
+      + CASE WHEN price_periods.output_price IS NULL THEN usage.output_tokens ELSE 0 END
+      + CASE WHEN price_periods.cache_read_price IS NULL THEN usage.cache_read_tokens ELSE 0 END
+      + CASE WHEN price_periods.cache_write_price IS NULL THEN usage.cache_write_tokens - usage.cache_write_1h_tokens ELSE 0 END
+      + CASE WHEN price_periods.cache_write_1h_price IS NULL THEN usage.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens,
+    known_usd(price_periods.input_price, usage.input_tokens)
+      + known_usd(price_periods.output_price, usage.output_tokens)
+      + known_usd(price_periods.cache_read_price, usage.cache_read_tokens)
+      + known_usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
+      + known_usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS known_cost_usd
   FROM (
     SELECT
       *,

@@ -14,7 +14,7 @@ SELECT
   session.file_changes AS file_changes,
   session.git_commits AS git_commits,      -- git_commit events
   session.pull_requests AS pull_requests,  -- pull_request events
-  cost.cost_usd AS cost_usd,               -- cost of the calls whose price is known; null if there are none
+  cost.cost_usd AS cost_usd,               -- cost of the tokens whose price is known; null if there is no price for any of them
   CAST(coalesce(cost.unpriced_tokens, 0) AS BIGINT) AS unpriced_tokens
 FROM (
   SELECT
@@ -42,9 +42,7 @@ LEFT JOIN (
     user_id,
     session_id,
     sum(cost_usd) AS cost_usd,
-    sum(
-      CASE WHEN cost_usd IS NULL THEN input_tokens + output_tokens + cache_read_tokens + cache_write_tokens ELSE 0 END
-    ) AS unpriced_tokens
+    sum(unpriced_tokens) AS unpriced_tokens
   FROM call_costs
   GROUP BY
     org_id,

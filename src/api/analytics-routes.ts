@@ -3,14 +3,16 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { dayOf, lastClosedDay, laterDay } from '../day.js';
 import { ME, type Query, queryOf, RANGE_ERRORS, Range, SUMMARIES, TODAY } from './analytics-tools.js';
-import { ANSWERS, type Answer, isPaged } from './answer-names.js';
+import { ANSWERS, type Answer, isPaged, isTotals } from './answer-names.js';
 import { columnsOf } from './answer-rows.js';
 import { Answers, MeAnswer, TodayAnswer } from './answer-schemas.js';
 import { Answerer } from './answerer.js';
 import { ApiError } from './errors.js';
 import { DEFAULT_LIMIT } from './page-limit.js';
+import { may } from './roles.js';
 import type { ApiDeps } from './route-family.js';
 import { formOf, isKnownOf, sendAnswer } from './send-answer.js';
+import { TOTALS_LIMIT, type Totals, totalsOf } from './totals-query.js';
 
 /** Throws 400 if a range is empty or hasn't ended. */
 function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDate'>, now: number): void {
@@ -21,6 +23,28 @@ function requireClosed({ startDate, endDate }: Pick<Query, 'startDate' | 'endDat
       `The parameter endDate must be ${lastClosedDay(now)} or earlier: analytics data has a 24-hour lag.`,
     );
   }
+}
+
+/** What a caller may ask of the totals: a member has only own ones. Throws 403 for those of others. */
+function totalsFor({ caller: { role, userId } }: FastifyRequest, query: Totals): Totals {
+  const totals = totalsOf(query);
+  if (may(role, 'read analytics')) return totals;
+  const own = ownUser(userId);
+  if (totals.user_id !== undefined && totals.user_id !== own)
+    throw new ApiError(
+      403,
+      `This key sees only the numbers of its own user: leave out user_id, or set it to ${own}.`,
+    );
+  return { ...totals, user_id: own };
+}
+
+/** The user of a key. Throws 403 if it has none. */
+function ownUser(userId: string | null): string {
+  if (userId !== null) return userId;
+  throw new ApiError(
+    403,
+    'This key belongs to no user, so it has no rows of its own: create one with "daybook keys create --user".',
+  );
 }
 
 /** The CSV of an answer without rows. */
@@ -37,9 +61,10 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    { startDate, endDate, group_by, limit, cursor }: Query,
+    query: Query,
     userId?: string,
   ) => {
+    const { startDate, endDate, group_by, limit, cursor } = query;
     requireClosed({ startDate, endDate }, clock());
     const isKnown = isKnownOf(request);
     const form = formOf(request);
@@ -53,6 +78,9 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       to: endDate,
       groupBy: group_by,
       ...(isPaged(answer) ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
+      ...(isTotals(answer)
+        ? { limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) }
+        : {}),
       userId,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {
@@ -66,7 +94,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       `/${answer}`,
       {
         config: {
-          action: 'read analytics',
+          action: isTotals(answer) ? 'read its own analytics' : 'read analytics',
           errors: RANGE_ERRORS,
           isTagged: true,
           csvExample: csvExample(answer),
@@ -99,14 +127,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       },
     },
     (request, reply) => {
-      const { userId } = request.caller;
-      if (userId === null) {
-        throw new ApiError(
-          403,
-          'This key belongs to no user, so it has no rows of its own: create one with "daybook keys create --user".',
-        );
-      }
-      return ask(request, reply, 'users', request.query, userId);
+      return ask(request, reply, 'users', request.query, ownUser(request.caller.userId));
     },
   );
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Day, isDay } from '../day.js';
-import { ANSWERS, type Answer, GROUPS, isPaged } from './answer-names.js';
+import { ANSWERS, type Answer, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { limitOf } from './page-limit.js';
 import type { RouteTool, ToolText } from './route-tool.js';
+import { SummaryQuery, type Totals, TotalsQuery } from './totals-query.js';
 
 const A_DAY = 'must be a calendar date as YYYY-MM-DD';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
@@ -31,7 +32,7 @@ const Page = {
 };
 
 /** All query parameters; each endpoint takes some of them. */
-export interface Query {
+export interface Query extends Totals {
   readonly startDate: Day;
   readonly endDate: Day;
   readonly group_by?: string | undefined;
@@ -46,10 +47,12 @@ export function queryOf(answer: Answer): z.ZodType<Query> {
     ...Range,
     group_by: z
       .enum(groups, `must be ${groups.join(', ')} or absent`)
-      .meta({ description: 'one row per group and day instead of one per day', examples: groups.slice(0, 1) })
+      .meta({ description: 'one row per group, or per group and day', examples: groups.slice(0, 1) })
       .optional(),
   };
   const shape = groups.length > 0 ? Grouped : Range;
+  if (answer === 'summary') return z.strictObject({ ...shape, ...SummaryQuery, ...TotalsQuery });
+  if (answer === 'costs') return z.strictObject({ ...shape, ...TotalsQuery });
   return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
 }
 
@@ -61,6 +64,8 @@ export const SUMMARIES: Record<Answer, string> = {
   productivity: 'Files, languages, commits and pull requests per day',
   users: 'Users on the days on which they were active, in pages',
   quality: 'How far the numbers of each day can be trusted',
+  summary: 'Totals of a range, by user, model, agent and more',
+  costs: 'List prices of the tokens per day, by user, model, agent and more',
   coverage: 'Which agents and channels reported on which users, and how far they agree, in pages',
 };
 
@@ -81,14 +86,31 @@ const COVERAGE: ToolText = {
     'Which coding agents and channels (transcripts, hooks, telemetry) reported events of which users, per user, day and agent. Use it when numbers look too low or someone is missing.',
 };
 
+const SUMMARY: ToolText = {
+  name: 'summary',
+  title: 'Totals of a range',
+  about:
+    'Cost in USD, tokens, sessions, tool calls, files, commits and active users of a range of days, in all or by user, model, agent, repository, client, tool or MCP server, per day, week or month if wanted. Use it for how much, who and where. cost_usd leaves out unpriced_tokens. billable_tokens are credits of the rate card, not dollars.',
+};
+
+const COSTS: ToolText = {
+  name: 'costs',
+  title: 'Costs per day',
+  about:
+    'What the tokens of each UTC day cost in USD at the list prices of that day, by kind of token, with the models that have no known price and their share of the tokens. billable_tokens are credits of the rate card, not dollars.',
+};
+
+/** The answers that are tools of their own. */
+const OWN_TOOLS: Partial<Record<Answer, ToolText>> = { coverage: COVERAGE, summary: SUMMARY, costs: COSTS };
+
 /** The endpoints as tools for AI agents. */
 export const analyticsTools: readonly RouteTool[] = [
   ...ANSWERS.map((answer) => ({
-    ...(answer === 'coverage'
-      ? { tool: COVERAGE }
-      : { tool: REPORT, answer: { name: answer, about: SUMMARIES[answer] } }),
+    ...(OWN_TOOLS[answer] === undefined
+      ? { tool: REPORT, answer: { name: answer, about: SUMMARIES[answer] } }
+      : { tool: OWN_TOOLS[answer] }),
     path: answer,
-    action: 'read analytics' as const,
+    action: isTotals(answer) ? ('read its own analytics' as const) : ('read analytics' as const),
     input: queryOf(answer),
   })),
   {

@@ -2,14 +2,22 @@
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, and (ours) the quality of their numbers and who reports. */
-export const ANSWERS = [...FAMILIES, 'quality', 'coverage'] as const;
+/** All answers of the analytics API: the families, and (ours) the quality of their numbers, who reports, totals of a range, and costs. */
+export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'costs'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 /** Whether an answer's rows are those of users, and come in pages of them. */
 export function isPaged(answer: Answer): boolean {
   return answer === 'users' || answer === 'coverage';
 }
+
+/** Whether an answer's rows are totals, which can be filtered and sorted, and come in pages of rows. */
+export function isTotals(answer: Answer): boolean {
+  return answer === 'summary' || answer === 'costs';
+}
+
+/** What the rows of totals can be grouped by. */
+const TOTALS_GROUPS = ['user', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
 
 /** What an answer's rows can be grouped by (public-api.md 4.6-4.10), and by agent (ours). */
 export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
@@ -20,9 +28,11 @@ export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   users: ['agent'],
   quality: [],
   coverage: [],
+  summary: TOTALS_GROUPS,
+  costs: TOTALS_GROUPS,
 };
 
-/** The file of `sql/answer` that has an answer's rows. */
+/** The file of `sql/answer` that has an answer's rows. Those of totals are the same for every group. */
 export function fileOf(answer: Answer, groupBy?: string): string {
-  return groupBy === undefined ? answer : `${answer}_by_${groupBy}`;
+  return groupBy === undefined || isTotals(answer) ? answer : `${answer}_by_${groupBy}`;
 }

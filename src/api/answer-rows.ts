@@ -1,13 +1,14 @@
-import type { DuckDBResult } from '@duckdb/node-api';
-import { chunksOf } from '../arrow/duckdb-chunks.js';
+import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv-line.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { readSql } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
-import { type Answer, fileOf, isPaged } from './answer-names.js';
+import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
+import { cursorOf, parametersOf, type Totals } from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -17,11 +18,13 @@ export interface ReportRequest {
   readonly from: Day;
   readonly to: Day;
   readonly groupBy?: string | undefined;
-  /** Users per page, and the last user of the previous page; only for users and coverage. */
+  /** Users or rows per page, and `next_cursor` of the previous page; only for users, coverage and totals. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   /** The only requested user; only for users. */
   readonly userId?: string | undefined;
+  /** What else is asked for; only for totals. */
+  readonly totals?: Totals | undefined;
 }
 
 export interface Page {
@@ -40,7 +43,7 @@ export interface Reading {
   /** The names of its members, in their order. */
   readonly columns: readonly string[];
   readonly page?: Page | undefined;
-  readonly results: AsyncIterable<DuckDBResult>;
+  readonly results: AsyncIterable<Rows>;
 }
 
 /** The names of an answer's members, in their order. */
@@ -49,11 +52,13 @@ export function columnsOf(answer: Answer, groupBy?: string): string[] {
 }
 
 /** The SELECT of an answer. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
-function sqlOf(file: string, form: Form): string {
+function sqlOf(answer: Answer, groupBy: string | undefined, form: Form): string {
+  const file = fileOf(answer, groupBy);
   const sql = readSql(`answer/${file}.sql`);
   if (form === 'arrow') return sql;
   const columns = shapesOf(file).map(({ name, type }) => ({ name, type, sql: name }));
-  return `SELECT ${form === 'csv' ? csvRow(columns) : `concat(',', ${jsonRow(columns)})`} FROM (\n${sql}\n)`;
+  const text = form === 'csv' ? csvRow(columns) : `concat(',', ${jsonRow(columns)})`;
+  return `SELECT ${text}${isTotals(answer) ? ', next_cursor' : ''} FROM (\n${sql}\n)`;
 }
 
 /** A page of users: its first and its last, undefined if it is empty. */
@@ -90,11 +95,19 @@ export async function readReport(
   slices: readonly Slice[] = [request],
 ): Promise<Reading> {
   const page = isPaged(answer) ? await pageOf(select, answer, request) : undefined;
-  const sql = sqlOf(fileOf(answer, request.groupBy), form);
+  const sql = sqlOf(answer, request.groupBy, form);
   const names = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
   const sources = Object.fromEntries(
     [...names].map((name) => [`report_${name}`, readSql(`report/${name}.sql`)]),
   );
+  const range = { org_id: request.orgId, from: { day: request.from }, to: { day: request.to } };
+  const columns = columnsOf(answer, request.groupBy);
+  if (isTotals(answer)) {
+    const all = { ...range, ...parametersOf(request, request.totals ?? {}) };
+    const texts = Object.values(sources).join();
+    const parameters = Object.fromEntries(Object.entries(all).filter(([name]) => texts.includes(`$${name}`)));
+    return { columns, ...(await pageOfRows(await readColumns(sql, sources, parameters))) };
+  }
   async function* results(): AsyncGenerator<DuckDBResult> {
     for (const { from, to } of page !== undefined || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
@@ -104,9 +117,27 @@ export async function readReport(
       });
     }
   }
-  const reading = { columns: columnsOf(answer, request.groupBy), results: results() };
+  const reading = { columns, results: results() };
   if (page === undefined) return reading;
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
+}
+
+/** A page of rows: its last column has the place behind each row, as long as there are more pages. */
+async function pageOfRows(result: DuckDBResult): Promise<Omit<Reading, 'columns'>> {
+  const chunks: DuckDBDataChunk[] = [];
+  for await (const chunk of chunksOf(result)) chunks.push(chunk);
+  const last = chunks.at(-1);
+  const place = last?.getColumnValues(last.columnCount - 1).at(-1) ?? null;
+  const rows: Rows = {
+    fetchChunk: async () => chunks.shift() ?? null,
+    columnNames: () => result.columnNames().slice(0, -1),
+    columnTypes: () => result.columnTypes().slice(0, -1),
+  };
+  async function* results() {
+    yield rows;
+  }
+  const next_cursor = place === null ? null : cursorOf(String(place));
+  return { page: { has_more: place !== null, next_cursor }, results: results() };
 }
 
 /** The JSON of an answer's rows as elements of a list, without brackets. */

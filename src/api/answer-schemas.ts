@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import { ANSWERS, type Answer, fileOf, GROUPS, isPaged } from './answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
 /** The schemas of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for members that those leave open). */
@@ -37,7 +37,7 @@ const Meta = {
 };
 
 const Page = {
-  has_more: z.boolean().meta({ description: 'whether there are more users', examples: [true] }),
+  has_more: z.boolean().meta({ description: 'whether there are more users or rows', examples: [true] }),
   next_cursor: z
     .string()
     .nullable()
@@ -46,9 +46,14 @@ const Page = {
 
 function answerOf(answer: Answer): z.ZodType {
   const days = z.array(DAYS[answer]);
-  const groups = GROUPS[answer].map((group) => z.array(rowOf(fileOf(answer, group))));
+  const groups = (isTotals(answer) ? [] : GROUPS[answer]).map((group) =>
+    z.array(rowOf(fileOf(answer, group))),
+  );
   const data = groups.length === 0 ? days : z.union([days, ...groups]);
-  return z.object({ data, meta: z.object(isPaged(answer) ? { ...Meta, ...Page } : Meta) });
+  return z.object({
+    data,
+    meta: z.object(isPaged(answer) || isTotals(answer) ? { ...Meta, ...Page } : Meta),
+  });
 }
 
 /** The answer of each endpoint. */

@@ -34,10 +34,10 @@ const TYPES: Readonly<Record<string, readonly [DuckDBType, z.ZodType]>> = {
 
 /**
  * A line that has a member, or begins or ends one with nested members: `CAST(... AS TYPE) AS name,  -- comment`, `'name': CAST(...
- * AS TYPE)`, `list(`, `list_transform(`, `{`, `} AS name`; or one that uses a list from above: `coalesce(name, []) AS name`, `'name': name`.
+ * AS TYPE)`, `list(`, `list_transform(`, `{`, `} AS name`, `CASE WHEN ... THEN {`; or one that uses a list from above: `coalesce(name, []) AS name`, `'name': name`.
  */
 const MEMBER =
-  /^ *(?:'(?<key>\w+)': |lambda \w+: )?(?:(?<begins>list\(|list_transform\(|\{)|CAST\(.* AS (?<type>[A-Z_]+(?:\(.*\))?)\)|(?<ends>[)}])|(?:coalesce\()?(?<above>\w+)(?:, \[\]\))?)(?: AS (?<alias>\w+))?,?(?: +-- (?<comment>.*))?$/;
+  /^ *(?:'(?<key>\w+)': |lambda \w+: )?(?:(?<begins>list\(|list_transform\(|(?:CASE WHEN .* THEN )?\{)|CAST\(.* AS (?<type>[A-Z_]+(?:\(.*\))?)\)|(?<ends>[)}])(?: END)?|(?:coalesce\()?(?<above>\w+)(?:, \[\]\))?)(?: AS (?<alias>\w+))?,?(?: +-- (?<comment>.*))?$/;
 
 /** A comment: what a member is, its possible values, and an example. */
 const COMMENT = /^(?<description>.*?)(?:: (?<values>\S+(?: \| \S+)+))?(?:, e\.g\. (?<example>.*))?$/;

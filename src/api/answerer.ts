@@ -6,7 +6,7 @@ import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';
 import { Answered, Cache } from './answer-cache.js';
-import { type Answer, FAMILIES, isPaged } from './answer-names.js';
+import { type Answer, FAMILIES, isPaged, isTotals } from './answer-names.js';
 import {
   csvOf,
   elementsOf,
@@ -17,6 +17,7 @@ import {
   readReport,
   type Slice,
 } from './answer-rows.js';
+import { earliestOf } from './totals-query.js';
 
 /** Larger bodies are written to a file and not kept in memory. */
 const BYTES_IN_MEMORY = 8 << 20;
@@ -121,21 +122,29 @@ export class Answerer {
     return answered;
   }
 
-  /** What an answer depends on: the digests of its days, the e-mails, and the request. */
+  /** What an answer depends on: the digests of its days, the e-mails, the prices, and the request. */
   private async stateOf(
     select: Store['select'],
     question: Question,
     key: string,
     revision: string,
   ): Promise<State> {
-    const { orgId, from, to, answer, groupBy } = question;
-    const range = { org_id: orgId, from: { day: from }, to: { day: to } };
+    const { orgId, from, to, answer, groupBy, totals } = question;
+    const range = { org_id: orgId, from: { day: earliestOf(from, to, totals?.compare) }, to: { day: to } };
     const days = await select(readSql('state/days.sql'), range);
     const hasEmails = isPaged(answer) || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
-    const state = JSON.stringify([MAKER, key, emails, days.map(({ day, checksum }) => [day, checksum])]);
+    const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
+    const state = JSON.stringify([
+      MAKER,
+      key,
+      emails,
+      prices,
+      days.map(({ day, checksum }) => [day, checksum]),
+    ]);
     let refreshedAt: number | null = null;
-    for (const { built_at } of days) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
+    for (const { day, built_at } of days)
+      if (String(day) >= from) refreshedAt = Math.max(refreshedAt ?? 0, Number(built_at));
     const rowsOf = (modelRows: number) =>
       answer === 'tokens' && groupBy === undefined ? modelRows : ROWS_AT_ONCE / DAYS_AT_ONCE;
     const slices: { from: Day; to: Day }[] = [];

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DuckDBResult, DuckDBType } from '@duckdb/node-api';
+import type { DuckDBType } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { Data, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import { type Column, columnOf } from './arrow-column.js';
 import { fieldsOf } from './arrow-type.js';
-import { chunksOf } from './duckdb-chunks.js';
+import { chunksOf, type Rows } from './duckdb-chunks.js';
 
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
 const ROWS_A_BATCH = 1 << 15;
@@ -28,7 +28,7 @@ class Writer extends RecordBatchStreamWriter {
  * DuckDB's chunks at a time. The members of `meta` are texts of the schema's metadata; `count` hears of the rows of each chunk.
  */
 export async function* arrowBytes(
-  results: AsyncIterable<DuckDBResult>,
+  results: AsyncIterable<Rows>,
   meta: Readonly<Record<string, string>> = {},
   count: (rows: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array> {

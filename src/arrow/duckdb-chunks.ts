@@ -6,8 +6,11 @@ import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
  */
 const AHEAD = process.env.UV_THREADPOOL_SIZE === '1' ? 2 : 1;
 
+/** What is read of a result. */
+export type Rows = Pick<DuckDBResult, 'fetchChunk' | 'columnNames' | 'columnTypes'>;
+
 /** The chunks of a result, in their order. */
-export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+export async function* chunksOf(result: Pick<Rows, 'fetchChunk'>): AsyncGenerator<DuckDBDataChunk> {
   const ahead = Array.from({ length: AHEAD }, () => result.fetchChunk());
   for (let chunk = await ahead.shift(); chunk != null && chunk.rowCount > 0; chunk = await ahead.shift()) {
     ahead.push(result.fetchChunk());

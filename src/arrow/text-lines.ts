@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { chunksOf } from './duckdb-chunks.js';
+import { chunksOf, type Rows } from './duckdb-chunks.js';
 import { Texts } from './duckdb-texts.js';
 
 /** How many bytes make a piece, after which others get a turn. */
@@ -11,7 +10,7 @@ const BYTES_A_PIECE = 1 << 18;
  * The texts in the first column of results, one right behind the other, in pieces. `count` hears of the rows of each chunk.
  */
 export async function* textBytes(
-  results: AsyncIterable<DuckDBResult>,
+  results: AsyncIterable<Pick<Rows, 'fetchChunk'>>,
   count: (rows: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array> {
   const texts = new Texts();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type Answer, isPaged } from '../api/answer-names.js';
+import { type Answer, isPaged, isTotals } from '../api/answer-names.js';
 import { noDataSentence, reportRange } from '../api/report-range.js';
+import type { Totals } from '../api/totals-query.js';
 import { type Day, DaySchema, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import type { RemoteService } from './remote-service.js';
@@ -14,6 +15,9 @@ export interface AskedReport {
   readonly groupBy?: string | undefined;
   /** What was published then: Unix milliseconds. */
   readonly asOf?: number | undefined;
+  /** How many rows at most, and what else is asked for; only for totals. */
+  readonly limit?: number | undefined;
+  readonly totals?: Totals | undefined;
 }
 
 /** The rows of a report, whose they are, and a sentence if there is no data in its range. */
@@ -25,8 +29,9 @@ export interface Report {
   readonly noData: string | null;
 }
 
-/** How many users a page has. */
+/** How many users a page has, and how many rows of totals at most. */
 const PAGE = 100;
+const TOTALS_PAGE = 1000;
 
 const Page = z.object({
   data: z.array(z.record(z.string(), z.unknown())),
@@ -38,7 +43,7 @@ const DataDays = z.object({ data: z.object({ org_id: z.string(), data_days: z.ar
 
 /** Reads a report through a service: the key decides whose. */
 export async function remoteReport(service: RemoteService, asked: AskedReport, now: number): Promise<Report> {
-  const { answer, orgId, groupBy } = asked;
+  const { answer, orgId, groupBy, limit = Number.POSITIVE_INFINITY, totals } = asked;
   const { data: status } = DataDays.parse(await service.get('api/v1/status'));
   if (orgId !== undefined && orgId !== status.org_id)
     throw new UsageError(`This key belongs to ${status.org_id}: leave --org out, or use a key of ${orgId}.`);
@@ -50,11 +55,14 @@ export async function remoteReport(service: RemoteService, asked: AskedReport, n
       await service.get(`api/v1/analytics/${answer}`, {
         ...{ startDate: range.from, endDate: range.to, group_by: groupBy },
         ...(isPaged(answer) ? { limit: String(PAGE), cursor } : {}),
+        ...(isTotals(answer)
+          ? { limit: String(Math.min(TOTALS_PAGE, limit - rows.length)), cursor, ...totals }
+          : {}),
       }),
     );
     rows.push(...data);
     cursor = meta.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  } while (cursor !== undefined && rows.length < limit);
   return {
     rows,
     orgId: status.org_id,

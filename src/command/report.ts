@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { ANSWERS, type Answer, fileOf, GROUPS } from '../api/answer-names.js';
+import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../api/answer-names.js';
 import { checkRange } from '../api/report-range.js';
 import { outputWidth } from '../config.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
@@ -8,11 +8,12 @@ import { csv, faint, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
+import { askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
 
 /** How wide a table is if it isn't printed in a terminal. */
 const WIDTH = 80;
 
-interface ReportOptions extends ServerOptions {
+interface ReportOptions extends ServerOptions, TotalsOptions {
   readonly org?: string;
   readonly from?: string;
   readonly to?: string;
@@ -30,7 +31,7 @@ const GROUPED = [...new Set(Object.values(GROUPS).flat())].map((group) => {
 
 /** Adds `report` to the program. */
 export function add(program: Command, invocation: Invocation): void {
-  withServer(
+  const report = withTotals(
     program
       .command('report')
       .description('print the numbers of built days: tokens, tools, users and more')
@@ -40,7 +41,7 @@ export function add(program: Command, invocation: Invocation): void {
       .option('--org <org>', 'organization (default: the only one)')
       .option('--from <day>', 'first day (default: 30 days up to the last one)')
       .option('--to <day>', 'last day (default: the newest one that has data)')
-      .option('--group-by <what>', `one row per day and ${GROUPED.join(', ')}`)
+      .option('--group-by <what>', `one row per group: ${GROUPED.join(', ')}`)
       .option('--as-of <instant>', 'what was published at this instant, such as 2026-06-10T09:00:00Z')
       .addOption(
         new Option('--format <format>', 'table, csv, or json as in "data" of the endpoint')
@@ -48,7 +49,8 @@ export function add(program: Command, invocation: Invocation): void {
           .default('table'),
       )
       .option('--wide', 'show all columns and all entries, however wide the table gets'),
-  ).action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
+  );
+  withServer(report).action((answer: Answer, options: ReportOptions) => run(answer, options, invocation));
 }
 
 async function run(answer: Answer, options: ReportOptions, invocation: Invocation): Promise<void> {
@@ -64,8 +66,15 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
         : `--group-by of ${answer} must be ${groups.join(' or ')}.`,
     );
   }
+  const totals = await askedTotals(answer, options);
+  if (options.asOf !== undefined && isTotals(answer))
+    throw new UsageError(`${answer} takes no --as-of: it is computed from what is stored now.`);
   const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
-  const report = await read({ answer, orgId, from, to, groupBy, asOf }, options, invocation);
+  const report = await read(
+    { answer, orgId, from, to, groupBy, limit: options.limit, totals, asOf },
+    options,
+    invocation,
+  );
   const { rows, noData } = report;
   if (noData !== null) process.stderr.write(`${noData}\n`);
   if (format === 'json') return print(JSON.stringify(rows));
@@ -79,7 +88,12 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
   print(table(rows, { width, first: shownFirst(file), rest: '--wide shows all' }));
+  if (isTotals(answer)) print(faint(ABOUT_COSTS));
 }
+
+/** Stands below tables with dollars and credits. */
+const ABOUT_COSTS =
+  'cost_usd has list prices and leaves out unpriced_tokens.\nbillable_tokens are credits of the rate card, not dollars.';
 
 /** Reads a report: through the service that is named, else from the data folder, where a running service may have it open. */
 async function read(

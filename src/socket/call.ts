@@ -15,6 +15,7 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'status',
   'report',
   'callTool',
+  'checkPrices',
   'verifyLake',
   'listKeys',
   'getControls',

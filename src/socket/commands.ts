@@ -8,6 +8,7 @@ import { report } from '../api/answer-rows.js';
 import { createKey, listKeys, revokeKey } from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
+import { Totals } from '../api/totals-query.js';
 import { hold } from '../backup/held-files.js';
 import type { Config } from '../config.js';
 import { Controls } from '../controls/control-revisions.js';
@@ -66,7 +67,10 @@ export const Arguments = {
     groupBy: z.string().optional(),
     /** What was published then: Unix milliseconds. */
     asOf: z.number().optional(),
+    limit: z.int().min(1).optional(),
+    totals: Totals.optional(),
   }),
+  checkPrices: z.strictObject({}),
   verifyLake: z.strictObject({ orgId: z.string().optional() }),
   publishLake: z.strictObject({}),
   createKey: z.strictObject({
@@ -139,7 +143,7 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   const range = reportRange(asked, dataDays, lastClosedDay(clock()), historyStart);
   const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
-    groupBy: asked.groupBy,
+    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals },
   };
   const rows =
     asked.asOf === undefined
@@ -189,6 +193,17 @@ export const commands = {
     set_aside: await context.setAside(),
   }),
   report: printedReport,
+  checkPrices: async ({ store }: Context, _: Of<'checkPrices'>) => {
+    const models = await store.select(readSql('report/unpriced_models.sql'));
+    return models.map(({ model_id, first_day, last_day, unpriced_tokens, ratio, reason }) => ({
+      model_id: String(model_id),
+      first_day: first_day as Day,
+      last_day: last_day as Day,
+      unpriced_tokens: Number(unpriced_tokens),
+      ratio: Number(ratio),
+      reason: String(reason),
+    }));
+  },
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),

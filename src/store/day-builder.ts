@@ -6,6 +6,9 @@ import type { OrgDay } from './store.js';
 
 /** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
 export const DAY_TABLES = [
+  'session_models',
+  'session_tools',
+  'session_parts',
   'user_models',
   'user_tools',
   'user_modes',

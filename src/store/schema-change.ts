@@ -51,8 +51,13 @@ export async function newestChange({
   return Number(applied?.newest);
 }
 
-/** The table whose rows a new day table begins with, on the days that an earlier version built: until then no agent was told apart. */
-const BEGINNINGS: Readonly<Record<string, string>> = { user_agents: 'users' };
+/** The table whose rows a new day table begins with, on the days that an earlier version built: until then no agent, or part of a session, was told apart. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  user_agents: 'users',
+  session_models: 'user_models',
+  session_parts: 'user_agents',
+  session_tools: 'user_tools',
+};
 
 async function factsIn({ select }: Defined): Promise<Map<string, string>> {
   const facts = await select('SELECT name, value FROM facts');

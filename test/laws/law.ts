@@ -100,7 +100,8 @@ export async function answersOf(
   }
   if (isAsked('coverage')) rows.coverage = (await report(world.store, 'coverage', { orgId, from, to })).data;
   const range = { org_id: orgId, from: { day: from }, to: { day: to } };
-  if (isAsked('summary')) rows.summary = await world.store.select(readSql('report/summary.sql'), range);
+  if (isAsked('user_totals'))
+    rows.user_totals = await world.store.select(readSql('report/user_totals.sql'), range);
   if (!isAsked('quality')) return rows;
   const quality = await world.store.select(
     'SELECT * FROM quality WHERE org_id = $org_id AND day BETWEEN $from AND $to ORDER BY day',

@@ -5,9 +5,9 @@ import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
 import { quality } from './quality.js';
-import { summary } from './summary.js';
 import { tokens, tokensByModel } from './tokens.js';
 import { tools, toolsByToolName } from './tools.js';
+import { userTotals } from './user-totals.js';
 import { users } from './users.js';
 
 /**
@@ -30,6 +30,6 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     'users by agent': usersByAgent(organization),
     coverage: coverage(organization),
     quality: quality(organization),
-    summary: summary(organization),
+    user_totals: userTotals(organization),
   };
 }

@@ -1,23 +1,257 @@
-import { byteOrder, groups, sum } from './lists.js';
-import type { Organization } from './organization.js';
-import { users } from './users.js';
+import { credits } from './credits.js';
+import type { StoredEvent } from './event.js';
+import { byteOrder, daysBefore, distinct, groups, ratio, sum } from './lists.js';
+import { toolOf } from './names.js';
+import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
+import { exactCosts, usd } from './prices.js';
+import { longWritesOf, tokensOf } from './tokens.js';
 
-/** What `daybook` prints of a range of built days: each user with the sums of the user's days, by credits. */
-export function summary(organization: Organization) {
-  return [...groups(users(organization), ({ user_id }) => user_id)]
-    .map(([user_id, rows]) => ({
-      user_id,
-      first_day: rows[0]?.date,
-      last_day: rows.at(-1)?.date,
-      active_days: rows.length,
-      sessions: sum(rows.map((row) => row.sessions)),
-      user_turns: sum(rows.map((row) => row.user_messages)),
-      tool_calls: sum(rows.map((row) => row.tool_calls)),
-      files: sum(rows.map((row) => row.files_created + row.files_edited)),
-      commits: sum(rows.map((row) => row.git_commits)),
-      billable_tokens: sum(rows.map((row) => row.billable_tokens)),
-    }))
+/** docs/api.md, "Totals of a range": computed for each row by itself, from the events that its group and the filters choose. */
+
+export const GROUPS = ['user', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
+export type Group = (typeof GROUPS)[number];
+export type Interval = 'day' | 'week' | 'month';
+
+export interface Request {
+  readonly from: string;
+  readonly to: string;
+  readonly groupBy?: Group | undefined;
+  readonly interval?: Interval | undefined;
+  readonly sort?: string | undefined;
+  readonly compare?: 'previous' | undefined;
+  /** What must be so, by the words that the rows can be grouped by. */
+  readonly filters?: Partial<Record<Group, string>> | undefined;
+}
+
+/** A value that is chosen: all of them must be so. */
+type Condition = readonly [Group, string];
+
+/** What an event says of a group; undefined where it says nothing. */
+export function groupOf(event: StoredEvent, group: Group): string | undefined {
+  if (group === 'user') return event.user_id;
+  if (group === 'agent' || group === 'client' || group === 'repo') return event.text(group) ?? '';
+  if (group === 'model') return event.type === 'model_usage' ? (event.text('model') ?? '') : undefined;
+  const tool = toolOf(event);
+  return (group === 'tool' ? tool?.key : tool?.server) ?? undefined;
+}
+
+const OF_CALLS: readonly Group[] = ['tool', 'mcp_server'];
+const OF_EVENTS: readonly Group[] = ['user', 'agent', 'client', 'repo'];
+
+function of(conditions: readonly Condition[], kinds: readonly Group[]): readonly Condition[] {
+  return conditions.filter(([group]) => kinds.includes(group));
+}
+
+function isChosen(event: StoredEvent, conditions: readonly Condition[]): boolean {
+  return conditions.every(([group, value]) => groupOf(event, group) === value);
+}
+
+/** The order of parts of a session: by agent, client and repository; then by session. */
+function byPart(one: StoredEvent, other: StoredEvent): number {
+  for (const member of ['agent', 'client', 'repo']) {
+    const order = byteOrder(one.text(member) ?? '', other.text(member) ?? '');
+    if (order !== 0) return order;
+  }
+  return byteOrder(one.session_id, other.session_id);
+}
+
+/** Of events that tell of one thing the one that it counts for. */
+function lastOf(events: readonly StoredEvent[]): StoredEvent {
+  return [...events].sort(byPart).at(-1) as StoredEvent;
+}
+
+/** What counts once, each as the event that it counts for. */
+function onceOf(events: readonly StoredEvent[], key: (event: StoredEvent) => string): StoredEvent[] {
+  return [...groups(events, key).values()].map(lastOf);
+}
+
+function named(member: string) {
+  return (event: StoredEvent) =>
+    event.text(member) === null
+      ? JSON.stringify([event.event_id])
+      : JSON.stringify([event.user_id, event.text(member)]);
+}
+
+/** The credits of calls of a day: of each user and model, what the parts of the calls add to the parts before them. */
+function creditsIn(
+  all: readonly StoredEvent[],
+  isOwn: (event: StoredEvent) => boolean,
+  { rateCard }: Organization,
+): number {
+  const grain = groups(all, (event) => JSON.stringify([event.user_id, event.text('model')]));
+  return sum(
+    [...grain.values()].map((calls) => {
+      const sorted = [...calls].sort(byPart);
+      const [{ day, text }] = sorted as [StoredEvent];
+      const upTo = (count: number) =>
+        credits(tokensOf(sorted.slice(0, count)), text('model') ?? '', day, rateCard);
+      let total = 0;
+      for (let first = 0, next = 0; first < sorted.length; first = next) {
+        const part = sorted[first] as StoredEvent;
+        next = first;
+        while (next < sorted.length && byPart(sorted[next] as StoredEvent, part) === 0) next += 1;
+        if (isOwn(part)) total += upTo(next) - upTo(first);
+      }
+      return total;
+    }),
+  );
+}
+
+function dayOf(organization: Organization, day: string, conditions: readonly Condition[]) {
+  const events = organization.on(day);
+  const ofCalls = of(conditions, OF_CALLS);
+  const ofModels = of(conditions, ['model']);
+  const ofEvents = of(conditions, OF_EVENTS);
+  const sessionsWith = (matching: readonly Condition[]) => {
+    if (matching.length === 0) return () => true;
+    const found = new Set(events.filter((event) => isChosen(event, matching)).map(sessionOf));
+    return (event: StoredEvent) => found.has(sessionOf(event));
+  };
+  const hasCall = sessionsWith(ofCalls);
+  const hasModel = sessionsWith(ofModels);
+  const isOfRow = (event: StoredEvent) => isChosen(event, ofEvents) && hasCall(event) && hasModel(event);
+  const chosen = events.filter(isOfRow);
+  const isUsage = (event: StoredEvent) => isOfRow(event) && isChosen(event, ofModels);
+  const usage = ofType(events, 'model_usage');
+  const ownUsage = usage.filter(isUsage);
+  const started = new Set(organization.sessionsStartedOn(day));
+  const count = (found: readonly StoredEvent[]) => found.filter(isOfRow).length;
+  return {
+    day,
+    usage: ownUsage,
+    billable_tokens: creditsIn(usage, isUsage, organization),
+    sessions: count(
+      onceOf(
+        events.filter((event) => started.has(sessionOf(event))),
+        sessionOf,
+      ),
+    ),
+    user_turns: userTurns(chosen).length,
+    tool_calls: toolCalls(chosen).filter((event) => isChosen(event, ofCalls)).length,
+    files: count(
+      onceOf(ofType(events, 'file_change'), (event) =>
+        JSON.stringify([sessionOf(event), event.text('path')]),
+      ),
+    ),
+    commits: count(onceOf(ofType(events, 'git_commit'), named('commit_sha'))),
+    pull_requests: count(onceOf(ofType(events, 'pull_request'), named('url'))),
+    users: distinct(chosen.map(({ user_id }) => user_id)),
+  };
+}
+
+/** The members of a row: the totals of some days. Undefined if nothing is chosen on any of them. */
+function membersOf(organization: Organization, days: readonly string[], conditions: readonly Condition[]) {
+  const found = days.map((day) => dayOf(organization, day, conditions));
+  const total = (member: 'sessions' | 'user_turns' | 'tool_calls' | 'files' | 'commits' | 'pull_requests') =>
+    sum(found.map((one) => one[member]));
+  const usage = found.flatMap((one) => one.usage);
+  let cost = 0n;
+  let unpriced_tokens = 0;
+  for (const calls of groups(usage, (event) => JSON.stringify([event.day, event.text('model')])).values()) {
+    const [{ day, text }] = calls as [StoredEvent];
+    const tokens = { ...tokensOf(calls), cache_write_1h_tokens: longWritesOf(calls) };
+    for (const kind of exactCosts(tokens, text('model') ?? '', day, organization.prices)) {
+      if (kind.cost === null) unpriced_tokens += kind.tokens;
+      else cost += kind.cost;
+    }
+  }
+  const tokens = tokensOf(usage);
+  const isUnknown = unpriced_tokens > 0 && unpriced_tokens === sum(Object.values(tokens));
+  return {
+    isActive: found.some(({ users }) => users.length > 0),
+    members: {
+      cost_usd: isUnknown ? null : usd(cost),
+      unpriced_tokens,
+      ...tokens,
+      billable_tokens: sum(found.map((one) => one.billable_tokens)),
+      sessions: total('sessions'),
+      user_turns: total('user_turns'),
+      tool_calls: total('tool_calls'),
+      autonomy_ratio: ratio(total('tool_calls'), total('user_turns')),
+      files: total('files'),
+      commits: total('commits'),
+      pull_requests: total('pull_requests'),
+      active_users: distinct(found.flatMap(({ users }) => users)).length,
+      active_days: found.filter(({ users }) => users.length > 0).length,
+    },
+  };
+}
+
+/** The first and the last day of a row. */
+function periodOf(day: string, { from, to, interval }: Request): { start: string; end: string } {
+  const date = new Date(day);
+  if (interval === 'day') return { start: day, end: day };
+  if (interval === 'week') {
+    const start = daysBefore(day, (date.getUTCDay() + 6) % 7);
+    return { start, end: daysBefore(start, -6) };
+  }
+  if (interval === 'month') {
+    const start = `${day.slice(0, 8)}01`;
+    const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+    return { start, end: daysBefore(new Date(next).toISOString().slice(0, 10), 1) };
+  }
+  return { start: from, end: to };
+}
+
+/** The days that a row is compared with. */
+function daysBeforeRow(
+  start: string,
+  end: string,
+  interval: Interval | undefined,
+): { from: string; to: string } {
+  if (interval === 'day') return { from: daysBefore(start, 28), to: daysBefore(start, 28) };
+  const length = (Date.parse(end) - Date.parse(start)) / 86_400_000 + 1;
+  return { from: daysBefore(start, length), to: daysBefore(start, 1) };
+}
+
+/** All rows of the summary, in their order. The organization has all its days. */
+export function summary(organization: Organization, request: Request) {
+  const { from, to, groupBy, interval, sort, compare, filters = {} } = request;
+  const given = Object.entries(filters) as Condition[];
+  const daysIn = (first: string, last: string) =>
+    organization.days.filter((day) => first <= day && day <= last);
+  const periods = distinct(daysIn(from, to).map((day) => periodOf(day, request).start));
+  const rows = periods.flatMap((start) => {
+    const { end } = periodOf(interval === undefined ? from : start, request);
+    const first = start < from ? from : start;
+    const last = end > to ? to : end;
+    const days = daysIn(first, last);
+    const before = daysBeforeRow(first, last, interval);
+    const daysOfPrevious = compare === undefined ? [] : daysIn(before.from, before.to);
+    const keys =
+      groupBy === undefined
+        ? [null]
+        : distinct(
+            days.flatMap((day) => organization.on(day)).flatMap((event) => groupOf(event, groupBy) ?? []),
+          );
+    return keys.flatMap((key) => {
+      const conditions: Condition[] =
+        groupBy === undefined || key === null ? given : [...given, [groupBy, key]];
+      const { isActive, members } = membersOf(organization, days, conditions);
+      if (!isActive && groupBy !== undefined) return [];
+      const previous = membersOf(organization, daysOfPrevious, conditions).members;
+      return [
+        {
+          start,
+          row: {
+            date: interval === undefined ? null : start,
+            group_key: key,
+            ...members,
+            previous: daysOfPrevious.length === 0 ? null : previous,
+          },
+        },
+      ];
+    });
+  });
+  const [member = 'cost_usd', direction] = (sort ?? 'cost_usd').split(':');
+  const valueIn = ({ row }: (typeof rows)[number]) => Number((row as Record<string, unknown>)[member] ?? -1);
+  return rows
     .sort(
-      (one, other) => other.billable_tokens - one.billable_tokens || byteOrder(one.user_id, other.user_id),
-    );
+      (one, other) =>
+        (sort === undefined ? byteOrder(one.start, other.start) : 0) ||
+        (valueIn(one) - valueIn(other)) * (direction === 'asc' ? 1 : -1) ||
+        byteOrder(one.start, other.start) ||
+        byteOrder(one.row.group_key ?? '', other.row.group_key ?? ''),
+    )
+    .map(({ row }) => row);
 }

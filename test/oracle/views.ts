@@ -1,5 +1,5 @@
 import { usersByAgent } from './agents.js';
-import { isOnCard, type Tokens, tierOf } from './credits.js';
+import { isOnCard, tierOf } from './credits.js';
 import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
@@ -134,9 +134,6 @@ function userModels(organization: Organization): Row[] {
   );
 }
 
-const tokensIn = (tokens: Tokens) =>
-  tokens.input_tokens + tokens.output_tokens + tokens.cache_read_tokens + tokens.cache_write_tokens;
-
 function userCosts(organization: Organization): Row[] {
   return perDay(
     organization,
@@ -150,7 +147,6 @@ function userCosts(organization: Organization): Row[] {
         ...tokens,
         billable_tokens: creditsIn(calls, organization),
         ...costs,
-        unpriced_tokens: costs.cost_usd === null ? tokensIn(tokens) : 0,
       };
     },
   );
@@ -161,8 +157,18 @@ function callCosts({ events, prices }: Organization): Row[] {
     const { day, event_id, occurred_at, user_id, session_id } = event;
     const tokens = { ...tokensOf([event]), cache_write_1h_tokens: longWritesOf([event]) };
     const model_id = event.text('model') ?? '';
-    const { cost_usd } = costsOf(tokens, model_id, day, prices);
-    return { day, event_id, occurred_at, user_id, session_id, model_id, ...tokens, cost_usd };
+    const { cost_usd, unpriced_tokens } = costsOf(tokens, model_id, day, prices);
+    return {
+      day,
+      event_id,
+      occurred_at,
+      user_id,
+      session_id,
+      model_id,
+      ...tokens,
+      cost_usd,
+      unpriced_tokens,
+    };
   });
 }
 

@@ -1,0 +1,117 @@
+-- One row is one model that was used in one part of a session on one day, with its tokens and the standard credits that they cost.
+-- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id).
+-- Looks back: 0 days.
+WITH
+usage AS (
+  SELECT
+    org_id,
+    day,
+    user_id,
+    session_id,
+    coalesce(agent, '') AS agent,
+    coalesce(client, '') AS client,
+    coalesce(repo, '') AS repo,
+    model_id,
+    count(*) AS calls,
+    sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens,
+    sum(cache_write_1h_tokens) AS cache_write_1h_tokens
+  FROM model_usage
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day,
+    user_id,
+    session_id,
+    coalesce(agent, ''),
+    coalesce(client, ''),
+    coalesce(repo, ''),
+    model_id
+),
+-- The tokens of each part with those of the parts before it by agent, client, repository and session.
+part_usage AS (
+  SELECT
+    *,
+    sum(input_tokens + output_tokens) OVER so_far AS tokens_so_far,
+    sum(cache_write_tokens) OVER so_far AS cache_write_tokens_so_far,
+    sum(cache_read_tokens) OVER so_far AS cache_read_tokens_so_far
+  FROM usage
+  WINDOW so_far AS (
+    PARTITION BY org_id, day, user_id, model_id
+    ORDER BY agent, client, repo, session_id
+    ROWS UNBOUNDED PRECEDING
+  )
+),
+-- A model has the rates of the longest listed id that its name begins with: its own id is the longest, the default's empty id the
+-- shortest. Of the dated entries it has the newest that is valid on the day, else the first.
+model_day AS (
+  SELECT DISTINCT
+    day,
+    model_id
+  FROM usage
+),
+model_rates AS (
+  SELECT
+    model_day.day AS day,
+    model_day.model_id AS model_id,
+    rates.model_id AS rates_id,
+    rates.model_tier AS model_tier,
+    rates.multiplier AS multiplier,
+    rates.cache_read_rate AS cache_read_rate,
+    rates.cache_write_rate AS cache_write_rate
+  FROM model_day
+  JOIN rates
+    ON left(model_day.model_id, length(rates.model_id)) = rates.model_id
+  QUALIFY row_number() OVER (
+    PARTITION BY model_day.day, model_day.model_id
+    ORDER BY
+      length(rates.model_id) DESC,
+      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC NULLS LAST,
+      rates.valid_from
+  ) = 1
+),
+priced AS (
+  SELECT
+    part_usage.*,
+    coalesce(model_rates.model_tier, 'standard') AS model_tier,
+    CASE WHEN coalesce(model_rates.rates_id, '') = '' THEN 0 ELSE 1 END AS is_on_rate_card,
+    credits(
+      coalesce(model_rates.multiplier, 1.0),
+      part_usage.tokens_so_far,
+      coalesce(model_rates.cache_write_rate, 1.0),
+      part_usage.cache_write_tokens_so_far,
+      coalesce(model_rates.cache_read_rate, 0.1),
+      part_usage.cache_read_tokens_so_far
+    ) AS credits_so_far
+  FROM part_usage
+  LEFT JOIN model_rates
+    ON model_rates.day = part_usage.day
+    AND model_rates.model_id = part_usage.model_id
+)
+SELECT
+  CAST(org_id AS VARCHAR) AS org_id,
+  CAST(day AS DATE) AS day,
+  CAST(user_id AS VARCHAR) AS user_id,
+  CAST(session_id AS VARCHAR) AS session_id,
+  CAST(agent AS VARCHAR) AS agent,
+  CAST(client AS VARCHAR) AS client,
+  CAST(repo AS VARCHAR) AS repo,
+  CAST(model_id AS VARCHAR) AS model_id,
+  CAST(model_tier AS VARCHAR) AS model_tier,
+  CAST(is_on_rate_card AS BIGINT) AS is_on_rate_card,
+  CAST(calls AS BIGINT) AS calls,
+  CAST(input_tokens AS BIGINT) AS input_tokens,
+  CAST(output_tokens AS BIGINT) AS output_tokens,
+  CAST(cache_read_tokens AS BIGINT) AS cache_read_tokens,
+  CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
+  CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
+  -- Rounded for the user and model, so that every breakdown adds up exactly: a part has what it adds to the parts before it.
+  CAST(
+    credits_so_far - lag(credits_so_far, 1, CAST(0 AS BIGINT)) OVER (
+      PARTITION BY org_id, day, user_id, model_id
+      ORDER BY agent, client, repo, session_id
+    ) AS BIGINT
+  ) AS billable_tokens
+FROM priced

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
+import type { Parameters } from '../store/store.js';
+import { shapesOf } from './answer-shape.js';
+
+export const INTERVALS = ['day', 'week', 'month'] as const;
+
+/** How many rows a page has, and at most. */
+export const TOTALS_LIMIT = 100;
+const LIMIT = 1000;
+
+const A_LIMIT = `must be an integer from 1 to ${LIMIT}`;
+const A_CURSOR = 'must be next_cursor of the previous page';
+
+/** The numeric members of the summary: its rows can be sorted by each. */
+const NUMBERS = shapesOf('summary')
+  .map(({ name }) => name)
+  .filter((name) => !['date', 'group_key', 'previous'].includes(name));
+
+/** A filter by one value. */
+function filter(description: string, example: string) {
+  const sentence = 'must be a text of 1 to 4096 characters';
+  return z
+    .string(sentence)
+    .regex(/^[^\0]{1,4096}$/, sentence)
+    .meta({ description, examples: [example] })
+    .optional();
+}
+
+/** The filters of the summary and of costs. */
+export const Filters = {
+  user_id: filter('only this user', 'ada'),
+  model: filter(
+    'only the tokens and cost of this model; for all else the sessions with it',
+    'claude-sonnet-4-5',
+  ),
+  agent: filter('only events of this agent; (none) for events that name none', 'claude-code'),
+  repo: filter(
+    'only events in this repository; (none) for events that name none',
+    'https://github.com/acme/web',
+  ),
+  client: filter('only events on this client; (none) for events that name none', 'terminal-ui'),
+  tool: filter('only calls of this tool; for all else the sessions with one', 'Edit'),
+  mcp_server: filter('only calls of tools of this MCP server; for all else the sessions with one', 'github'),
+};
+
+/** The parameters that the summary and costs share, besides their groups. */
+export const TotalsQuery = {
+  ...Filters,
+  limit: z
+    .string(A_LIMIT)
+    .regex(/^([1-9]\d{0,2}|1000)$/, A_LIMIT)
+    .meta({
+      // A query string has only texts; this one is a number.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum: LIMIT,
+      default: TOTALS_LIMIT,
+      description: 'rows per page',
+      examples: [50],
+    })
+    .optional(),
+  cursor: z
+    .string(A_CURSOR)
+    .max(8192, A_CURSOR)
+    .refine((text) => placeOf(text) !== undefined, A_CURSOR)
+    .meta({
+      description: 'next_cursor of the previous page',
+      examples: [cursorOf('2026-06-01 -12.75 2026-06-01 ada')],
+    })
+    .optional(),
+};
+
+/** The parameters of the summary alone. */
+export const SummaryQuery = {
+  interval: z
+    .enum(INTERVALS, `must be ${INTERVALS.join(', ')} or absent`)
+    .meta({ description: 'one row per day, ISO week or month and group', examples: ['week'] })
+    .optional(),
+  sort: z
+    .enum(
+      NUMBERS.flatMap((name) => [name, `${name}:asc`]),
+      `must be a numeric member of the rows, such as cost_usd, or one with :asc behind it, such as cost_usd:asc`,
+    )
+    .meta({
+      description:
+        'the member to sort by, descending unless :asc is behind it; without it rows come by date, then by cost_usd descending',
+      examples: ['sessions'],
+    })
+    .optional(),
+  compare: z
+    .enum(['previous'], 'must be previous or absent')
+    .meta({
+      description:
+        'also the same members of as many days before; for a row of a day, of the same weekday four weeks before',
+      examples: ['previous'],
+    })
+    .optional(),
+};
+
+/** What the summary and costs can be asked for besides the range, the groups and the page, as it crosses to another process. */
+export const Totals = z.strictObject({ ...SummaryQuery, ...Filters });
+export type Totals = z.infer<typeof Totals>;
+
+/** Parts a query into what is asked for and the rest. */
+export function totalsOf(query: Totals): Totals {
+  const { interval, sort, compare, user_id, model, agent, repo, client, tool, mcp_server } = query;
+  return { interval, sort, compare, user_id, model, agent, repo, client, tool, mcp_server };
+}
+
+/** The range, the groups and the page of a request. */
+interface TotalsRequest {
+  readonly from: Day;
+  readonly to: Day;
+  readonly groupBy?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** Which row a page begins behind. */
+interface Place {
+  readonly after_day: Day;
+  readonly after_value: string;
+  readonly after_period: Day;
+  readonly after_key: string;
+}
+
+const PLACE = /^(\d{4}-\d\d-\d\d) (-?\d{1,26}(?:\.\d{1,12})?) (\d{4}-\d\d-\d\d) ([\s\S]*)$/;
+
+function placeOf(cursor: string): Place | undefined {
+  const [, day, value, period, key] = PLACE.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (day === undefined || value === undefined || period === undefined || key === undefined) return undefined;
+  return isDay(day) && isDay(period)
+    ? { after_day: day, after_value: value, after_period: period, after_key: key }
+    : undefined;
+}
+
+/** The cursor of a page that begins behind a place, as the SQL writes it. */
+export function cursorOf(place: string): string {
+  return Buffer.from(place).toString('base64url');
+}
+
+/** The first day that is read: with a comparison also days before the range. */
+export function earliestOf(from: Day, to: Day, compare: Totals['compare']): Day {
+  if (compare === undefined) return from;
+  const days = (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
+  // A row of a month or less is compared with as many days before it, or with a day four weeks before.
+  return addDays(from, -Math.max(days, 31));
+}
+
+/** A filter's value as the day tables have it: nothing is the empty text. */
+function named(value: string | undefined): string | null {
+  return value === '(none)' ? '' : (value ?? null);
+}
+
+/** The parameters of sql/report/summary.sql and costs.sql. Without a limit all rows are on one page. */
+export function parametersOf(
+  { from, to, groupBy: group_by, limit, cursor }: TotalsRequest,
+  totals: Totals,
+): Parameters {
+  const { interval, sort = 'cost_usd', compare } = totals;
+  const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
+  const isGrouped = (...groups: string[]) => group_by !== undefined && groups.includes(group_by);
+  const hasModel = isGrouped('model') || model !== undefined;
+  const hasCall = isGrouped('tool', 'mcp_server') || tool !== undefined || mcp_server !== undefined;
+  const hasParts = isGrouped('client', 'repo') || client !== undefined || repo !== undefined;
+  const hasAgent = isGrouped('agent') || agent !== undefined;
+  const [member, direction] = sort.split(':');
+  const place = cursor === undefined ? undefined : placeOf(cursor);
+  return {
+    earliest: { day: earliestOf(from, to, compare) },
+    group_by: group_by ?? 'none',
+    period: interval ?? 'none',
+    compare: compare ?? 'none',
+    sort: member ?? '',
+    direction: direction ?? 'desc',
+    is_by_date: totals.sort === undefined ? 1 : 0,
+    detail: hasModel || hasCall || hasParts ? 'sessions' : hasAgent ? 'agents' : 'users',
+    has_model: hasModel ? 1 : 0,
+    has_call: hasCall ? 1 : 0,
+    user_id: user_id ?? null,
+    model: model ?? null,
+    agent: named(agent),
+    repo: named(repo),
+    client: named(client),
+    tool: tool ?? null,
+    mcp_server: mcp_server ?? null,
+    limit: limit ?? Number.MAX_SAFE_INTEGER - 1,
+    after_day: place === undefined ? null : { day: place.after_day },
+    after_value: place?.after_value ?? null,
+    after_period: place === undefined ? null : { day: place.after_period },
+    after_key: place?.after_key ?? null,
+  };
+}

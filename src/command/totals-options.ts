@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { type Answer, isTotals } from '../api/answer-names.js';
+import type { Totals } from '../api/totals-query.js';
+import { UsageError } from '../exit.js';
+
+/** The options of `report` for the summary and costs. */
+export interface TotalsOptions {
+  readonly limit?: number;
+  readonly interval?: string;
+  readonly sort?: string;
+  readonly compare?: string;
+  readonly user?: string;
+  readonly model?: string;
+  readonly agent?: string;
+  readonly repo?: string;
+  readonly client?: string;
+  readonly tool?: string;
+  readonly mcpServer?: string;
+}
+
+/** Adds these options to a command. */
+export function withTotals(command: Command): Command {
+  return command
+    .option('--interval <interval>', 'day, week or month: one row for each (summary)')
+    .option('--sort <member>', 'a number to sort by, such as sessions or cost_usd:asc (summary)')
+    .option('--compare <range>', 'previous: also the numbers of as many days before (summary)')
+    .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
+    .option('--user <user>', 'only this user (summary, costs; likewise the next six)')
+    .option('--model <model>', 'only this model')
+    .option('--agent <agent>', 'only this agent')
+    .option('--repo <repo>', 'only this repository')
+    .option('--client <client>', 'only this client')
+    .option('--tool <tool>', 'only this tool')
+    .option('--mcp-server <server>', 'only this MCP server');
+}
+
+/** A number of rows. Throws a UsageError for anything else. */
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`--limit must be a positive integer, not "${text}".`);
+}
+
+/** What is asked of the summary and of costs. Throws a UsageError for what an answer doesn't take. */
+export async function askedTotals(answer: Answer, options: TotalsOptions): Promise<Totals | undefined> {
+  const { interval, sort, compare, user: user_id, model, agent, repo, client, tool } = options;
+  const ofSummary = { interval, sort, compare };
+  const filters = { user_id, model, agent, repo, client, tool, mcp_server: options.mcpServer };
+  const isGiven = (values: object) => Object.values(values).some((value) => value !== undefined);
+  if (!isTotals(answer)) {
+    if (isGiven({ ...ofSummary, ...filters, limit: options.limit }))
+      throw new UsageError(`${answer} takes no filter, --sort or --limit: only summary and costs do.`);
+    return undefined;
+  }
+  if (answer !== 'summary' && isGiven(ofSummary))
+    throw new UsageError(`${answer} takes no --interval, --sort or --compare: only summary does.`);
+  const { Totals } = await import('../api/totals-query.js');
+  const { data, error } = Totals.safeParse({ ...ofSummary, ...filters });
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return data;
+  const option = String(issue.path[0]).replace('_id', '').replaceAll('_', '-');
+  throw new UsageError(`--${option} ${issue.message}.`);
+}

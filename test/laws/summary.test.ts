@@ -1,0 +1,114 @@
+import { describe, onTestFinished, test } from 'vitest';
+import { report } from '../../src/api/answer-rows.js';
+import type { Day } from '../../src/day.js';
+import type { SentEvent } from '../oracle/event.js';
+import { NOW, organization } from '../oracle/generate.js';
+import { Organization } from '../oracle/organization.js';
+import { GROUPS, type Group, groupOf, type Request, summary } from '../oracle/summary.js';
+import { STORES } from '../stores.js';
+import type { World } from '../world.js';
+import { buildAtOnce, CIRCUMSTANCES, hold, PRICE_LIST, RATE_CARD, sendAll } from './law.js';
+import { ORGANIZATIONS } from './settings.js';
+
+/** Fewer than of other laws: of each there are 32 questions, which take ClickHouse a minute. */
+const TRIED = Math.ceil(ORGANIZATIONS / 10);
+const TIMEOUT_MS = 120_000 + TRIED * 120_000;
+
+const INTERVALS = [undefined, 'day', 'week', 'month'] as const;
+const SORTS = [undefined, 'sessions', 'tool_calls:asc', 'autonomy_ratio', 'cost_usd:asc', 'active_days'];
+/** Ranges that begin and end within weeks and months, and one with everything. */
+const RANGES: [string, string][] = [
+  ['2026-04-01', '2026-06-09'],
+  ['2026-05-12', '2026-06-09'],
+  ['2026-06-03', '2026-06-08'],
+];
+
+/** A member of a list, chosen by a number: the same each time. */
+function pick<T>(list: readonly T[], seed: number): T | undefined {
+  return list[Math.floor(Math.abs(Math.sin(seed) * 1e6)) % Math.max(1, list.length)];
+}
+
+/** Up to three filters by values that the organization has. */
+function filtersOf({ events }: Organization, seed: number): Partial<Record<Group, string>> {
+  const chosen = [0, 1, 2].flatMap((place) =>
+    pick([true, false], seed + place) ? [pick(GROUPS, seed * 3 + place) as Group] : [],
+  );
+  return Object.fromEntries(
+    chosen.flatMap((group) => {
+      const values = events.flatMap((event) => groupOf(event, group) ?? []);
+      const value = pick(values, seed + 7);
+      return typeof value === 'string' ? [[group, value]] : [];
+    }),
+  );
+}
+
+/** One request for each group and interval; ranges, orders, filters and comparisons change from one to the next. */
+function requestsOf(organization: Organization, place: number): Request[] {
+  return [undefined, ...GROUPS].flatMap((groupBy, group) =>
+    INTERVALS.map((interval, index) => {
+      const seed = place * 32 + group * 4 + index + 1;
+      const [from, to] = pick(RANGES, seed) as [string, string];
+      const filters = pick([true, false, false], seed + 5) ? filtersOf(organization, seed) : {};
+      const compare = pick([undefined, 'previous'] as const, seed + 11);
+      return { from, to, groupBy, interval, filters, compare, sort: pick(SORTS, seed + 13) };
+    }),
+  );
+}
+
+/** All rows that a request gives, some on each page. */
+async function rowsOf({ store }: World, orgId: string, request: Request, limit: number): Promise<unknown[]> {
+  const { from, to, groupBy, filters, ...totals } = request;
+  const { user: user_id, ...others } = filters ?? {};
+  const rows: unknown[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data, page } = await report(store, 'summary', {
+      ...{ orgId, from: from as Day, to: to as Day, groupBy, limit, cursor },
+      totals: { ...totals, ...others, user_id },
+    });
+    rows.push(...data);
+    if (page?.next_cursor == null) return rows;
+    cursor = page.next_cursor;
+  }
+}
+
+function faultOf(
+  request: Request,
+  actual: readonly unknown[],
+  expected: readonly unknown[],
+): string | undefined {
+  for (let row = 0; row < Math.max(actual.length, expected.length); row += 1) {
+    const one = JSON.stringify(actual[row]);
+    const other = JSON.stringify(expected[row]);
+    if (one !== other)
+      return `${JSON.stringify(request)}, row ${row} of ${expected.length}:\n  is        ${one}\n  should be ${other}`;
+  }
+  return undefined;
+}
+
+describe.each(STORES)('laws of the summary, $name', ({ open }) => {
+  test('for every group and interval it is that of the second computation', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const world = await open(RATE_CARD, onTestFinished, PRICE_LIST);
+    world.now = NOW;
+    let place = 0;
+    await hold(organization, TRIED, async (organizations: readonly SentEvent[][]) => {
+      const ids = await sendAll(world, organizations);
+      await buildAtOnce(world);
+      const faults: (string | undefined)[] = [];
+      for (const [index, orgId] of ids.entries()) {
+        const all = new Organization(organizations[index] ?? [], CIRCUMSTANCES);
+        let fault: string | undefined;
+        for (const [asked, request] of requestsOf(all, organizations.length > 1 ? index : place).entries()) {
+          const expected = summary(all, request);
+          // On one page or on three.
+          const limit = pick([1000, Math.ceil((expected.length + 1) / 3)], asked) ?? 1000;
+          fault ??= faultOf(request, await rowsOf(world, orgId, request, limit), expected);
+        }
+        if (fault !== undefined && organizations.length > 1) place = index;
+        faults.push(fault);
+      }
+      return faults;
+    });
+  });
+});
