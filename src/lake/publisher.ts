@@ -40,6 +40,9 @@ const ORGANIZATIONS_AT_ONCE = 250;
 /** How many files are synced at once. */
 const FILES_AT_ONCE = 8;
 
+/** How many tables are written at once: small rows of many organizations keep one core busy. */
+const TABLES_AT_ONCE = 2;
+
 /** The folder of replaced rows, in a table's folder. */
 const HISTORY = '_history';
 
@@ -59,12 +62,16 @@ export interface Publication {
 }
 
 /** Does work for each of many, some at once. */
-async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+async function each<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<unknown>,
+  atOnce = FILES_AT_ONCE,
+): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {
     for (let next = iterator.next(); next.done !== true; next = iterator.next()) await work(next.value);
   };
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** Writes the files of the lake. */
@@ -175,7 +182,7 @@ export class Publisher {
     at: number,
   ): Promise<Map<NewFile, WrittenFile>> {
     const written = new Map<NewFile, WrittenFile>();
-    for (const table of LAKE_TABLES) {
+    const write = async (table: LakeTable) => {
       const plans = works.flatMap(({ tables }) => tables.filter((plan) => plan.table === table));
       const files = plans.flatMap(({ files, newHistory }) => [
         ...files,
@@ -183,7 +190,8 @@ export class Publisher {
       ]);
       const found = await this.staging.write(store, this.lake, table, files, at);
       for (const [file, one] of found) written.set(file, one);
-    }
+    };
+    await each(LAKE_TABLES, write, TABLES_AT_ONCE);
     await each(written.values(), ({ path }) => sync(path));
     return written;
   }
