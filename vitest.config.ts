@@ -20,6 +20,7 @@ const PROGRAM = [
   'test/shell.test.ts',
   'test/sql.test.ts',
   'test/terminal.test.ts',
+  'test/words.test.ts',
 ];
 
 /** What a killed process leaves in ClickHouse. */

@@ -558,7 +558,7 @@ test('no text of prompts, answers, files and outputs is stored', async () => {
   const { accepted } = await world.ingest([file], { source: CLAUDE_CODE, userId: 'ada' });
   expect(accepted).toBe(16);
   await world.build();
-  await expectNoText(world, [...REPLIES, ...SUB_AGENT]);
+  await expectNoText(world, [...REPLIES, ...SUB_AGENT], ['/home/ada/new.md']);
 });
 
 const REAL = samples('transcripts/claude-code') ?? '';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import type { World } from './world.js';
@@ -9,21 +9,56 @@ const SHORTEST = 12;
 const LONGEST = 40;
 
 /** Members that hold what people and agents wrote, what files hold and what commands print. Names of members are no text. */
-const TEXT_MEMBERS =
-  /^(text|message|content|contents|output|aggregated_output|stdout|stderr|arguments|input|args|result|results|reasoning|summary|prompt|thinking|unified_diff|diff|patch|old_string|new_string|oldString|newString|snapshot|last_agent_message|base_instructions|instructions|error|returnDisplay|resultDisplay|preview|title|body)$/i;
+const TEXT_MEMBERS = new Set(
+  `
+    text message content contents summary prompt prompt_text lastPrompt expanded_text transformedContent userMessage
+    assistant_message last_agent_message last_assistant_message thinking reasoning title aiTitle plan planContent description
+    intentionSummary
+    instructions base_instructions developer_instructions system_prompt systemPrompt systemPayload
+    input tool_input arguments args cmd query queries
+    output aggregated_output tool_output fullOutput stdout stderr result results toolUseResult tool_response returnDisplay
+    resultDisplay resultPreview preview body error error_message hookErrors
+    diff unified_diff patch old_string new_string oldString newString addedLines addedBlocks snippet snapshot
+  `
+    .toLowerCase()
+    .trim()
+    .split(/\s+/),
+);
+
+/** The texts that JSON documents hold: those of people, agents and files, and all others with the names of members. */
+export interface Texts {
+  readonly text: string[];
+  readonly other: string[];
+}
+
+/** Something that the program keeps or says, and what to call the place. */
+export interface Kept {
+  readonly where: string;
+  readonly what: string;
+}
+
+/** A piece of a text, and the first place where it was found. */
+export interface Found {
+  readonly where: string;
+  readonly piece: string;
+}
+
+/** Whether a member names something that events have: a tool, its call, a file. */
+export type IsName = (member: string, value: string) => boolean;
 
 /** The texts of a JSON value: those in members of text, and all others with the names of members. */
-function sort(value: unknown, isText: boolean, into: { text: string[]; other: string[] }): void {
+function sort(value: unknown, isText: boolean, into: Texts, isName: IsName): void {
   if (typeof value === 'string') {
     (isText ? into.text : into.other).push(value);
   } else if (Array.isArray(value)) {
-    for (const element of value) sort(element, isText, into);
+    for (const element of value) sort(element, isText, into, isName);
   } else if (value !== null && typeof value === 'object') {
     for (const [name, member] of Object.entries(value)) {
       into.other.push(name);
       // A message that is an object has more than its text.
       const isEnvelope = name === 'message' && typeof member === 'object';
-      sort(member, isText || (!isEnvelope && TEXT_MEMBERS.test(name)), into);
+      const isContent = isText || (!isEnvelope && TEXT_MEMBERS.has(name.toLowerCase()));
+      sort(member, isContent && !(typeof member === 'string' && isName(name, member)), into, isName);
     }
   }
 }
@@ -35,25 +70,28 @@ function piecesOf(text: string): string[] {
 }
 
 /** Everything that a world has stored: rows of all tables, and the bytes of all files in its data folder. */
-async function storedBy(world: World): Promise<string[]> {
+async function storedBy(world: World): Promise<Kept[]> {
   const tables = await world.store.select(
     "SELECT DISTINCT table_name FROM information_schema.tables WHERE lower(table_schema) NOT IN ('information_schema', 'pg_catalog', 'system')",
   );
-  const stored: string[] = [];
+  const stored: Kept[] = [];
   for (const { table_name } of tables)
     for (const row of await world.store.select(`SELECT * FROM "${table_name}"`))
-      stored.push(Object.values(row).join('\n'));
-  for (const entry of readdirSync(world.config.data, { recursive: true, withFileTypes: true }))
-    if (entry.isFile()) stored.push(readFileSync(join(entry.parentPath, entry.name), 'latin1'));
-  return stored;
+      stored.push({ where: String(table_name), what: Object.values(row).join('\n') });
+  return [...stored, ...bytesBelow(world.config.data)];
+}
+
+/** The bytes of all files below a folder. */
+export function bytesBelow(folder: string): Kept[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ where: relative(folder, path), what: readFileSync(path, 'latin1') }));
 }
 
 /** All of the program's SQL, whose words are in every database. */
-function programText(): string[] {
-  const folder = join(PACKAGE_ROOT, 'sql');
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+export function programText(folder = 'sql'): string[] {
+  return bytesBelow(join(PACKAGE_ROOT, folder)).map(({ what }) => what);
 }
 
 /** Texts that can be found quickly: few places of a long text have what the first characters of one of them give. */
@@ -75,13 +113,46 @@ class Pieces {
     return mark;
   }
 
-  foundIn(text: string, found: Set<string>): void {
+  /** Those that a text has. */
+  in(text: string): Set<string> {
+    const found = new Set<string>();
     for (let at = 0; at + SHORTEST <= text.length; at += 1) {
       if (this.marks[Pieces.markOf(text, at)] === 0) continue;
       for (const piece of this.beginnings.get(text.slice(at, at + SHORTEST)) ?? [])
         if (text.startsWith(piece, at)) found.add(piece);
     }
+    return found;
   }
+}
+
+/** The texts of JSON documents. No member below one of text is a name unless `isName` says so. */
+export function textsIn(documents: Iterable<unknown>, isName: IsName = () => false): Texts {
+  const sorted: Texts = { text: [], other: [] };
+  for (const document of documents) sort(document, false, sorted, isName);
+  return sorted;
+}
+
+/**
+ * The pieces of texts that are in what was kept. Those that are also elsewhere in the documents
+ * or in the program are left out.
+ */
+export function textFound({ text, other }: Texts, kept: Iterable<Kept>): Found[] {
+  const pieces = new Map<string, string>();
+  for (const piece of text.flatMap(piecesOf)) {
+    pieces.set(piece, piece);
+    pieces.set(Buffer.from(piece).toString('latin1'), piece);
+  }
+  expect(pieces.size).toBeGreaterThan(0);
+  const lookedFor = new Pieces(pieces.keys());
+  const foundAt = new Map<string, string>();
+  for (const { where, what } of kept)
+    for (const form of lookedFor.in(what)) {
+      const piece = pieces.get(form) ?? form;
+      if (!foundAt.has(piece)) foundAt.set(piece, where);
+    }
+  for (const known of [...programText(), ...other])
+    for (const piece of lookedFor.in(known)) foundAt.delete(piece);
+  return [...foundAt].map(([piece, where]) => ({ where, piece }));
 }
 
 /**
@@ -94,15 +165,8 @@ export async function expectNoText(
   documents: readonly unknown[],
   allowed: readonly string[] = [],
 ): Promise<void> {
-  const sorted = { text: [] as string[], other: [...programText(), ...allowed] };
-  for (const document of documents) sort(document, false, sorted);
-  const pieces = new Set(sorted.text.flatMap(piecesOf));
-  expect(pieces.size).toBeGreaterThan(0);
-  const asBytes = [...pieces].map((piece) => Buffer.from(piece).toString('latin1'));
-  const lookedFor = new Pieces(new Set([...pieces, ...asBytes]));
-  const found = new Set<string>();
-  for (const stored of await storedBy(world)) lookedFor.foundIn(stored, found);
+  const { text, other } = textsIn(documents);
   const addresses = await world.store.select('SELECT DISTINCT url FROM events WHERE url IS NOT NULL');
-  const others = [...sorted.other, ...addresses.map(({ url }) => String(url))].join('\n');
-  expect([...found].filter((piece) => !others.includes(piece))).toEqual([]);
+  const known = [...other, ...allowed, ...addresses.map(({ url }) => String(url))];
+  expect(textFound({ text, other: known }, await storedBy(world))).toEqual([]);
 }

@@ -1,16 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { expect } from 'vitest';
-import { placeOf } from '../../src/otlp/allow-list.js';
-import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
-import { ExportMetricsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js';
-import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
 import type { Signal } from '../../src/otlp/telemetry.js';
 import { readSql } from '../../src/store/sql-text.js';
 import { expectNoText } from '../private-text.js';
 import { countsOf, readTruth, sampleFolders, testSamples, usageOf } from '../samples.js';
-import { Receiver, type Recorded, recordedRequests } from './sender.js';
+import { Receiver, recordedRequests, textsOf } from './sender.js';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 
@@ -71,33 +66,6 @@ for (const agent of ['codex', 'gemini-cli', 'qwen-code', 'copilot-cli', 'opencod
 
 /** What a database says without any events. */
 const OWN = `authorization ${readSql('source/functions.sql')}`;
-
-/** A request's texts: those of attributes that aren't on the allow-list and of bodies, and beside them all others. */
-function textsOf({ signal, json, body }: Recorded): object {
-  const document = json ?? decoded(signal, body);
-  const content: string[] = [];
-  const other: string[] = [];
-  const sort = (value: unknown, isContent: boolean): void => {
-    if (typeof value === 'string') (isContent ? content : other).push(value);
-    else if (Array.isArray(value)) for (const one of value) sort(one, isContent);
-    else if (typeof value === 'object' && value !== null) {
-      const { key, ...members } = value as Record<string, unknown>;
-      if (typeof key === 'string') sort(Object.values(members), placeOf(key) < 0);
-      else for (const [name, member] of Object.entries(members)) sort(member, isContent || name === 'body');
-    }
-  };
-  sort(document, false);
-  return { content, other };
-}
-
-function decoded(signal: Signal, body: Uint8Array): unknown {
-  const schema: DescMessage = {
-    logs: ExportLogsServiceRequestSchema,
-    metrics: ExportMetricsServiceRequestSchema,
-    traces: ExportTraceServiceRequestSchema,
-  }[signal];
-  return toJson(schema, fromBinary(schema, body));
-}
 
 const CRIBL = 'otlp/claude-code/JacobPEvans+cc-edge-claude-code-otel/data/samples';
 

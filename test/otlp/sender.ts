@@ -1,10 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import type { FastifyInstance } from 'fastify';
 import { createKey } from '../../src/api/api-keys.js';
 import { buildApp } from '../../src/api/app.js';
 import type { Role } from '../../src/api/roles.js';
+import { placeOf } from '../../src/otlp/allow-list.js';
+import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
+import { ExportMetricsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js';
+import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
 import type { Signal } from '../../src/otlp/telemetry.js';
 import { World } from '../world.js';
 
@@ -83,6 +88,33 @@ export function recordedRequests(folder: string): Recorded[] {
         json,
       };
     });
+}
+
+/** A request's texts: those of attributes that aren't on the allow-list and of bodies, and beside them all others. */
+export function textsOf({ signal, json, body }: Recorded): object {
+  const document = json ?? decoded(signal, body);
+  const content: string[] = [];
+  const other: string[] = [];
+  const sort = (value: unknown, isContent: boolean): void => {
+    if (typeof value === 'string') (isContent ? content : other).push(value);
+    else if (Array.isArray(value)) for (const one of value) sort(one, isContent);
+    else if (typeof value === 'object' && value !== null) {
+      const { key, ...members } = value as Record<string, unknown>;
+      if (typeof key === 'string') sort(Object.values(members), placeOf(key) < 0);
+      else for (const [name, member] of Object.entries(members)) sort(member, isContent || name === 'body');
+    }
+  };
+  sort(document, false);
+  return { content, other };
+}
+
+function decoded(signal: Signal, body: Uint8Array): unknown {
+  const schema: DescMessage = {
+    logs: ExportLogsServiceRequestSchema,
+    metrics: ExportMetricsServiceRequestSchema,
+    traces: ExportTraceServiceRequestSchema,
+  }[signal];
+  return toJson(schema, fromBinary(schema, body));
 }
 
 /** Attributes by name, as a test writes them. */
