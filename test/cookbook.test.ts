@@ -1,15 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Day } from '../src/day.js';
 import { loadDemo } from '../src/demo.js';
+import { Lake } from '../src/lake/data-lake.js';
+import { LAKE_TABLES, tableFolder } from '../src/lake/lake-paths.js';
+import { Shell } from '../src/sql/sql-shell.js';
 import { tablesOf } from '../src/store/clickhouse/clickhouse-schema.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import type { Row, Store, Value } from '../src/store/store.js';
 import { readTables } from '../src/store/tables.js';
 import { expectPage } from './page.js';
-import { ending, World } from './world.js';
+import { ending, storeName, World } from './world.js';
 
 const atEnd = ending();
 
@@ -56,13 +61,18 @@ function table([head = [], ...lines]: readonly (readonly string[])[]): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...lines.map(line)].join('\n');
 }
 
+/** A world that has the sample. */
+async function withSample(world: World): Promise<World> {
+  world.now = Date.parse('2026-07-20T12:00:00.000Z');
+  await loadDemo(world.store, RANGE.from, world.clock);
+  return world;
+}
+
 let sample: World;
 const answers = new Map<string, string[][]>();
 
 beforeAll(async () => {
-  sample = await World.create({}, atEnd);
-  sample.now = Date.parse('2026-07-20T12:00:00.000Z');
-  await loadDemo(sample.store, RANGE.from, sample.clock);
+  sample = await withSample(await World.create({}, atEnd));
   for (const { name, sql } of questions)
     answers.set(name, [columnsOf(sql), ...(await answer(sample.store, sql))]);
 });
@@ -84,6 +94,40 @@ test.each(questions)('$name: $title', ({ name }) => {
   }
   expect(actual).toBe(readFileSync(path, 'utf8'));
 });
+
+test('the lake answers the same, in the terminal and in ClickHouse', async () => {
+  const world = await withSample(await World.create({}, undefined, undefined, 'DuckDB'));
+  const lake = new Lake(world.config, world.clock);
+  await lake.repair(world.store);
+  await lake.close();
+  const { store } = await World.create({}, undefined, undefined, storeName());
+  // ClickHouse reads files below the folder in which it runs.
+  const here = process.cwd();
+  onTestFinished(() => process.chdir(here));
+  process.chdir('/');
+  if (storeName() === 'ClickHouse')
+    for (const table of LAKE_TABLES) {
+      const folder = tableFolder(lake.folder, 'demo', table);
+      const rows = existsSync(folder) ? `deltaLakeLocal('${folder}')` : `${table}_rows WHERE 1 = 0`;
+      await store.run([{ sql: `CREATE OR REPLACE VIEW ${table} AS SELECT * FROM ${rows}` }]);
+    }
+  for (const { name, sql } of questions) {
+    const inLake =
+      storeName() === 'ClickHouse'
+        ? csv([columnsOf(sql), ...(await answer(store, sql))])
+        : await saidInTerminal(world, sql);
+    expect(inLake, name).toBe(readFileSync(join(ANSWERS, `${name}.csv`), 'utf8'));
+  }
+});
+
+/** What `daybook sql` prints as CSV. */
+async function saidInTerminal({ config }: World, sql: string): Promise<string> {
+  const out = new PassThrough();
+  const said = text(out);
+  const shell = await Shell.open(config, { format: 'csv', isWriting: false, parameters: RANGE }, out);
+  await shell.run(sql).finally(() => out.end());
+  return (await said).replaceAll('\r\n', '\n');
+}
 
 test('every answer is one to a question', () => {
   expect(readdirSync(ANSWERS).sort()).toEqual(questions.map(({ name }) => `${name}.csv`));
