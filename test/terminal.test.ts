@@ -129,6 +129,8 @@ describe('daybook report', () => {
     expect(none.stderr).toMatch(
       /^acme has no events from 2026-05-01 to 2026-05-31: its \d+ days with events are between 2026-01-28 and 2026-04-18\.\n$/,
     );
+    const byRepo = await run('summary', '--group-by', 'repo');
+    expect(byRepo.stdout).toMatch(/\ngroup_key .*\n\(none\) /);
     expect(await run('users', '--org', 'acne')).toEqual({
       code: 2,
       stdout: '',

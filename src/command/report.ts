@@ -87,8 +87,13 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   const { shownFirst } = await import('../api/shown-columns.js');
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
-  print(table(rows, { width, first: shownFirst(file), rest: '--wide shows all' }));
+  print(table(rows.map(named), { width, first: shownFirst(file), rest: '--wide shows all' }));
   if (isTotals(answer)) print(faint(ABOUT_COSTS));
+}
+
+/** A row for people: the group of events that name none has the word that filters take for it. */
+function named(row: Report['rows'][number]): Report['rows'][number] {
+  return row.group_key === '' ? { ...row, group_key: '(none)' } : row;
 }
 
 /** Stands below tables with dollars and credits. */
