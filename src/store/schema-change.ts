@@ -30,8 +30,8 @@ export interface Defined {
   readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
   /** Runs statements that make functions, tables or views. */
   readonly define: (text: string) => Promise<unknown>;
-  /** The names of a table's columns; none where there is no such table. */
-  readonly columns: (table: string) => Promise<string[]>;
+  /** Which columns tables have now; none where there is no such table. */
+  readonly columns: () => Promise<(table: string) => readonly string[]>;
   /**
    * Makes a table anew. A day table begins with the rows of a table that has these columns, mostly its own old ones, which are served
    * until their days are built again.
@@ -46,7 +46,7 @@ export async function newestChange({
   columns,
   select,
 }: Pick<Defined, 'columns' | 'select'>): Promise<number> {
-  if ((await columns('changes')).length === 0) return 0;
+  if ((await columns())('changes').length === 0) return 0;
   const [applied] = await select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   return Number(applied?.newest);
 }
@@ -91,10 +91,15 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
   if (facts.get('schema') !== definitions.schema) {
     await define(definitions.functions);
     for (const { text } of definitions.ownTables) await define(text);
+    const there = await database.columns();
+    const made = new Map<string, string[]>();
     for (const table of oldTables(database, facts)) {
-      const own = await database.columns(table.name);
-      const from = own.length > 0 ? table.name : (BEGINNINGS[table.name] ?? table.name);
-      await database.renew(table, from, await database.columns(from));
+      const from = there(table.name).length > 0 ? table.name : (BEGINNINGS[table.name] ?? table.name);
+      await database.renew(table, from, made.get(from) ?? there(from));
+      made.set(
+        table.name,
+        columnsOf(table.text).map(({ name }) => name),
+      );
       if (table.name === 'trailing_days')
         await run(`INSERT INTO trailing_days VALUES ${Array.from({ length: 30 }, (_, day) => `(${day})`)}`);
       renewed.add(table.name);
@@ -109,11 +114,11 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
   }
   // Last: whoever is cut off before it begins again with the tables.
   present.set('schema', definitions.schema);
-  for (const [name, value] of present) {
-    if (facts.get(name) === value) continue;
-    if (facts.has(name)) await run('DELETE FROM facts WHERE name = $name', { name });
-    await run('INSERT INTO facts SELECT $name, $value', { name, value });
-  }
+  const changed = [...present].filter(([name, value]) => facts.get(name) !== value);
+  const old = changed.filter(([name]) => facts.has(name)).map(([name]) => quote(name));
+  if (old.length > 0) await run(`DELETE FROM facts WHERE name IN (${old})`);
+  const rows = changed.map(([name, value]) => `(${quote(name)}, ${quote(value)})`);
+  if (rows.length > 0) await run(`INSERT INTO facts VALUES ${rows}`);
 }
 
 /**
@@ -164,9 +169,12 @@ export function definedIn(session: Session): Defined {
     select: (sql) => session.select(sql),
     run,
     define: run,
-    columns: async (table) => {
-      const sql = 'SELECT column_name FROM duckdb_columns() WHERE NOT internal AND table_name = $table';
-      return (await session.select(sql, { table })).map(({ column_name }) => String(column_name));
+    columns: async () => {
+      const rows = await session.select(
+        'SELECT table_name, list(column_name) AS names FROM duckdb_columns() WHERE NOT internal GROUP BY table_name',
+      );
+      const names = new Map(rows.map((row) => [row.table_name, row.names as string[]]));
+      return (table) => names.get(table) ?? [];
     },
     renew: async ({ name, text }, from, old) => {
       const source = from === name ? `old_${name}` : from;

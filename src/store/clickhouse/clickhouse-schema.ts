@@ -110,9 +110,12 @@ export function definedIn(session: ClickHouseSession): Defined {
     select: (sql) => session.select(sql),
     run,
     define: (text) => session.define(text),
-    columns: async (table) => {
-      const sql = 'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = $table';
-      return (await session.select(sql, { table: rowsOf(table) })).map(({ name }) => String(name));
+    columns: async () => {
+      const rows = await session.select(
+        'SELECT table AS table_name, groupArray(name) AS names FROM system.columns WHERE database = currentDatabase() GROUP BY table',
+      );
+      const names = new Map(rows.map((row) => [row.table_name, row.names as unknown as string[]]));
+      return (table) => names.get(rowsOf(table)) ?? [];
     },
     renew: async ({ name, text }, from, old) => {
       const table = rowsOf(name);
