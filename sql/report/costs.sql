@@ -4,92 +4,9 @@
 -- Filters and groups are those of the summary: every event has a user, an agent, a client and a repository, so these choose events. A model
 -- chooses its own tokens; a tool and an MCP server choose the sessions in which they are called on that day.
 --
--- $detail says which tables are read. They give the same numbers, and the less detailed ones have fewer rows.
+-- usage is the file usage_of_*.sql that reads the fewest rows for the filters and groups: all give the same numbers.
 -- Grain: (day, group_key, unpriced_model). It returns the page behind the cursor ($after_...).
 WITH
-calling_session AS MATERIALIZED (
-  SELECT DISTINCT
-    day,
-    user_id,
-    session_id,
-    CASE $group_by WHEN 'tool' THEN tool_key WHEN 'mcp_server' THEN server_key ELSE '' END AS found_by
-  FROM session_tools
-  WHERE $has_call = 1
-    AND org_id = $org_id
-    AND day BETWEEN $from AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($tool IS NULL OR tool_key = $tool)
-    AND ($mcp_server IS NULL OR server_key = $mcp_server)
-    AND ($group_by <> 'mcp_server' OR server_key <> '')
-),
-usage AS (
-  SELECT
-    day,
-    CASE $group_by WHEN 'user' THEN user_id WHEN 'agent' THEN agent WHEN 'model' THEN model_id ELSE '' END AS group_key,
-    model_id,
-    calls,
-    input_tokens,
-    output_tokens,
-    cache_read_tokens,
-    cache_write_tokens,
-    cache_write_1h_tokens,
-    billable_tokens
-  FROM user_models
-  WHERE $detail <> 'sessions'
-    AND org_id = $org_id
-    AND day BETWEEN $from AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($agent IS NULL OR agent = $agent)
-    AND ($model IS NULL OR model_id = $model)
-  UNION ALL
-  SELECT
-    day,
-    CASE $group_by WHEN 'user' THEN user_id WHEN 'agent' THEN agent WHEN 'client' THEN client WHEN 'repo' THEN repo ELSE CASE $group_by WHEN 'model' THEN model_id ELSE '' END END AS group_key,
-    model_id,
-    calls,
-    input_tokens,
-    output_tokens,
-    cache_read_tokens,
-    cache_write_tokens,
-    cache_write_1h_tokens,
-    billable_tokens
-  FROM session_models
-  WHERE $detail = 'sessions'
-    AND $has_call = 0
-    AND org_id = $org_id
-    AND day BETWEEN $from AND $to
-    AND ($user_id IS NULL OR user_id = $user_id)
-    AND ($agent IS NULL OR agent = $agent)
-    AND ($client IS NULL OR client = $client)
-    AND ($repo IS NULL OR repo = $repo)
-    AND ($model IS NULL OR model_id = $model)
-  UNION ALL
-  SELECT
-    session_models.day AS day,
-    CASE $group_by WHEN 'user' THEN session_models.user_id WHEN 'agent' THEN session_models.agent WHEN 'client' THEN session_models.client WHEN 'repo' THEN session_models.repo ELSE CASE $group_by WHEN 'model' THEN session_models.model_id ELSE calling_session.found_by END END AS group_key,
-    session_models.model_id AS model_id,
-    session_models.calls AS calls,
-    session_models.input_tokens AS input_tokens,
-    session_models.output_tokens AS output_tokens,
-    session_models.cache_read_tokens AS cache_read_tokens,
-    session_models.cache_write_tokens AS cache_write_tokens,
-    session_models.cache_write_1h_tokens AS cache_write_1h_tokens,
-    session_models.billable_tokens AS billable_tokens
-  FROM session_models
-  JOIN calling_session
-    ON calling_session.day = session_models.day
-    AND calling_session.user_id = session_models.user_id
-    AND calling_session.session_id = session_models.session_id
-  WHERE $detail = 'sessions'
-    AND $has_call = 1
-    AND session_models.org_id = $org_id
-    AND session_models.day BETWEEN $from AND $to
-    AND ($user_id IS NULL OR session_models.user_id = $user_id)
-    AND ($agent IS NULL OR session_models.agent = $agent)
-    AND ($client IS NULL OR session_models.client = $client)
-    AND ($repo IS NULL OR session_models.repo = $repo)
-    AND ($model IS NULL OR session_models.model_id = $model)
-),
 model_day AS MATERIALIZED (
   SELECT
     day,
@@ -108,15 +25,6 @@ model_day AS MATERIALIZED (
     group_key,
     model_id
 ),
-listed_model AS (
-  SELECT
-    model_id,
-    CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
-  FROM (
-    SELECT DISTINCT model_id
-    FROM model_day
-  ) AS model
-),
 priced AS MATERIALIZED (
   SELECT
     model_day.day AS day,
@@ -129,23 +37,21 @@ priced AS MATERIALIZED (
     model_day.cache_write_tokens AS cache_write_tokens,
     model_day.cache_write_1h_tokens AS cache_write_1h_tokens,
     model_day.billable_tokens AS billable_tokens,
-    known_usd(price_periods.input_price, model_day.input_tokens) AS input_usd,
-    known_usd(price_periods.output_price, model_day.output_tokens) AS output_usd,
-    known_usd(price_periods.cache_read_price, model_day.cache_read_tokens) AS cache_read_usd,
-    known_usd(price_periods.cache_write_price, model_day.cache_write_tokens - model_day.cache_write_1h_tokens) AS cache_write_usd,
-    known_usd(price_periods.cache_write_1h_price, model_day.cache_write_1h_tokens) AS cache_write_1h_usd,
-    CASE WHEN price_periods.input_price IS NULL THEN model_day.input_tokens ELSE 0 END
-      + CASE WHEN price_periods.output_price IS NULL THEN model_day.output_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_read_price IS NULL THEN model_day.cache_read_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_price IS NULL THEN model_day.cache_write_tokens - model_day.cache_write_1h_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_1h_price IS NULL THEN model_day.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens
+    coalesce(token_price.input_usd, 0) * CAST(model_day.input_tokens AS DECIMAL(38, 0)) AS input_usd,
+    coalesce(token_price.output_usd, 0) * CAST(model_day.output_tokens AS DECIMAL(38, 0)) AS output_usd,
+    coalesce(token_price.cache_read_usd, 0) * CAST(model_day.cache_read_tokens AS DECIMAL(38, 0)) AS cache_read_usd,
+    coalesce(token_price.cache_write_usd, 0) * CAST(model_day.cache_write_tokens - model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_usd,
+    coalesce(token_price.cache_write_1h_usd, 0) * CAST(model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_1h_usd,
+    CASE WHEN token_price.input_usd IS NULL THEN model_day.input_tokens ELSE 0 END
+      + CASE WHEN token_price.output_usd IS NULL THEN model_day.output_tokens ELSE 0 END
+      + CASE WHEN token_price.cache_read_usd IS NULL THEN model_day.cache_read_tokens ELSE 0 END
+      + CASE WHEN token_price.cache_write_usd IS NULL THEN model_day.cache_write_tokens - model_day.cache_write_1h_tokens ELSE 0 END
+      + CASE WHEN token_price.cache_write_1h_usd IS NULL THEN model_day.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens
   FROM model_day
-  JOIN listed_model
-    ON listed_model.model_id = model_day.model_id
-  LEFT JOIN price_periods
-    ON price_periods.model_id = listed_model.listed_id
-    AND price_periods.valid_from <= model_day.day
-    AND price_periods.valid_until > model_day.day
+  LEFT JOIN token_price
+    ON token_price.model_id = model_day.model_id
+    AND token_price.valid_from <= model_day.day
+    AND token_price.valid_until > model_day.day
 ),
 total AS (
   SELECT

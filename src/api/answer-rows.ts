@@ -4,11 +4,11 @@ import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv-line.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
-import { readSql } from '../store/sql-text.js';
+import { readSql, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
-import { cursorOf, parametersOf, type Totals } from './totals-query.js';
+import { cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -96,18 +96,16 @@ export async function readReport(
 ): Promise<Reading> {
   const page = isPaged(answer) ? await pageOf(select, answer, request) : undefined;
   const sql = sqlOf(answer, request.groupBy, form);
+  const columns = columnsOf(answer, request.groupBy);
+  if (isTotals(answer)) {
+    const { text, parameters } = totalsSql(answer, request);
+    const rows = await readColumns(sql, { [`report_${answer}`]: text }, parameters);
+    return { columns, ...(await pageOfRows(rows)) };
+  }
   const names = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
   const sources = Object.fromEntries(
     [...names].map((name) => [`report_${name}`, readSql(`report/${name}.sql`)]),
   );
-  const range = { org_id: request.orgId, from: { day: request.from }, to: { day: request.to } };
-  const columns = columnsOf(answer, request.groupBy);
-  if (isTotals(answer)) {
-    const all = { ...range, ...parametersOf(request, request.totals ?? {}) };
-    const texts = Object.values(sources).join();
-    const parameters = Object.fromEntries(Object.entries(all).filter(([name]) => texts.includes(`$${name}`)));
-    return { columns, ...(await pageOfRows(await readColumns(sql, sources, parameters))) };
-  }
   async function* results(): AsyncGenerator<DuckDBResult> {
     for (const { from, to } of page !== undefined || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
@@ -120,6 +118,17 @@ export async function readReport(
   const reading = { columns, results: results() };
   if (page === undefined) return reading;
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
+}
+
+/** The statement that answers totals, with the files that it reads rows from, and those parameters that it has. */
+function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
+  const asked = { ...request, totals };
+  const files = Object.entries(sourceFilesOf(answer, asked));
+  const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
+  const text = withSources(readSql(`report/${answer}.sql`), sources);
+  const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
+  const all = Object.entries({ ...range, ...parametersOf(asked) });
+  return { text, parameters: Object.fromEntries(all.filter(([name]) => text.includes(`$${name}`))) };
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
 import type { Parameters } from '../store/store.js';
+import type { Answer } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
@@ -109,13 +110,14 @@ export function totalsOf(query: Totals): Totals {
   return { interval, sort, compare, user_id, model, agent, repo, client, tool, mcp_server };
 }
 
-/** The range, the groups and the page of a request. */
-interface TotalsRequest {
+/** A request for totals. */
+interface Asked {
   readonly from: Day;
   readonly to: Day;
   readonly groupBy?: string | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  readonly totals: Totals;
 }
 
 /** Which row a page begins behind. */
@@ -154,29 +156,48 @@ function named(value: string | undefined): string | null {
   return value === '(none)' ? '' : (value ?? null);
 }
 
-/** The parameters of sql/report/summary.sql and costs.sql. Without a limit all rows are on one page. */
-export function parametersOf(
-  { from, to, groupBy: group_by, limit, cursor }: TotalsRequest,
-  totals: Totals,
-): Parameters {
+/** What the groups and filters of a request are about, besides users. */
+function choiceOf({ groupBy, totals }: Asked) {
+  const { model, agent, repo, client, tool, mcp_server } = totals;
+  const isAsked = (group: string, filter: string | undefined) => groupBy === group || filter !== undefined;
+  return {
+    hasModel: isAsked('model', model),
+    hasCall: isAsked('tool', tool) || isAsked('mcp_server', mcp_server),
+    hasParts: isAsked('client', client) || isAsked('repo', repo),
+    hasAgent: isAsked('agent', agent),
+  };
+}
+
+/**
+ * The files of `sql/report` that the summary and costs read, by the names that they have there: those with the fewest rows that have
+ * the groups and filters.
+ */
+export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<string, string>> {
+  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
+  const usage = `usage_of_${hasCall ? 'sessions' : hasParts ? 'parts' : 'users'}`;
+  const prices = { token_price: 'token_price' };
+  const chosen = { chosen_session: 'chosen_session' };
+  if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
+  if (hasModel || hasCall) return { ...prices, ...chosen, user_day: 'user_day_of_sessions', usage };
+  return { ...prices, user_day: `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : 'users'}`, usage };
+}
+
+/** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
+export function parametersOf(asked: Asked): Parameters {
+  const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const isGrouped = (...groups: string[]) => group_by !== undefined && groups.includes(group_by);
-  const hasModel = isGrouped('model') || model !== undefined;
-  const hasCall = isGrouped('tool', 'mcp_server') || tool !== undefined || mcp_server !== undefined;
-  const hasParts = isGrouped('client', 'repo') || client !== undefined || repo !== undefined;
-  const hasAgent = isGrouped('agent') || agent !== undefined;
+  const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
     earliest: { day: earliestOf(from, to, compare) },
-    group_by: group_by ?? 'none',
+    group_by: groupBy ?? 'none',
     period: interval ?? 'none',
     compare: compare ?? 'none',
     sort: member ?? '',
     direction: direction ?? 'desc',
     is_by_date: totals.sort === undefined ? 1 : 0,
-    detail: hasModel || hasCall || hasParts ? 'sessions' : hasAgent ? 'agents' : 'users',
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
     user_id: user_id ?? null,

@@ -72,7 +72,7 @@ export function valuesOf(days: readonly OrgDay[]): string {
 export function withSources(sql: string, sources: Sources): string {
   if (Object.keys(sources).length === 0) return sql;
   const texts = Object.entries(sources).map(([name, text]) => `${name} AS (\n${text}\n)`);
-  return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH /, '$1, ')}`;
+  return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH\s/, '$1, ')}`;
 }
 
 /** The statement that writes the rows of a SELECT to Parquet and answers the files: see Store. */

@@ -1,0 +1,57 @@
+-- One row is one session in which a chosen model or tool occurs on one day, and the group by which it is found.
+-- Grain: (day, user_id, session_id, found_by).
+WITH
+with_model AS (
+  SELECT DISTINCT
+    day,
+    user_id,
+    session_id,
+    CASE $group_by WHEN 'model' THEN model_id ELSE '' END AS found_by
+  FROM session_models
+  WHERE $has_model = 1
+    AND org_id = $org_id
+    AND day BETWEEN $earliest AND $to
+    AND ($user_id IS NULL OR user_id = $user_id)
+    AND ($model IS NULL OR model_id = $model)
+),
+with_call AS (
+  SELECT DISTINCT
+    day,
+    user_id,
+    session_id,
+    CASE $group_by WHEN 'tool' THEN tool_key WHEN 'mcp_server' THEN server_key ELSE '' END AS found_by
+  FROM session_tools
+  WHERE $has_call = 1
+    AND org_id = $org_id
+    AND day BETWEEN $earliest AND $to
+    AND ($user_id IS NULL OR user_id = $user_id)
+    AND ($tool IS NULL OR tool_key = $tool)
+    AND ($mcp_server IS NULL OR server_key = $mcp_server)
+    AND ($group_by <> 'mcp_server' OR server_key <> '')
+)
+SELECT
+  day,
+  user_id,
+  session_id,
+  found_by
+FROM with_model
+WHERE $has_call = 0
+UNION ALL
+SELECT
+  day,
+  user_id,
+  session_id,
+  found_by
+FROM with_call
+WHERE $has_model = 0
+UNION ALL
+SELECT
+  with_call.day AS day,
+  with_call.user_id AS user_id,
+  with_call.session_id AS session_id,
+  CASE $group_by WHEN 'model' THEN with_model.found_by ELSE with_call.found_by END AS found_by
+FROM with_call
+JOIN with_model
+  ON with_model.day = with_call.day
+  AND with_model.user_id = with_call.user_id
+  AND with_model.session_id = with_call.session_id

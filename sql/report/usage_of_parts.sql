@@ -1,0 +1,21 @@
+-- One row is one model that was used in one part of a session on one day. It has filters and groups by user, agent, client, repository and model.
+-- Grain: (day, user_id, session_id, agent, client, repo, model_id).
+SELECT
+  day,
+  CASE $group_by WHEN 'user' THEN user_id WHEN 'agent' THEN agent WHEN 'client' THEN client WHEN 'repo' THEN repo ELSE CASE $group_by WHEN 'model' THEN model_id ELSE '' END END AS group_key,
+  model_id,
+  calls,
+  input_tokens,
+  output_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  cache_write_1h_tokens,
+  billable_tokens
+FROM session_models
+WHERE org_id = $org_id
+  AND day BETWEEN $earliest AND $to
+  AND ($user_id IS NULL OR user_id = $user_id)
+  AND ($agent IS NULL OR agent = $agent)
+  AND ($client IS NULL OR client = $client)
+  AND ($repo IS NULL OR repo = $repo)
+  AND ($model IS NULL OR model_id = $model)

@@ -1,0 +1,26 @@
+-- One row is one model that was used in one part of a chosen session on one day. It has all filters and groups.
+-- Grain: (day, user_id, session_id, agent, client, repo, model_id, group_key).
+SELECT
+  session_models.day AS day,
+  CASE $group_by WHEN 'user' THEN session_models.user_id WHEN 'agent' THEN session_models.agent WHEN 'client' THEN session_models.client WHEN 'repo' THEN session_models.repo ELSE chosen_session.found_by END AS group_key,
+  session_models.model_id AS model_id,
+  session_models.calls AS calls,
+  session_models.input_tokens AS input_tokens,
+  session_models.output_tokens AS output_tokens,
+  session_models.cache_read_tokens AS cache_read_tokens,
+  session_models.cache_write_tokens AS cache_write_tokens,
+  session_models.cache_write_1h_tokens AS cache_write_1h_tokens,
+  session_models.billable_tokens AS billable_tokens
+FROM session_models
+JOIN chosen_session
+  ON chosen_session.day = session_models.day
+  AND chosen_session.user_id = session_models.user_id
+  AND chosen_session.session_id = session_models.session_id
+WHERE session_models.org_id = $org_id
+  AND session_models.day BETWEEN $earliest AND $to
+  AND ($user_id IS NULL OR session_models.user_id = $user_id)
+  AND ($agent IS NULL OR session_models.agent = $agent)
+  AND ($client IS NULL OR session_models.client = $client)
+  AND ($repo IS NULL OR session_models.repo = $repo)
+  AND ($model IS NULL OR session_models.model_id = $model)
+  AND ($group_by <> 'model' OR chosen_session.found_by = session_models.model_id)
