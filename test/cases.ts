@@ -19,8 +19,8 @@ import type { World } from './world.js';
  *
  * Prices are those of test/golden/prices.json.
  *
- * Answers are those of the API (tokens, tokens-by-model, ...), quality, the table, and user_costs, call_costs and silent_agents, the views. Days
- * are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
+ * Answers are those of the API (tokens, tokens-by-model, ...), the tables quality, session_models, session_parts and session_tools, and the
+ * views user_costs, call_costs and silent_agents. Days are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
  * writes these files.
  */
 export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
@@ -86,6 +86,9 @@ export function questionsOf({ name, files }: Case): Question[] {
 /** The tables and views that are answers themselves, and the order of their rows. */
 const TABLES: Readonly<Record<string, string>> = {
   quality: 'day',
+  session_models: 'day, user_id, session_id, agent, client, repo, model_id',
+  session_parts: 'day, user_id, session_id, agent, client, repo',
+  session_tools: 'day, user_id, session_id, agent, client, repo, tool_key',
   user_costs: 'day, user_id, model_id',
   call_costs: 'day, event_id',
   silent_agents: 'last_day, user_id',

@@ -1,8 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sourceOf } from '../src/ingest/source.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { World } from './world.js';
+import { readSql } from '../src/store/sql-text.js';
+import { testSamples } from './samples.js';
+import { event, World } from './world.js';
 
 let world: World;
 const source = 'https://example.com/prices';
@@ -46,6 +49,63 @@ test('a changed price list holds for all days at once, and no day is built for i
   await priced.store.refresh(priced.now);
   expect(await cost()).toBe(null);
 });
+
+test('what the list does not know is told by model, with the days and the share of all tokens', async () => {
+  const path = world.file(
+    'some.json',
+    JSON.stringify(list({ valid_from: '2026-06-08', input: 2, output: 4, source })),
+  );
+  const priced = await World.create({ DAYBOOK_PRICES: path });
+  const usage = (day: string, model: string, more: object = {}) =>
+    event(`${day} ${model}`, {
+      ...{ type: 'model_usage', timestamp: `${day}T10:00:00Z`, model, input_tokens: 30, output_tokens: 10 },
+      ...more,
+    });
+  await priced.send([
+    usage('2026-06-07', 'swift'),
+    usage('2026-06-08', 'swift'),
+    usage('2026-06-08', 'swift-20260608', { cache_read_tokens: 20 }),
+    usage('2026-06-09', 'stranger'),
+    usage('2026-06-10', 'stranger', { input_tokens: 0, output_tokens: 0 }),
+  ]);
+  priced.now = Date.parse('2026-06-11T12:00:00Z');
+  await priced.build();
+  const listed = 'listed, but not for all of these days and kinds of token';
+  const row = (model_id: string, day: string, unpriced_tokens: number, reason: string) => ({
+    ...{ model_id, first_day: day, last_day: day, unpriced_tokens, ratio: unpriced_tokens / 180, reason },
+  });
+  expect(await priced.store.select(readSql('report/unpriced_models.sql'))).toEqual([
+    row('stranger', '2026-06-09', 40, 'not listed'),
+    row('swift', '2026-06-07', 40, listed),
+    row('swift-20260608', '2026-06-08', 20, listed),
+  ]);
+});
+
+testSamples(
+  'transcripts',
+  'the list knows the models of all transcripts, but those of gateways and one without a published price',
+  async (folder) => {
+    const config = {
+      DAYBOOK_PRICES: join(PACKAGE_ROOT, 'data', 'prices.json'),
+      DAYBOOK_HISTORY_START: '2024-01-01',
+    };
+    const all = await World.create(config);
+    for (const agent of readdirSync(folder)) {
+      const source = sourceOf(agent === 'factory-droid' ? 'droid' : agent);
+      for (const project of readdirSync(join(folder, agent)))
+        await all.ingest([join(folder, agent, project)], { source, userId: project });
+    }
+    await all.build();
+    const unpriced = await all.store.select(readSql('report/unpriced_models.sql'));
+    const unknown = unpriced
+      .filter(({ reason }) => reason === 'not listed')
+      .map(({ model_id }) => String(model_id));
+    expect(unknown.filter((id) => !id.endsWith('-free')).sort()).toEqual([
+      'aide-gpt-5',
+      'gemini-3.1-pro-preview-customtools',
+    ]);
+  },
+);
 
 test.each([
   ['it is not JSON', '{'],
