@@ -151,6 +151,38 @@ describe('daybook report', () => {
   });
 });
 
+test('daybook prices check names the models without a price, and ends with 1', async () => {
+  const check = (...more: string[]) => runHere(['--data', data, 'prices', 'check', ...more]);
+  expect(await check()).toEqual({
+    code: 0,
+    stdout: 'The price list has a price for all tokens of all built days.\n',
+    stderr: '',
+  });
+  const own = join(temporaryFolder(), 'data');
+  const events = join(temporaryFolder(), 'events.ndjson');
+  const usage = { type: 'model_usage', model: 'stranger', input_tokens: 10, output_tokens: 20 };
+  writeFileSync(
+    events,
+    JSON.stringify({
+      event_id: 'e1',
+      timestamp: '2026-06-08T12:00:00Z',
+      user_id: 'ada',
+      session_id: 's1',
+      ...usage,
+    }),
+  );
+  expect((await runHere(['--data', own, 'ingest', '--org', 'acme', events])).code).toBe(0);
+  expect((await runHere(['--data', own, 'build'])).code).toBe(0);
+  const unpriced = await runHere(['--data', own, 'prices', 'check']);
+  expect(unpriced).toMatchObject({ code: 1, stderr: '' });
+  expect(unpriced.stdout).toMatch(
+    /^model_id .*\nstranger +2026-06-08 +2026-06-08 +30 +not listed +100\.00 %\n1 model /,
+  );
+  const json = await runHere(['--data', own, 'prices', 'check', '--json']);
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject([{ model_id: 'stranger', unpriced_tokens: 30, ratio: 1 }]);
+});
+
 describe('from another machine', () => {
   test('report, status and sql ask a service with a key on standard input, and say the same as at the service', async () => {
     const { url } = await served(data);
@@ -163,14 +195,41 @@ describe('from another machine', () => {
       const local = await here('report', ...report);
       expect(await away('report', ...report), report.join(' ')).toEqual(local);
     }
+    const one = ['--interval', 'month', '--sort', 'tool_calls:asc', '--compare', 'previous', '--limit', '3'];
+    const filters = ['--user', 'entireio-cli', '--model', 'claude-sonnet-4-5', '--agent', '(none)'];
+    const more = [
+      '--repo',
+      '(none)',
+      '--client',
+      '(none)',
+      '--mcp-server',
+      'github',
+      '--tool',
+      'mcp__github__get_issue',
+    ];
+    const filtered = [
+      'report',
+      'summary',
+      '--group-by',
+      'user',
+      '--format',
+      'json',
+      ...one,
+      ...filters,
+      ...more,
+    ];
+    const [own] = JSON.parse((await here(...filtered)).stdout);
+    expect(own).toMatchObject({ date: '2026-04-01', group_key: 'entireio-cli', tool_calls: 1 });
+    for (const args of [filtered, ['report', 'costs', '--limit', '2', ...filters, ...more]])
+      expect(await away(...args), args.join(' ')).toEqual(await here(...args));
     const rows = await away('report', 'users', '--format', 'csv');
     expect(rows).toEqual(await here('report', 'users', '--format', 'csv'));
     const none = ['report', 'tools', '--from', '2026-05-01', '--to', '2026-05-02'];
     expect(await away(...none)).toEqual(await here(...none));
     expect((await away('report', 'users', '--org', 'globex')).stderr).toMatch(/^This key belongs to acme: /);
 
-    const [own] = JSON.parse((await here('status', '--json')).stdout).organizations;
-    expect(JSON.parse((await away('status', '--json')).stdout)).toEqual({ organizations: [own] });
+    const [status] = JSON.parse((await here('status', '--json')).stdout).organizations;
+    expect(JSON.parse((await away('status', '--json')).stdout)).toEqual({ organizations: [status] });
     expect((await away('status')).stdout).toMatch(/^org_id +.*\nacme /);
 
     const query =
@@ -224,6 +283,14 @@ describe('from another machine', () => {
     expect(me.stderr).toBe('');
     expect(me.stdout).toMatch(/^entireio-cli of acme, 2026-02-01 to 2026-02-28\ndate .* sessions/m);
     expect(me.stdout).not.toContain('claude-code-log');
+    const totals = ['--user', 'entireio-cli', ...range, '--format', 'json'];
+    const [total] = JSON.parse((await runHere(['--data', data, 'report', 'summary', ...totals])).stdout);
+    const [, names = '', values = ''] = /\nall of these days\n(.*)\n(.*)\n/.exec(me.stdout) ?? [];
+    expect(names.split(/ +/).slice(0, 4)).toEqual(['cost_usd', 'unpriced_tokens', 'sessions', 'user_turns']);
+    expect(values.trim().split(/ +/).slice(0, 4)).toEqual([
+      total.cost_usd.toFixed(2),
+      ...[total.unpriced_tokens, total.sessions, total.user_turns].map(String),
+    ]);
     expect(widest(me.stdout)).toBeLessThanOrEqual(80);
     const asKey = { env: { DAYBOOK_KEY: key, DAYBOOK_URL: url } };
     expect(await runHere(['me', ...range], asKey)).toEqual(me);

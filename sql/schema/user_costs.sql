@@ -13,7 +13,7 @@ SELECT
   cache_read_tokens,
   cache_write_tokens,
   cache_write_1h_tokens,  -- the part of them that lives an hour
-  billable_tokens,  -- standard credits
+  billable_tokens,  -- standard credits, computed with the rate card: not dollars
   input_usd,        -- null if the price is unknown; likewise the next three
   output_usd,
   cache_read_usd,

@@ -8,6 +8,7 @@ import { faint, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 import type { RemoteService } from './remote-service.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
+import { ABOUT_COSTS } from './totals-options.js';
 
 interface MeOptions extends ServerOptions {
   readonly from?: string;
@@ -23,6 +24,11 @@ const Own = z.object({
   data: z.array(z.looseObject({ user_id: z.string() })),
   meta: z.object({ org_id: z.string() }),
 });
+
+const Totals = z.object({ data: z.array(z.record(z.string(), z.unknown())) });
+
+/** What totals of one user and range have no use for. */
+const EMPTY = ['date', 'group_key', 'active_users', 'previous'];
 
 /** Adds `me` to the program. */
 export function add(program: Command, invocation: Invocation): void {
@@ -57,7 +63,15 @@ async function run(options: MeOptions, invocation: Invocation): Promise<void> {
   print(faint(`${first.user_id} of ${meta.org_id}, ${from} to ${to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
   const rows = data.map(({ user_id, user_email, ...row }) => row);
-  print(table(rows, { width, first: shownFirst('users').slice(1), rest: '--wide shows all' }));
+  const rest = '--wide shows all';
+  const range = { startDate: from, endDate: to, user_id: first.user_id };
+  const [total = {}] = Totals.parse(await service.get('api/v1/analytics/summary', range)).data;
+  print(table(rows, { width, first: shownFirst('users').slice(1), rest }));
+  print(faint('\nall of these days'));
+  const own = Object.fromEntries(Object.entries(total).filter(([name]) => !EMPTY.includes(name)));
+  const shown = shownFirst('summary').filter((name) => !EMPTY.includes(name));
+  print(table([own], { width, first: shown, rest }));
+  print(faint(ABOUT_COSTS));
 }
 
 /**

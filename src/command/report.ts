@@ -8,7 +8,7 @@ import { csv, faint, table } from '../terminal.js';
 import { type Invocation, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
-import { askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
+import { ABOUT_COSTS, askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
 
 /** How wide a table is if it isn't printed in a terminal. */
 const WIDTH = 80;
@@ -67,8 +67,6 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
     );
   }
   const totals = await askedTotals(answer, options);
-  if (options.asOf !== undefined && isTotals(answer))
-    throw new UsageError(`${answer} takes no --as-of: it is computed from what is stored now.`);
   const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
   const report = await read(
     { answer, orgId, from, to, groupBy, limit: options.limit, totals, asOf },
@@ -95,10 +93,6 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
 function named(row: Report['rows'][number]): Report['rows'][number] {
   return row.group_key === '' ? { ...row, group_key: '(none)' } : row;
 }
-
-/** Stands below tables with dollars and credits. */
-const ABOUT_COSTS =
-  'cost_usd has list prices and leaves out unpriced_tokens.\nbillable_tokens are credits of the rate card, not dollars.';
 
 /** Reads a report: through the service that is named, else from the data folder, where a running service may have it open. */
 async function read(

@@ -3,6 +3,10 @@ import { type Answer, isTotals } from '../api/answer-names.js';
 import type { Totals } from '../api/totals-query.js';
 import { UsageError } from '../exit.js';
 
+/** Stands below tables with dollars and credits. */
+export const ABOUT_COSTS =
+  'cost_usd has list prices and leaves out unpriced_tokens.\nbillable_tokens are credits of the rate card, not dollars.';
+
 /** The options of `report` for the summary and costs. */
 export interface TotalsOptions {
   readonly limit?: number;
