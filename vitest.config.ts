@@ -93,7 +93,7 @@ export default defineConfig({
         test: {
           name: 'DuckDB',
           include: ['test/**/*.test.ts'],
-          exclude: [...PROGRAM, 'test/clickhouse/**', '**/node_modules/**'],
+          exclude: [...PROGRAM, 'test/browser/**', 'test/clickhouse/**', '**/node_modules/**'],
           provide: { store: 'DuckDB' },
         },
       },
@@ -116,6 +116,11 @@ export default defineConfig({
           include: isInstalled() ? [...PROGRAM, KILLED] : PROGRAM,
           provide: { store: 'DuckDB' },
         },
+      },
+      {
+        extends: true,
+        // What people see: the built page in a real browser.
+        test: { name: 'Page', include: ['test/browser/*.test.ts'], provide: { store: 'DuckDB' } },
       },
     ],
   },

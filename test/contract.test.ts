@@ -680,7 +680,7 @@ describe('the family of v0', () => {
 
 test('what is no path of anything is a 404, of v0 in its own shape and after the credential', async () => {
   for (const path of [
-    '/',
+    '/assets/nothing',
     '/nothing',
     '/api',
     '/api/v2/x',

@@ -12,7 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/ingest', 'src/readiness', 'src/sql'],
   ['src/hooks', 'src/mcp', 'src/otlp'],
   ['src/collect', 'src/computers', 'src/controls'],
-  ['src/aggregate', 'src/backup', 'src/sign-in'],
+  ['src/aggregate', 'src/backup', 'src/page', 'src/sign-in'],
   ['src/api/prometheus.ts'],
   ['src/api/app.ts'],
   ['src/socket'],

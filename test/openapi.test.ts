@@ -1,8 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
+import { compile } from 'json-schema-to-typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
-import { expectPage } from './page.js';
+import { expectFile, expectPage } from './page.js';
 import { Reference } from './reference.js';
 import { ending, World } from './world.js';
 
@@ -30,7 +31,9 @@ describe('the document of the API', () => {
         ({ method, url, isRefusal }) =>
           method !== 'HEAD' &&
           !isRefusal &&
-          !/^\/(docs|metrics|sign-in|sign-out)(\/|$)/.test(url) &&
+          !/^\/($|docs|metrics|sign-in|sign-out|assets|people|repositories|models|trust|operations|sql)(\/|$)/.test(
+            url,
+          ) &&
           // WebSockets, and what agents fetch by signed addresses: docs/computers.md describes their protocol.
           !/\/relay\//.test(url) &&
           // MCP tells by itself which tools there are.
@@ -117,4 +120,28 @@ test('the page at /docs needs nothing from elsewhere', async () => {
   const shown = await app.inject({ url: '/docs/json' });
   // What is tried out on the page goes to the service that it came from.
   expect(shown.json()).toEqual({ ...reference.document, servers: [{ url: '../' }] });
+});
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
+test('docs/openapi.json gives the page the types of its answers', async () => {
+  const { components, paths } = reference.document as unknown as {
+    components: object;
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const answers: Record<string, object> = {};
+  for (const { operationId, responses } of Object.values(paths).flatMap((path) => Object.values(path))) {
+    const schema = (responses[200] ?? responses[201])?.content?.['application/json']?.schema;
+    if (schema !== undefined) answers[operationId] = schema;
+  }
+  const root = { type: 'object', properties: answers, required: Object.keys(answers), components };
+  const text = await compile(JSON.parse(JSON.stringify(root)), 'Answers', {
+    bannerComment: '// Generated from docs/openapi.json by "npm run docs".',
+    additionalProperties: false,
+    style: { singleQuote: true, printWidth: 110 },
+  });
+  await expectFile('web/src/answers.ts', text);
 });

@@ -19,6 +19,7 @@ import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
+import { pageRoutes } from '../page/page-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
 import { callerRoutes } from '../sign-in/caller-routes.js';
@@ -147,6 +148,7 @@ export function buildApp(
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
       await scope.register(operationsRoutes, all);
       await scope.register(signInRoutes, all);
+      await scope.register(pageRoutes, config);
       metrics.serve(scope, config);
     });
   });

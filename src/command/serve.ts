@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { optionOf } from '../config.js';
+import { type Config, optionOf } from '../config.js';
 import type { Demo } from '../demo.js';
-import { messageOf } from '../exit.js';
+import { messageOf, UsageError } from '../exit.js';
+import { call } from '../socket/call.js';
 import { table } from '../terminal.js';
 import { fail, type Invocation, print } from './program.js';
 
@@ -54,6 +55,7 @@ async function run(options: ServeOptions, { settings, clock }: Invocation): Prom
     });
   }
   if (demo !== undefined) print(welcome(demo, serving.url));
+  if (options.demo === true) print(await invitation(chosen, clock, serving.url, demo));
   print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
 }
 
@@ -70,4 +72,22 @@ function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string):
     `  '${url}/api/v1/analytics/activity?startDate=${firstDay}&endDate=${lastDay}'`,
     '',
   ].join('\n');
+}
+
+/** Where to look at the numbers in a browser: a link that signs in, if it is clear to whose. */
+async function invitation(
+  chosen: Config,
+  clock: () => number,
+  url: string,
+  demo: Demo | undefined,
+): Promise<string> {
+  try {
+    // The sample's days are far apart: the link shows all of them.
+    const query = demo === undefined ? '' : `from=${demo.firstDay}&to=${demo.lastDay}`;
+    const link = await call(chosen, clock, 'signInLink', { url, query });
+    return `Look at the numbers in a browser (this link works once, for ten minutes):\n\n  ${link}\n`;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return 'To look at the numbers in a browser, run "daybook open --org <org>": it prints a link.\n';
+  }
 }

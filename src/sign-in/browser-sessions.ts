@@ -72,7 +72,8 @@ export class BrowserSessions {
       httpOnly: true,
       sameSite: 'strict',
       secure: protocol === 'https:',
-      expires: new Date(endsAt),
+      // Seconds from now: the browser's clock may be wrong.
+      maxAge: Math.max(0, Math.floor((endsAt - this.clock()) / 1000)),
     });
   }
 }

@@ -80,7 +80,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         httpOnly: true,
         sameSite: 'lax',
         secure: base.protocol === 'https:',
-        expires: new Date(endsAt),
+        maxAge: Math.floor((endsAt - clock()) / 1000),
       });
       return reply.redirect(address);
     } catch (error) {

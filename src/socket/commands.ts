@@ -86,7 +86,11 @@ export const Arguments = {
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
   revokeKey: z.strictObject({ name: z.string() }),
-  signInLink: z.strictObject({ orgId: z.string().optional(), url: z.string() }),
+  signInLink: z.strictObject({
+    orgId: z.string().optional(),
+    url: z.string(),
+    query: z.string().optional(),
+  }),
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
@@ -207,9 +211,9 @@ export const commands = {
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),
-  signInLink: async (context: Context, { orgId, url }: Of<'signInLink'>) => {
+  signInLink: async (context: Context, { orgId, ...place }: Of<'signInLink'>) => {
     const { store, config, clock } = context;
-    const link = { orgId: await organizationOf(context, orgId), url };
+    const link = { orgId: await organizationOf(context, orgId), ...place };
     return signInLink(store, new SecretKey(config), clock, link);
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import files from '@fastify/static';
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import type { Config } from '../config.js';
+import { PACKAGE_ROOT } from '../package-root.js';
+
+const FOLDER = join(PACKAGE_ROOT, 'dist', 'web');
+
+/** Everything comes from the page's own origin, and nothing is inline. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The first parts of the addresses that the page itself understands: web/src/address.ts. */
+const PLACES = ['people', 'repositories', 'models', 'trust', 'operations', 'sql'];
+
+/** Serves the page: one document at every address that it understands, and its files, whose names change with their content. */
+export const pageRoutes: FastifyPluginAsync<Pick<Config, 'publicUrl' | 'oidc'>> = async (
+  app,
+  { publicUrl, oidc },
+) => {
+  // A checkout that wasn't built serves the API alone.
+  if (!existsSync(join(FOLDER, 'index.html'))) return;
+  const base = publicUrl === undefined ? '/' : new URL(publicUrl).pathname;
+  const page = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace(
+    '<base href="/">',
+    `<base href="${base.replace(/\/?$/, '/')}" data-sign-in="${oidc === undefined ? 'key' : 'provider'}">`,
+  );
+  for (const url of ['/', ...PLACES.flatMap((place) => [`/${place}`, `/${place}/*`])])
+    app.get(url, { schema: { hide: true, querystring: z.looseObject({}) } }, async (_, reply) =>
+      reply
+        .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+        .type('text/html; charset=utf-8')
+        .send(page),
+    );
+  await app.register(files, {
+    root: join(FOLDER, 'assets'),
+    prefix: '/assets/',
+    preCompressed: true,
+    immutable: true,
+    maxAge: '1y',
+    index: false,
+    decorateReply: false,
+  });
+};

@@ -1,0 +1,159 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import AxeBuilder from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createKey } from '../../src/api/api-keys.js';
+import { buildApp } from '../../src/api/app.js';
+import type { Role } from '../../src/api/roles.js';
+import { DaySchema } from '../../src/day.js';
+import { type AtEnd, World } from '../world.js';
+import { northwind } from './northwind.js';
+
+/** The newest day of the organization in these tests. */
+export const LAST = DaySchema.parse('2026-07-08');
+
+/** Where Debian's chromium is; undefined where there is none. */
+const CHROMIUM = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'chromium'))
+  .find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+/** Whether the tests of a browser can run. CI fails without one. */
+export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
+if (!hasBrowser)
+  console.warn(
+    'The tests of the page are skipped: install chromium ("apt-get install chromium") to run them.',
+  );
+
+let browser: Promise<Browser> | undefined;
+
+/** A service with the page, and browsers that look at it. */
+export class Site {
+  /** What pages said that they shouldn't: errors, refusals of the policy, requests to elsewhere. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly world: World,
+    readonly url: string,
+    private readonly atEnd: AtEnd,
+  ) {}
+
+  /** Starts a service, with the days of an invented organization unless there are other events. */
+  static async start(
+    atEnd: AtEnd,
+    { events, settings = {} }: { events?: readonly object[]; settings?: Record<string, string> } = {},
+  ): Promise<Site> {
+    const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...settings }, atEnd);
+    await world.send(events ?? northwind(LAST, { people: 18, days: 64 }));
+    await world.build();
+    const app = buildApp(world);
+    const url = await app.listen({ host: '127.0.0.1', port: Number(settings.DAYBOOK_PORT ?? 0) });
+    atEnd(() => app.close());
+    return new Site(world, url, atEnd);
+  }
+
+  async key(role: Role, userId?: string): Promise<{ key: string; key_id: string }> {
+    return createKey(this.world.store, { orgId: 'acme', role, userId }, this.world.now);
+  }
+
+  /** A browser that nobody uses yet, at the page. */
+  async open(path = '', options: BrowserContextOptions = {}): Promise<Page> {
+    browser ??= chromium.launch({
+      ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    const started = await browser;
+    this.atEnd(async () => {
+      await context.close();
+    });
+    const context = await started.newContext({
+      locale: 'en-US',
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // The first request of a browser that isn't signed in is a 401.
+      if (message.type() === 'error' && !/status of (401|403)/.test(message.text()))
+        this.complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${this.url}/`) && !/^(blob|data):/.test(request.url()))
+        this.complaints.push(`asks ${request.url()}`);
+    });
+    await page.goto(`${this.url}/${path}`);
+    return page;
+  }
+
+  /** A browser that is signed in with a key. */
+  async signedIn(key: string, path = '', options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.open(path, options);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in with this key' }).click();
+    await page.waitForSelector('.head');
+    return page;
+  }
+
+  /** What the API answers for a key. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
+  async api(key: string, path: string): Promise<any> {
+    const answer = await fetch(`${this.url}/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status, path).toBe(200);
+    return answer.json();
+  }
+}
+
+/** Waits until every chart of the page has its rows. */
+export async function loaded(page: Page): Promise<void> {
+  await page.waitForSelector('figure[data-chart]');
+  await page.waitForFunction(
+    () =>
+      document.querySelectorAll('figure[aria-busy=true]').length === 0 &&
+      document.querySelector('.problem') === null,
+  );
+}
+
+/** The rows of a chart: the name of each, and its numbers. */
+export async function rowsOf(page: Page, chart: string): Promise<Record<string, (number | string | null)[]>> {
+  return page.locator(`figure[data-chart="${chart}"]`).evaluate((figure) => {
+    const rows = [...figure.querySelectorAll('table.rows tbody tr')];
+    return Object.fromEntries(
+      rows.map((row) => [
+        row.querySelector('th')?.textContent ?? '',
+        [...row.querySelectorAll('td')].map(({ dataset: { value } }) =>
+          value === undefined ? null : Number.isNaN(Number(value)) ? value : Number(value),
+        ),
+      ]),
+    );
+  });
+}
+
+/** What axe finds wrong on a page. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AxeBuilder.source);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Fault[] }> } };
+    interface Fault {
+      id: string;
+      nodes: { html: string; failureSummary: string }[];
+    }
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes
+        .slice(0, 3)
+        .map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
+    );
+  });
+}

@@ -1,0 +1,125 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeKey } from '../../src/api/api-keys.js';
+import { buildApp } from '../../src/api/app.js';
+import { SecretKey } from '../../src/controls/secret-key.js';
+import { signInLink } from '../../src/sign-in/sign-in-link.js';
+import { startProvider } from '../openid.js';
+import { ending, event } from '../world.js';
+import { hasBrowser, loaded, Site } from './browser.js';
+
+const EVENTS = [event('1'), event('2', { user_id: 'grace' })];
+const HOUR = 3_600_000;
+
+describe.runIf(hasBrowser)('a browser', () => {
+  const atEnd = ending();
+  let site: Site;
+  beforeAll(async () => {
+    site = await Site.start(atEnd, { events: EVENTS });
+  });
+  afterAll(() => expect(site.complaints).toEqual([]));
+
+  const linkOf = ({ world, url }: Site) =>
+    signInLink(world.store, new SecretKey(world.config), world.clock, { orgId: 'acme', url });
+
+  test('is signed in by a link, once, and the address keeps nothing of it', async () => {
+    const link = linkOf(site);
+    const page = await site.open(link.slice(site.url.length + 1));
+    await page.waitForSelector('.head');
+    expect(page.url()).toBe(`${site.url}/`);
+    await page.goBack().catch(() => null);
+    const other = await site.open(link.slice(site.url.length + 1));
+    expect(await other.getByRole('alert').textContent()).toContain('This link was used before');
+  });
+
+  test('is signed out when its key is revoked while the page is open', async () => {
+    const { key, key_id } = await site.key('owner');
+    const page = await site.signedIn(key);
+    await loaded(page);
+    await revokeKey(site.world.store, key_id, site.world.now);
+    await page.getByRole('link', { name: '7 d' }).click();
+    await page.getByLabel('API key').waitFor();
+  });
+
+  test('is signed out when its session has ended, and when somebody signs out', async () => {
+    const { key } = await site.key('owner');
+    const page = await site.signedIn(key);
+    await loaded(page);
+    site.world.now += 13 * HOUR;
+    await page.getByRole('link', { name: '7 d' }).click();
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in with this key' }).click();
+    await page.locator('.head .menu summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    site.world.now -= 13 * HOUR;
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  test('stays signed in when the service is started again', async () => {
+    const { key } = await site.key('owner');
+    const page = await site.signedIn(key);
+    await loaded(page);
+    const again = buildApp(site.world);
+    const url = await again.listen({ host: '127.0.0.1', port: 0 });
+    await page.goto(url);
+    await page.waitForSelector('.head');
+    await again.close();
+    site.complaints.length = 0;
+  });
+
+  test('hears in a sentence what is wrong with a key', async () => {
+    const page = await site.open();
+    await page.getByLabel('API key').fill('dbk_wrong');
+    await page.getByRole('button', { name: 'Sign in with this key' }).click();
+    await page.getByText('The API key is unknown, expired or revoked').waitFor();
+  });
+
+  test('shows the page in no frame, and runs nothing that is written into it', async () => {
+    const answer = await fetch(site.url);
+    expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(answer.headers.get('content-security-policy')).not.toContain('unsafe');
+    expect(answer.headers.get('x-frame-options')).not.toBeNull();
+    const page = await site.open();
+    const isRefused = page.waitForEvent('console', {
+      predicate: (one) => one.text().includes('Content Security'),
+    });
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'document.title = "taken"';
+      document.body.append(script);
+    });
+    await isRefused;
+    expect(await page.title()).not.toBe('taken');
+    site.complaints.length = 0;
+  });
+});
+
+test.runIf(hasBrowser)('a browser is signed in by an OpenID provider', async () => {
+  const port = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+  const people = { ada: { org_id: 'acme', role: 'manager', email: 'ada@acme.example' }, eve: {} };
+  const { onTestFinished } = await import('vitest');
+  const provider = await startProvider(people, `http://127.0.0.1:${port}/sign-in/callback`);
+  const site = await Site.start(onTestFinished, {
+    events: EVENTS,
+    settings: { ...provider, DAYBOOK_PORT: String(port) },
+  });
+  for (const [login, shown] of [
+    ['eve', 'doesn’t say which organization and role you have'],
+    ['ada', 'Overview'],
+  ] as const) {
+    const page = await site.open();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.locator('input[name=login]').fill(login);
+    await page.locator('input[name=password]').fill('anything');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText(shown).first().waitFor();
+  }
+});

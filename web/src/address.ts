@@ -1,0 +1,79 @@
+import { useEffect, useState } from 'preact/hooks';
+import { addDays, type Day, isDay, quarterOf, type Range } from './days.js';
+
+/** The members by which a page can be filtered, as the API has them. */
+export const FILTERS = ['user_id', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
+export type Filter = (typeof FILTERS)[number];
+export type Filters = Readonly<Partial<Record<Filter, string>>>;
+
+export const RANGES = { '7d': '7 d', '30d': '30 d', '90d': '90 d', quarter: 'Quarter' } as const;
+export type RangeName = keyof typeof RANGES | 'custom';
+
+/** Everything that a link to the page shows. */
+export interface Address {
+  /** The parts of the path: `['people', 'ada']`; empty for the overview. */
+  readonly path: readonly string[];
+  readonly rangeName: RangeName;
+  /** Of a custom range. */
+  readonly custom: Range | undefined;
+  readonly filters: Filters;
+  /** Everything else: what is chosen on a page. */
+  readonly choices: Readonly<Record<string, string>>;
+}
+
+/** Where the service is reached, ending with a slash. */
+const BASE = new URL(document.baseURI).pathname;
+
+export function parseAddress({ pathname, search }: { pathname: string; search: string }): Address {
+  const path = pathname.slice(BASE.length).split('/').filter(Boolean).map(decodeURIComponent);
+  const { range = '30d', from = '', to = '', ...others } = Object.fromEntries(new URLSearchParams(search));
+  const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
+  const isFilter = (name: string) => (FILTERS as readonly string[]).includes(name);
+  const entries = Object.entries(others);
+  return {
+    path,
+    rangeName: custom !== undefined ? 'custom' : range in RANGES ? (range as RangeName) : '30d',
+    custom,
+    filters: Object.fromEntries(entries.filter(([name]) => isFilter(name))),
+    choices: Object.fromEntries(entries.filter(([name]) => !isFilter(name))),
+  };
+}
+
+export function hrefOf({ path, rangeName, custom, filters, choices }: Address): string {
+  const search = new URLSearchParams({
+    ...(rangeName === 'custom' ? custom : rangeName === '30d' ? {} : { range: rangeName }),
+    ...filters,
+    ...choices,
+  }).toString();
+  return BASE + path.map(encodeURIComponent).join('/') + (search === '' ? '' : `?${search}`);
+}
+
+/** The days of an address, of which the last that is built is `last`. */
+export function rangeOf({ rangeName, custom }: Address, last: Day): Range {
+  if (rangeName === 'custom' && custom !== undefined) return custom;
+  if (rangeName === 'quarter') return { from: quarterOf(last), to: last };
+  return { from: addDays(last, 1 - Number.parseInt(rangeName, 10)), to: last };
+}
+
+/** Goes to an address: a new entry of the history, or in place of the present one. */
+export function go(address: Address, isReplacing = false): void {
+  history[isReplacing ? 'replaceState' : 'pushState'](null, '', hrefOf(address));
+  window.dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/** The address, and again whenever it changes. */
+export function useAddress(): Address {
+  const [address, setAddress] = useState(() => parseAddress(location));
+  useEffect(() => {
+    const changed = () => setAddress(parseAddress(location));
+    window.addEventListener('popstate', changed);
+    return () => window.removeEventListener('popstate', changed);
+  }, []);
+  return address;
+}
+
+/** The same address with a filter; without it where it is set to that already. */
+export function toggled(address: Address, name: Filter, value: string): Address {
+  const { [name]: present, ...others } = address.filters;
+  return { ...address, filters: present === value ? others : { ...others, [name]: value } };
+}

@@ -1,0 +1,2164 @@
+// Generated from docs/openapi.json by "npm run docs".
+
+export interface Answers {
+  getHealthz: {
+    status: 'ok';
+  };
+  getOpenapiJson: {
+    openapi: string;
+    info: {
+      title: string;
+      version: string;
+      [k: string]: unknown;
+    };
+    paths: {
+      [k: string]: unknown;
+    };
+    [k: string]: unknown;
+  };
+  getReadyz: {
+    status: 'ready';
+    /**
+     * when a build last succeeded, in Unix milliseconds
+     */
+    last_build_at: number | null;
+  };
+  getOrganizationEnterpriseControls: Controls;
+  putOrganizationEnterpriseControls: ControlsChange;
+  getOrganizationEnterpriseControlsHistory: {
+    changes: ControlsChange[];
+    pagination: {
+      hasMore: boolean;
+      /**
+       * null if hasMore is false
+       */
+      nextCursor: string | null;
+    };
+  };
+  createComputer: CreatedComputer;
+  listComputers: {
+    computers: Computer[];
+  };
+  createUpload: Upload;
+  completeUpload: CompletedUpload;
+  getAnalyticsTokens: {
+    data: TokensRow[] | TokensByModelRow[] | TokensByAgentRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsTools: {
+    data: ToolsRow[] | ToolsByToolNameRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsActivity: {
+    data: ActivityRow[] | ActivityByClientRow[] | ActivityByAgentRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsProductivity: {
+    data: ProductivityRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsUsers: {
+    data: UsersRow[] | UsersByAgentRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+      /**
+       * whether there are more users or rows
+       */
+      has_more: boolean;
+      /**
+       * what to send as cursor for the next page
+       */
+      next_cursor: string | null;
+    };
+  };
+  getAnalyticsQuality: {
+    data: QualityRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsCoverage: {
+    data: CoverageRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+      /**
+       * whether there are more users or rows
+       */
+      has_more: boolean;
+      /**
+       * what to send as cursor for the next page
+       */
+      next_cursor: string | null;
+    };
+  };
+  getAnalyticsSummary: {
+    data: SummaryRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+      /**
+       * whether there are more users or rows
+       */
+      has_more: boolean;
+      /**
+       * what to send as cursor for the next page
+       */
+      next_cursor: string | null;
+    };
+  };
+  getAnalyticsCosts: {
+    data: CostsRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+      /**
+       * whether there are more users or rows
+       */
+      has_more: boolean;
+      /**
+       * what to send as cursor for the next page
+       */
+      next_cursor: string | null;
+    };
+  };
+  getAnalyticsMe: {
+    data: UsersRow[];
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * when the newest of these days was built; null when none is
+       */
+      data_refreshed_at: string | null;
+    };
+  };
+  getAnalyticsToday: {
+    data: {
+      tokens: TokensRow;
+      tools: ToolsRow;
+      activity: ActivityRow;
+      productivity: ProductivityRow;
+      users: UsersRow[];
+    };
+    meta: {
+      /**
+       * the organization
+       */
+      org_id: string;
+      /**
+       * a day in UTC
+       */
+      start_date: string;
+      /**
+       * a day in UTC
+       */
+      end_date: string;
+      /**
+       * the day is not over
+       */
+      final: false;
+      /**
+       * when it was counted
+       */
+      counted_at: string;
+    };
+  };
+  getCaller: {
+    data: Caller;
+  };
+  getStatus: {
+    data: OrganizationStatus;
+  };
+  postSql: SqlAnswer;
+  getSqlTables: {
+    data: SqlTable[];
+  };
+  getEventsSender: {
+    /**
+     * organization that gets the events
+     */
+    org_id: string;
+    /**
+     * the credential's user; null if it belongs to none
+     */
+    user_id: string | null;
+    /**
+     * whether it may send only events of that user
+     */
+    is_only_user: boolean;
+  };
+  postEvents: {
+    /**
+     * valid events, including those that were already there
+     */
+    accepted: number;
+    /**
+     * lines that broke a rule
+     */
+    rejected: number;
+    /**
+     * the first hundred rejected lines
+     *
+     * @maxItems 100
+     */
+    errors: {
+      /**
+       * line number, from 1
+       */
+      line: number;
+      /**
+       * the rule
+       */
+      code: string;
+      /**
+       * what would be accepted
+       */
+      detail: string;
+    }[];
+  };
+  postOtlpVLogs: OtlpAnswer;
+  postOtlpVMetrics: OtlpAnswer;
+  postOtlpVTraces: OtlpAnswer;
+  getOrganizationMaturityLevelReports: ReadinessReports;
+  postOrganizationMaturityLevelReports: ReadinessReport;
+  getOrganizationRepositories: Repositories;
+}
+/**
+ * the newest settings; user and updatedAt are null before the first change
+ */
+export interface Controls {
+  /**
+   * number of the newest change; 0 before the first
+   */
+  revision: number;
+  settings: EnterpriseControls;
+  user: {
+    id: string;
+    /**
+     * '' if unknown
+     */
+    email: string;
+    name: string;
+  } | null;
+  updatedAt: string | null;
+}
+/**
+ * members that are not listed here are kept as they are; secrets are shown as ***
+ */
+export interface EnterpriseControls {
+  sessionDefaultSettings?: {
+    model?: string;
+    specModeModel?: string;
+    runInWorktree?: boolean;
+    [k: string]: unknown;
+  };
+  subagentModelSettings?: {
+    lightModel?: string;
+    mediumModel?: string;
+    heavyModel?: string;
+    [k: string]: unknown;
+  };
+  mcpAutonomyOverrides?: {
+    [k: string]: unknown;
+  };
+  mcpAutonomyUrlOverrides?: {
+    urlPattern?: string;
+    [k: string]: unknown;
+  }[];
+  builtInToolAutonomyOverrides?: {
+    [k: string]: unknown;
+  };
+  cloudSessionSync?: boolean;
+  voiceDictationEnabled?: boolean;
+  wikiCloudSync?: boolean;
+  advancedAnalyticsEnabled?: boolean;
+  localSignalsOptIn?: boolean;
+  includeCoAuthoredByAgent?: boolean;
+  enableAgentShield?: boolean;
+  agentShield20OptIn?: boolean;
+  ideAutoConnect?: boolean;
+  commandAllowlist?: string[];
+  commandDenylist?: string[];
+  commandBlocklist?: string[];
+  customModels?: {
+    model?: string;
+    id?: string;
+    index?: number;
+    baseUrl?: string;
+    apiKey?: string;
+    displayName?: string;
+    maxContextLimit?: number;
+    enableThinking?: boolean;
+    thinkingMaxTokens?: number;
+    maxOutputTokens?: number;
+    extraHeaders?: {
+      [k: string]: unknown;
+    };
+    extraArgs?: {
+      [k: string]: unknown;
+    };
+    noImageSupport?: boolean;
+    cloudhosted?: {
+      cloudProfile?: string;
+      cloudRegion?: string;
+      cloudhostedBaseUrl?: string;
+      cloudAuthRefresh?: string;
+      cloudCredentialExport?: string;
+      [k: string]: unknown;
+    };
+    baseModelId?: {
+      [k: string]: unknown;
+    };
+    useInRouter?: boolean;
+    [k: string]: unknown;
+  }[];
+  modelPolicy?: {
+    allowedModelIds?: string[];
+    blockedModelIds?: string[];
+    allowCustomModels?: boolean;
+    allowedBaseUrls?: string[];
+    allowAllPlatformModels?: boolean;
+    isFastModelsAllowed?: boolean;
+    requireExplicitOptInModelIds?: string[];
+    allowPlatformRouterByok?: boolean;
+    platformRouterByokOnly?: boolean;
+    [k: string]: unknown;
+  };
+  mcpPolicy?: {
+    enabled?: boolean;
+    allowlist?: string[];
+    [k: string]: unknown;
+  };
+  missionPolicy?: {
+    restrictedAccess?: boolean;
+    allowedUserIds?: string[];
+    [k: string]: unknown;
+  };
+  userModelPolicies?: {
+    [k: string]: unknown;
+  };
+  enabledPlugins?: {
+    [k: string]: unknown;
+  };
+  disabledSkills?: string[];
+  extraKnownMarketplaces?: {
+    [k: string]: unknown;
+  };
+  strictKnownMarketplaces?: {
+    source?: 'codehost';
+    repo?: string;
+    ref?: string;
+    sha?: string;
+    [k: string]: unknown;
+  }[];
+  networkPolicy?: {
+    allowedIps?: string[];
+    [k: string]: unknown;
+  };
+  sandbox?: {
+    enabled?: boolean;
+    filesystem?: {
+      allowWrite?: string[];
+      allowRead?: string[];
+      denyWrite?: string[];
+      denyRead?: string[];
+      [k: string]: unknown;
+    };
+    network?: {
+      allowedDomains?: string[];
+      allowUnixSockets?: string[];
+      allowAllUnixSockets?: boolean;
+      allowLocalBinding?: boolean;
+      httpProxyPort?: number;
+      socksProxyPort?: number;
+      [k: string]: unknown;
+    };
+    [k: string]: unknown;
+  };
+  allowManagedHooksOnly?: boolean;
+  hooks?: {
+    hooksDisabled?: boolean;
+    showHookOutput?: boolean;
+    PreToolUse?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    PostToolUse?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    Notification?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    UserPromptSubmit?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    Stop?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    SubagentStop?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    PreCompact?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    SessionStart?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    SessionEnd?: {
+      matcher?: string;
+      commandRegex?: string;
+      hooks: {
+        type: 'command';
+        command: string;
+        /**
+         * in seconds; by default 60
+         */
+        timeout?: number;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+  };
+  restrictMemberVisibility?: boolean;
+  restrictApiKeyCreationToManagers?: boolean;
+  managedComputersEnabled?: boolean;
+  byomComputersEnabled?: boolean;
+  disableAutoUpdate?: boolean;
+  disableWeeklyUsageSummary?: boolean;
+  managedComputersAllowedEmails?: string[];
+  byomComputersAllowedEmails?: string[];
+  personaSettings?: {
+    enabledRoles?: unknown[];
+    personaConnectors?: {
+      [k: string]: unknown;
+    };
+    [k: string]: unknown;
+  };
+  sessionRetentionDays?: number;
+  platformRouterGuidance?: string;
+  platformRouterRules?: {
+    guidance?: string;
+    when?: string;
+    [k: string]: unknown;
+  }[];
+  env?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * the settings after a change, and who made it
+ */
+export interface ControlsChange {
+  /**
+   * number of the change, from 1
+   */
+  revision: number;
+  settings: EnterpriseControls;
+  user: {
+    id: string;
+    /**
+     * '' if unknown
+     */
+    email: string;
+    name: string;
+  };
+  updatedAt: string;
+}
+export interface CreatedComputer {
+  id: string;
+  /**
+   * unique in the organization
+   */
+  name: string;
+  providerType: 'byom' | 'e2b';
+  status: 'active' | 'provisioning' | 'error';
+  /**
+   * in Unix milliseconds
+   */
+  createdAt: number;
+  /**
+   * UUID of the machine, in any case; unique in the organization
+   */
+  hostId?: string;
+  /**
+   * as the machine reported when it last connected
+   */
+  hostname?: string;
+  /**
+   * the user on the machine
+   */
+  remoteUser?: string;
+  ownerPrincipalKind: 'human' | 'service';
+  /**
+   * the user, service account or key
+   */
+  ownerId: string;
+  /**
+   * WebSocket address for watching the computer
+   */
+  relayClientUrl: string;
+  /**
+   * WebSocket address for the computer's agent
+   */
+  relayAgentUrl: string;
+  /**
+   * when its agent connected, in Unix milliseconds; null if it is not connected
+   */
+  connectedAt: number | null;
+  provisioningSteps?: ProvisioningStep[];
+  /**
+   * token for "daybook agent" on a byom computer; shown only once
+   */
+  agentToken?: string;
+}
+export interface ProvisioningStep {
+  id: string;
+  name: 'create-computer' | 'configure-user' | 'clone-repos' | 'install-dependencies';
+  status: 'pending' | 'in_progress' | 'completed' | 'failed';
+  /**
+   * why the step failed
+   */
+  error?: string;
+  /**
+   * in Unix milliseconds
+   */
+  startedAt?: number;
+  /**
+   * in Unix milliseconds
+   */
+  completedAt?: number;
+  /**
+   * id of the run that installs dependencies
+   */
+  installSessionId?: string;
+}
+export interface Computer {
+  id: string;
+  /**
+   * unique in the organization
+   */
+  name: string;
+  providerType: 'byom' | 'e2b';
+  status: 'active' | 'provisioning' | 'error';
+  /**
+   * in Unix milliseconds
+   */
+  createdAt: number;
+  /**
+   * UUID of the machine, in any case; unique in the organization
+   */
+  hostId?: string;
+  /**
+   * as the machine reported when it last connected
+   */
+  hostname?: string;
+  /**
+   * the user on the machine
+   */
+  remoteUser?: string;
+  ownerPrincipalKind: 'human' | 'service';
+  /**
+   * the user, service account or key
+   */
+  ownerId: string;
+  /**
+   * WebSocket address for watching the computer
+   */
+  relayClientUrl: string;
+  /**
+   * WebSocket address for the computer's agent
+   */
+  relayAgentUrl: string;
+  /**
+   * when its agent connected, in Unix milliseconds; null if it is not connected
+   */
+  connectedAt: number | null;
+  provisioningSteps?: ProvisioningStep[];
+}
+export interface Upload {
+  /**
+   * id of the transfer, in any case
+   */
+  transferId: string;
+  /**
+   * send the bytes here with PUT, without a credential
+   */
+  uploadUrl: string;
+  /**
+   * in Unix milliseconds
+   */
+  expiresAt: number;
+}
+export interface CompletedUpload {
+  /**
+   * id of the transfer, in any case
+   */
+  transferId: string;
+  /**
+   * name of the file
+   */
+  fileName: string;
+  byteLength: number;
+}
+export interface TokensRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * standard credits, computed with the rate card
+   */
+  billable_tokens: number;
+  /**
+   * uncached input tokens
+   */
+  input_tokens: number;
+  /**
+   * tokens generated by models
+   */
+  output_tokens: number;
+  /**
+   * tokens read from the cache
+   */
+  cache_read_tokens: number;
+  /**
+   * tokens written to the cache
+   */
+  cache_write_tokens: number;
+  by_model: {
+    /**
+     * the model
+     */
+    model_id: string;
+    /**
+     * tier of the model on the rate card
+     */
+    model_tier: 'standard' | 'thinking';
+    /**
+     * standard credits, computed with the rate card
+     */
+    billable_tokens: number;
+    /**
+     * uncached input tokens
+     */
+    input_tokens: number;
+    /**
+     * tokens generated by models
+     */
+    output_tokens: number;
+    /**
+     * tokens read from the cache
+     */
+    cache_read_tokens: number;
+    /**
+     * tokens written to the cache
+     */
+    cache_write_tokens: number;
+  }[];
+  by_user: {
+    /**
+     * id of the user
+     */
+    user_id: string;
+    /**
+     * newest e-mail address in the user's events, or null
+     */
+    user_email: string | null;
+    /**
+     * standard credits, computed with the rate card
+     */
+    billable_tokens: number;
+    by_model: {
+      /**
+       * the model
+       */
+      model_id: string;
+      /**
+       * tier of the model on the rate card
+       */
+      model_tier: 'standard' | 'thinking';
+      /**
+       * standard credits, computed with the rate card
+       */
+      billable_tokens: number;
+      /**
+       * uncached input tokens
+       */
+      input_tokens: number;
+      /**
+       * tokens generated by models
+       */
+      output_tokens: number;
+      /**
+       * tokens read from the cache
+       */
+      cache_read_tokens: number;
+      /**
+       * tokens written to the cache
+       */
+      cache_write_tokens: number;
+    }[];
+  }[];
+}
+export interface TokensByModelRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the model
+   */
+  group_key: string;
+  /**
+   * standard credits, computed with the rate card
+   */
+  billable_tokens: number;
+  /**
+   * uncached input tokens
+   */
+  input_tokens: number;
+  /**
+   * tokens generated by models
+   */
+  output_tokens: number;
+  /**
+   * tokens read from the cache
+   */
+  cache_read_tokens: number;
+  /**
+   * tokens written to the cache
+   */
+  cache_write_tokens: number;
+}
+export interface TokensByAgentRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  group_key: string;
+  /**
+   * standard credits, computed with the rate card
+   */
+  billable_tokens: number;
+  /**
+   * uncached input tokens
+   */
+  input_tokens: number;
+  /**
+   * tokens generated by models
+   */
+  output_tokens: number;
+  /**
+   * tokens read from the cache
+   */
+  cache_read_tokens: number;
+  /**
+   * tokens written to the cache
+   */
+  cache_write_tokens: number;
+}
+export interface ToolsRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * calls of tools
+   */
+  tool_calls: number;
+  by_tool: {
+    /**
+     * the tool
+     */
+    tool: string;
+    /**
+     * its calls
+     */
+    invocations: number;
+  }[];
+  /**
+   * users who called an MCP tool
+   */
+  mcp_users_with_mcp: number;
+  mcp_by_server: {
+    /**
+     * the MCP server, in lower case
+     */
+    server: string;
+    /**
+     * calls of its tools
+     */
+    invocations: number;
+  }[];
+  /**
+   * skills used
+   */
+  skills_invocations: number;
+  skills_by_name: {
+    /**
+     * the skill
+     */
+    name: string;
+    /**
+     * number of uses
+     */
+    count: number;
+  }[];
+  /**
+   * slash commands used
+   */
+  slash_commands_invocations: number;
+  slash_commands_by_name: {
+    /**
+     * the command, without its slash
+     */
+    name: string;
+    /**
+     * number of uses
+     */
+    count: number;
+  }[];
+  /**
+   * hook commands that ran
+   */
+  hooks_invocations: number;
+  hooks_by_event: {
+    /**
+     * event of the hook
+     */
+    event: string;
+    /**
+     * matcher of the hook, empty if it matches everything
+     */
+    matcher: string;
+    /**
+     * the command
+     */
+    command: string;
+    /**
+     * number of runs
+     */
+    count: number;
+  }[];
+  /**
+   * users of the web app
+   */
+  web_users: number;
+  /**
+   * tool calls per user turn
+   */
+  autonomy_ratio_avg: number;
+  /**
+   * median of tool calls per user turn over the sessions of the day
+   */
+  autonomy_ratio_p50: number;
+  /**
+   * 90th percentile of the same ratios
+   */
+  autonomy_ratio_p90: number;
+  /**
+   * tool calls per session
+   */
+  tool_calls_per_session_avg: number;
+  /**
+   * user turns per session
+   */
+  user_turns_per_session_avg: number;
+  /**
+   * shares of tool calls by the autonomy mode in which they were made
+   */
+  tool_autonomy_level_ratio: {
+    /**
+     * share of auto-high
+     */
+    auto_high: number;
+    /**
+     * share of auto-medium
+     */
+    auto_medium: number;
+    /**
+     * share of auto-low
+     */
+    auto_low: number;
+    /**
+     * share of manual
+     */
+    manual: number;
+  };
+}
+export interface ToolsByToolNameRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the tool
+   */
+  group_key: string;
+  /**
+   * calls of the tool
+   */
+  tool_calls: number;
+}
+export interface ActivityRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * users who were active on the day
+   */
+  daily_active_users: number;
+  /**
+   * users who were active on this day or the 6 before
+   */
+  weekly_active_users: number;
+  /**
+   * users who were active on this day or the 29 before
+   */
+  monthly_active_users: number;
+  /**
+   * users by client; a user of several clients counts for each of them
+   */
+  daily_active_users_by_client: {
+    [k: string]: number;
+  };
+  /**
+   * sessions started
+   */
+  sessions: number;
+  /**
+   * messages of users and agents
+   */
+  messages: number;
+  /**
+   * messages of users
+   */
+  user_messages: number;
+}
+export interface ActivityByClientRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the client
+   */
+  group_key: string;
+  /**
+   * users who were active on the day
+   */
+  daily_active_users: number;
+}
+export interface ActivityByAgentRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  group_key: string;
+  /**
+   * users who were active with the agent on the day; a user of several agents counts for each of them
+   */
+  daily_active_users: number;
+  /**
+   * sessions started
+   */
+  sessions: number;
+  /**
+   * messages of users and agents
+   */
+  messages: number;
+  /**
+   * messages of users
+   */
+  user_messages: number;
+}
+export interface ProductivityRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * files created by agents
+   */
+  files_created: number;
+  /**
+   * existing files changed by agents
+   */
+  files_edited: number;
+  by_extension: {
+    /**
+     * file extension, empty if there is none
+     */
+    extension: string;
+    /**
+     * number of files
+     */
+    count: number;
+  }[];
+  by_language: {
+    /**
+     * language of the files
+     */
+    language: string;
+    /**
+     * number of files
+     */
+    count: number;
+  }[];
+  /**
+   * commits made by agents
+   */
+  git_commits: number;
+  /**
+   * pull requests created by agents
+   */
+  git_prs_created: number;
+}
+export interface UsersRow {
+  /**
+   * id of the user
+   */
+  user_id: string;
+  /**
+   * newest e-mail address in the user's events, or null
+   */
+  user_email: string | null;
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * calls of tools
+   */
+  tool_calls: number;
+  /**
+   * standard credits, computed with the rate card
+   */
+  billable_tokens: number;
+  /**
+   * model used most
+   */
+  primary_model: string;
+  /**
+   * tier of that model on the rate card
+   */
+  primary_model_tier: 'standard' | 'thinking';
+  /**
+   * files created by agents
+   */
+  files_created: number;
+  /**
+   * existing files changed by agents
+   */
+  files_edited: number;
+  /**
+   * commits made by agents
+   */
+  git_commits: number;
+  /**
+   * pull requests created by agents
+   */
+  git_prs_created: number;
+  /**
+   * calls of MCP tools
+   */
+  mcp_calls: number;
+  /**
+   * skills used
+   */
+  skill_calls: number;
+  /**
+   * slash commands used
+   */
+  slash_commands: number;
+  /**
+   * hook commands that ran
+   */
+  hooks: number;
+  /**
+   * sessions started
+   */
+  sessions: number;
+  /**
+   * messages of the user and of agents
+   */
+  messages: number;
+  /**
+   * messages of the user
+   */
+  user_messages: number;
+  /**
+   * messages of agents
+   */
+  assistant_messages: number;
+  /**
+   * tool calls per user turn
+   */
+  autonomy_ratio: number;
+  /**
+   * autonomy mode used most
+   */
+  delegation_level: 'auto-high' | 'auto-medium' | 'auto-low' | 'spec' | 'manual';
+  /**
+   * Items: a language of the files
+   */
+  languages: string[];
+}
+export interface UsersByAgentRow {
+  /**
+   * id of the user
+   */
+  user_id: string;
+  /**
+   * newest e-mail address in the user's events, or null
+   */
+  user_email: string | null;
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  group_key: string;
+  /**
+   * calls of tools
+   */
+  tool_calls: number;
+  /**
+   * standard credits, computed with the rate card
+   */
+  billable_tokens: number;
+  /**
+   * files created by agents
+   */
+  files_created: number;
+  /**
+   * existing files changed by agents
+   */
+  files_edited: number;
+  /**
+   * commits made by agents
+   */
+  git_commits: number;
+  /**
+   * pull requests created by agents
+   */
+  git_prs_created: number;
+  /**
+   * calls of MCP tools
+   */
+  mcp_calls: number;
+  /**
+   * skills used
+   */
+  skill_calls: number;
+  /**
+   * slash commands used
+   */
+  slash_commands: number;
+  /**
+   * hook commands that ran
+   */
+  hooks: number;
+  /**
+   * sessions started
+   */
+  sessions: number;
+  /**
+   * messages of the user and of agents
+   */
+  messages: number;
+  /**
+   * messages of the user
+   */
+  user_messages: number;
+  /**
+   * messages of agents
+   */
+  assistant_messages: number;
+}
+export interface QualityRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * events in the numbers of the day
+   */
+  events: number;
+  /**
+   * events that don't count because a better channel reports the same
+   */
+  shadowed: number;
+  /**
+   * events accepted for the day so far
+   */
+  accepted: number;
+  /**
+   * copies of events that were already stored
+   */
+  duplicates: number;
+  /**
+   * events that arrived after the first build of the day
+   */
+  late: number;
+  /**
+   * rejected lines
+   */
+  rejected: number;
+  rejected_by_reason: {
+    /**
+     * rule that the lines broke
+     */
+    reason: string;
+    /**
+     * number of lines
+     */
+    count: number;
+  }[];
+  /**
+   * tool names that are parsing artifacts
+   */
+  parse_artifacts: number;
+  /**
+   * events without a client
+   */
+  events_without_client: number;
+  /**
+   * events without an autonomy mode
+   */
+  events_without_autonomy_mode: number;
+  /**
+   * events that don't say whose they are
+   */
+  events_without_user: number;
+  /**
+   * models that are not on the rate card
+   */
+  models_not_on_rate_card: number;
+  /**
+   * time of the newest build of the day
+   */
+  built_at: string;
+  /**
+   * time of the first build of the day
+   */
+  first_built_at: string;
+  digests: {
+    /**
+     * name of the day table
+     */
+    table: string;
+    /**
+     * number of its rows
+     */
+    rows: number;
+    /**
+     * SHA-256 of its rows
+     */
+    digest: string;
+  }[];
+  restatements: {
+    /**
+     * time of the build
+     */
+    built_at: string;
+    /**
+     * day table that changed
+     */
+    table: string;
+    /**
+     * SHA-256 of its rows before the change
+     */
+    old_digest: string;
+    /**
+     * SHA-256 of its rows after the change
+     */
+    new_digest: string;
+    /**
+     * reason
+     */
+    reason: string;
+  }[];
+}
+export interface CoverageRow {
+  /**
+   * id of the user
+   */
+  user_id: string;
+  /**
+   * newest e-mail address in the user's events, or null
+   */
+  user_email: string | null;
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  agent: string;
+  /**
+   * events that are stored
+   */
+  events: number;
+  /**
+   * of them, those that don't count because a better channel reports the same
+   */
+  shadowed: number;
+  channels: {
+    /**
+     * the channel, empty if an earlier version stored the events
+     */
+    channel: string;
+    /**
+     * events that are stored
+     */
+    events: number;
+    /**
+     * of them, those that don't count because a better channel reports the same
+     */
+    shadowed: number;
+    /**
+     * tokens of all kinds
+     */
+    tokens: number;
+    /**
+     * messages of the user
+     */
+    user_turns: number;
+  }[];
+  /**
+   * difference between the tokens of log and telemetry, as a share of the greater, or null
+   */
+  token_difference_ratio: number | null;
+  /**
+   * difference between the user turns of log and hooks, as a share of the greater, or null
+   */
+  turn_difference_ratio: number | null;
+  /**
+   * how many of the two differences are above 1 %
+   */
+  disagreements: number;
+}
+export interface SummaryRow {
+  /**
+   * first day of the day, week (Monday) or month, without interval or null
+   */
+  date: string | null;
+  /**
+   * the user, model, ...; without group_by, or null
+   */
+  group_key: string | null;
+  /**
+   * list price of the tokens in USD, of those with a known price, if none has one or null
+   */
+  cost_usd: number | null;
+  /**
+   * tokens without a known price, which cost_usd leaves out
+   */
+  unpriced_tokens: number;
+  /**
+   * uncached input tokens
+   */
+  input_tokens: number;
+  /**
+   * tokens generated by models
+   */
+  output_tokens: number;
+  /**
+   * tokens read from the cache
+   */
+  cache_read_tokens: number;
+  /**
+   * tokens written to the cache
+   */
+  cache_write_tokens: number;
+  /**
+   * standard credits, computed with the rate card: not dollars
+   */
+  billable_tokens: number;
+  /**
+   * sessions started
+   */
+  sessions: number;
+  /**
+   * messages of users
+   */
+  user_turns: number;
+  /**
+   * tool calls
+   */
+  tool_calls: number;
+  /**
+   * tool calls per user turn
+   */
+  autonomy_ratio: number;
+  /**
+   * files created or changed by agents: each counts once per session and day
+   */
+  files: number;
+  /**
+   * commits made by agents
+   */
+  commits: number;
+  /**
+   * pull requests created by agents
+   */
+  pull_requests: number;
+  /**
+   * users with an event
+   */
+  active_users: number;
+  /**
+   * days with an event
+   */
+  active_days: number;
+  /**
+   * the same members of the days before, for compare=previous; if none of those days is built, or null
+   */
+  previous: {
+    /**
+     * list price of the tokens in USD, of those with a known price, if none has one or null
+     */
+    cost_usd: number | null;
+    /**
+     * tokens without a known price, which cost_usd leaves out
+     */
+    unpriced_tokens: number;
+    /**
+     * uncached input tokens
+     */
+    input_tokens: number;
+    /**
+     * tokens generated by models
+     */
+    output_tokens: number;
+    /**
+     * tokens read from the cache
+     */
+    cache_read_tokens: number;
+    /**
+     * tokens written to the cache
+     */
+    cache_write_tokens: number;
+    /**
+     * standard credits, computed with the rate card: not dollars
+     */
+    billable_tokens: number;
+    /**
+     * sessions started
+     */
+    sessions: number;
+    /**
+     * messages of users
+     */
+    user_turns: number;
+    /**
+     * tool calls
+     */
+    tool_calls: number;
+    /**
+     * tool calls per user turn
+     */
+    autonomy_ratio: number;
+    /**
+     * files created or changed by agents: each counts once per session and day
+     */
+    files: number;
+    /**
+     * commits made by agents
+     */
+    commits: number;
+    /**
+     * pull requests created by agents
+     */
+    pull_requests: number;
+    /**
+     * users with an event
+     */
+    active_users: number;
+    /**
+     * days with an event
+     */
+    active_days: number;
+  } | null;
+}
+export interface CostsRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the user, model, ..., without group_by or null
+   */
+  group_key: string | null;
+  /**
+   * list price of the tokens in USD, of those with a known price, if none has one or null
+   */
+  cost_usd: number | null;
+  /**
+   * cost of the uncached input tokens
+   */
+  input_usd: number;
+  /**
+   * cost of the output tokens
+   */
+  output_usd: number;
+  /**
+   * cost of the tokens read from the cache
+   */
+  cache_read_usd: number;
+  /**
+   * cost of the tokens written to the cache, without those that live an hour
+   */
+  cache_write_usd: number;
+  /**
+   * cost of the tokens written to the cache that live an hour
+   */
+  cache_write_1h_usd: number;
+  /**
+   * calls of models
+   */
+  calls: number;
+  /**
+   * uncached input tokens
+   */
+  input_tokens: number;
+  /**
+   * tokens generated by models
+   */
+  output_tokens: number;
+  /**
+   * tokens read from the cache
+   */
+  cache_read_tokens: number;
+  /**
+   * tokens written to the cache
+   */
+  cache_write_tokens: number;
+  /**
+   * of them, tokens that live an hour in the cache
+   */
+  cache_write_1h_tokens: number;
+  /**
+   * standard credits, computed with the rate card: not dollars
+   */
+  billable_tokens: number;
+  /**
+   * tokens without a known price, which no cost includes
+   */
+  unpriced_tokens: number;
+  /**
+   * their share of all tokens of the row
+   */
+  unpriced_ratio: number;
+  unpriced_by_model: {
+    /**
+     * the model
+     */
+    model_id: string;
+    /**
+     * its tokens without a known price
+     */
+    tokens: number;
+    /**
+     * their share of all tokens of the row
+     */
+    ratio: number;
+  }[];
+}
+export interface Caller {
+  /**
+   * the organization
+   */
+  org_id: string;
+  /**
+   * the role
+   */
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  /**
+   * the user, or null for a credential of none
+   */
+  user_id: string | null;
+  /**
+   * the user's address, or null
+   */
+  email: string | null;
+  /**
+   * what the role may do
+   */
+  actions: (
+    | 'use the page'
+    | 'read analytics'
+    | 'read its own analytics'
+    | 'run SQL'
+    | 'read enterprise controls'
+    | 'change enterprise controls'
+    | 'read computers'
+    | 'create computers'
+    | 'change computers'
+    | 'delete computers'
+    | 'retry the provisioning of computers'
+    | "change another person's computers"
+    | 'create computers of service accounts'
+    | 'upload files to computers'
+    | 'upload files to computers of service accounts'
+    | "upload files to another person's computers"
+    | 'read readiness reports'
+    | 'submit readiness reports'
+    | 'send events'
+    | 'send events of other users'
+  )[];
+  days: {
+    /**
+     * first built day that has events, or null
+     */
+    first: string | null;
+    /**
+     * last built day that has events, or null
+     */
+    last: string | null;
+  };
+}
+export interface OrganizationStatus {
+  /**
+   * the organization
+   */
+  org_id: string;
+  /**
+   * day of the first event, or null
+   */
+  first_day: string | null;
+  /**
+   * events stored
+   */
+  events: number;
+  /**
+   * events stored of days that have not ended
+   */
+  events_of_open_day: number;
+  /**
+   * days that are built
+   */
+  days_built: number;
+  /**
+   * the newest of them, or null
+   */
+  newest_built_day: string | null;
+  /**
+   * closed days that wait for a build
+   */
+  days_stale: number;
+  /**
+   * the oldest of these, or null
+   */
+  oldest_stale_day: string | null;
+  /**
+   * rejected lines by the rule that they broke
+   */
+  rejects: {
+    [k: string]: number;
+  };
+  silent_agents: {
+    /**
+     * id of the user
+     */
+    user_id: string;
+    /**
+     * the agent, empty if events name none
+     */
+    agent: string;
+    /**
+     * day on which it last reported
+     */
+    last_day: string;
+  }[];
+  without_user: {
+    /**
+     * the agent, empty if events name none
+     */
+    agent: string;
+    /**
+     * events of the last 14 days that don't say whose they are
+     */
+    events: number;
+  }[];
+  /**
+   * built days that have events, oldest first
+   *
+   * Items: a day in UTC
+   */
+  data_days: string[];
+}
+export interface SqlAnswer {
+  /**
+   * the rows
+   */
+  data: {
+    [k: string]: unknown;
+  }[];
+  meta: {
+    /**
+     * with DuckDB's types
+     */
+    columns: {
+      name: string;
+      type: string;
+    }[];
+    row_count: number;
+    /**
+     * time taken to answer, in milliseconds
+     */
+    elapsed_ms: number;
+    /**
+     * what was published when the query read it
+     */
+    snapshot: {
+      newest_day: string | null;
+      published_at: string;
+    };
+  };
+}
+export interface SqlTable {
+  name: string;
+  kind: 'events' | 'day table' | 'reference' | 'view';
+  /**
+   * what a row is
+   */
+  about: string;
+  /**
+   * columns that together identify a row
+   */
+  grain: string[];
+  columns: {
+    name: string;
+    /**
+     * type in DuckDB
+     */
+    type: string;
+    comment: string | null;
+  }[];
+}
+/**
+ * the answer of OTLP
+ */
+export interface OtlpAnswer {
+  /**
+   * absent if no record was rejected and there is no advice
+   */
+  partialSuccess?: {
+    /**
+     * how many log records broke a rule
+     */
+    rejectedLogRecords?: string;
+    /**
+     * the same of data points
+     */
+    rejectedDataPoints?: string;
+    /**
+     * the same of spans
+     */
+    rejectedSpans?: string;
+    /**
+     * what would be accepted, or advice
+     */
+    errorMessage: string;
+  };
+}
+export interface ReadinessReports {
+  reports: ReadinessReport[];
+}
+/**
+ * an evaluation of a repository
+ */
+export interface ReadinessReport {
+  /**
+   * id of the report
+   */
+  reportId: string;
+  /**
+   * when the report arrived, in Unix milliseconds
+   */
+  createdAt: number;
+  /**
+   * id of the repository
+   */
+  repoId: string;
+  /**
+   * level that the repository has reached; null if no criterion has one
+   */
+  level: number | null;
+  /**
+   * repository that was evaluated
+   */
+  repoUrl: string;
+  /**
+   * applications by path
+   */
+  apps: {
+    [k: string]: {
+      /**
+       * what it is
+       */
+      description: string;
+    };
+  };
+  /**
+   * evaluations by criterion
+   */
+  report: {
+    [k: string]: {
+      /**
+       * applications that pass
+       */
+      numerator: number;
+      /**
+       * applications that were evaluated
+       */
+      denominator: number;
+      /**
+       * what was found, or what is missing
+       */
+      rationale: string;
+      /**
+       * level of the criterion; not needed for a criterion that Daybook ships
+       */
+      level?: number;
+    };
+  };
+  /**
+   * commit at the evaluation
+   */
+  commitHash?: string;
+  /**
+   * branch at the evaluation
+   */
+  branch?: string;
+  /**
+   * whether there were uncommitted changes
+   */
+  hasLocalChanges?: boolean;
+  /**
+   * whether there were unpushed commits
+   */
+  hasNonRemoteCommits?: boolean;
+  /**
+   * absent if no model took part
+   */
+  modelUsed?: {
+    /**
+     * model that evaluated the repository
+     */
+    id: string;
+    reasoningEffort: 'low' | 'medium' | 'high' | 'off';
+  };
+  /**
+   * version of the program that made the report
+   */
+  agentVersion?: string;
+}
+export interface Repositories {
+  repositories: RepositoryReadiness[];
+}
+/**
+ * a repository by its newest report
+ */
+export interface RepositoryReadiness {
+  /**
+   * id of the repository
+   */
+  repoId: string;
+  /**
+   * its address in the newest report
+   */
+  repoUrl: string;
+  /**
+   * level of the latest report
+   */
+  level: number | null;
+  latestReport: ReadinessReport;
+  /**
+   * what has changed since the report before; null where there is none
+   */
+  change: {
+    /**
+     * id of the report
+     */
+    since: string;
+    /**
+     * levels gained or, below 0, lost; null where either report has none
+     */
+    level: number | null;
+    /**
+     * criteria whose counts have changed, by id
+     */
+    criteria: {
+      /**
+       * id of a criterion
+       */
+      id: string;
+      /**
+       * null where that report did not have it
+       */
+      before: {
+        numerator: number;
+        denominator: number;
+      } | null;
+      /**
+       * null where the latest report does not have it
+       */
+      after: {
+        numerator: number;
+        denominator: number;
+      } | null;
+    }[];
+  } | null;
+}

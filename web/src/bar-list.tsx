@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact';
+
+export interface BarRow {
+  readonly key: string;
+  readonly name: string;
+  /** Where a click leads: a filter, or a page. */
+  readonly href?: string | undefined;
+  readonly isChosen?: boolean;
+  /** How long the bar is; also the value that the chart's table shows. */
+  readonly value: number | null;
+  readonly cells: readonly string[];
+}
+
+interface BarListProps {
+  /** Of the name and of the cells. */
+  readonly columns: readonly string[];
+  readonly rows: readonly BarRow[];
+  readonly more?: ComponentChildren | undefined;
+  /** What to say where there are no rows. */
+  readonly none?: string | undefined;
+}
+
+/** A list whose names stand on bars. */
+export function BarList({ columns, rows, more, none = 'None in this range.' }: BarListProps) {
+  const [first, ...others] = columns;
+  const most = Math.max(...rows.map(({ value }) => value ?? 0));
+  if (rows.length === 0) return <p class="note none">{none}</p>;
+  return (
+    <>
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">{first}</th>
+            {others.map((column) => (
+              <th key={column} scope="col" class="number">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, name, href, isChosen = false, value, cells }) => (
+            <tr key={key} data-key={key} data-value={value}>
+              <th scope="row" class="bar">
+                <i style={{ width: most > 0 ? `${(100 * (value ?? 0)) / most}%` : 0 }} />
+                {href === undefined ? (
+                  <span title={key}>{name}</span>
+                ) : (
+                  <a href={href} aria-current={isChosen ? 'true' : undefined} title={key}>
+                    {name}
+                  </a>
+                )}
+              </th>
+              {cells.map((cell, index) => (
+                <td key={index} class={`number ${index === 0 ? 'strong' : 'soft'}`}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more !== undefined && more !== false && <p class="note">{more}</p>}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
+export class ServiceError extends Error {
+  constructor(
+    readonly status: number,
+    sentence: string,
+    readonly requestId: string | undefined,
+  ) {
+    super(sentence);
+  }
+}
+
+/** Where the service says whom the browser is signed in as. */
+export const CALLER = 'api/v1/caller';
+
+/** Called when the session has ended: the page asks to sign in again. */
+let signedOut = () => {};
+export function onSignedOut(act: () => void): void {
+  signedOut = act;
+}
+
+/** Sends a request to the service: `path` is below its address, and has no slash at the beginning. Throws a ServiceError. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, document.baseURI), init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ServiceError(
+      0,
+      'The service can’t be reached: check the connection, then try again.',
+      undefined,
+    );
+  }
+  if (response.ok) return response;
+  const { detail = response.statusText, requestId } = await response.json().catch(() => ({}));
+  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) signedOut();
+  throw new ServiceError(response.status, detail, requestId);
+}
+
+/** Sends a JSON body; the answer's body, which is undefined for 204. */
+export async function sendJson<Answer>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers = {},
+): Promise<Answer> {
+  const response = await send(path, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return response.status === 204 ? (undefined as Answer) : response.json();
+}
+
+/** An answer while it is read, and again: the one before stays until the new one is there. */
+export interface Asked<Answer> {
+  readonly answer: Answer | undefined;
+  readonly error: ServiceError | undefined;
+  readonly isLoading: boolean;
+  /** Where the answer is, for people who want to ask themselves. */
+  readonly path: string | undefined;
+  readonly again: () => void;
+}
+
+/** Answers that are read at present or were lately, by path: panels that ask the same share one request. */
+const kept = new Map<string, Promise<unknown>>();
+const KEPT_AT_MOST = 100;
+
+export function forget(): void {
+  kept.clear();
+}
+
+function read(path: string): Promise<unknown> {
+  const known = kept.get(path);
+  if (known !== undefined) return known;
+  const answer = send(path).then((response) => response.json());
+  kept.set(path, answer);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= KEPT_AT_MOST) break;
+    kept.delete(oldest);
+  }
+  answer.catch(() => kept.delete(path));
+  return answer;
+}
+
+/** Asks the service with GET; nothing while `path` is undefined. */
+export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
+  const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
+  const [round, setRound] = useState(0);
+  const wanted = useRef(path);
+  wanted.current = path;
+  useEffect(() => {
+    if (path === undefined) return;
+    read(path).then(
+      (answer) => {
+        if (wanted.current === path) setState({ answer: answer as Answer, of: path });
+      },
+      (error) => {
+        if (wanted.current === path) setState((present) => ({ ...present, error, of: path }));
+      },
+    );
+  }, [path, round]);
+  return {
+    answer: state.answer,
+    error: state.of === path ? state.error : undefined,
+    isLoading: path !== undefined && state.of !== path,
+    path,
+    again: () => setRound(round + 1),
+  };
+}
+
+/** The path of an answer with the parameters that have a value. */
+export function withQuery(
+  path: string,
+  parameters: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}

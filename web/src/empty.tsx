@@ -1,0 +1,60 @@
+import { useEffect } from 'preact/hooks';
+import type { Answers } from './answers.js';
+import { useAnswer } from './client.js';
+import { Code } from './panel.js';
+import { may, type Session } from './session.js';
+
+/** What to do where there is no built day yet. */
+export function Empty({ session }: { session: Session }) {
+  const server = document.baseURI.replace(/\/$/, '');
+  const status = useAnswer<Answers['getStatus']>(
+    may(session, 'read analytics') ? 'api/v1/status' : undefined,
+  );
+  const events = status.answer?.data.events ?? 0;
+  useEffect(() => {
+    const timer = setTimeout(status.again, 5000);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div class="empty">
+      <div>
+        <h1>{events > 0 ? 'Events are here, and no day is built yet' : 'No events yet: send some'}</h1>
+        <p class="lead">
+          Connect one agent and its numbers are here the next day. Daybook stores that something happened and
+          when, never prompts, replies or code.
+        </p>
+        <ol>
+          <li>
+            <h2>Connect the agents on your computer</h2>
+            <p>Sends the events of all agents there every few minutes. Words stay on the machine.</p>
+            <Code text={`npx daybook collect install --server ${server} --key -`} />
+          </li>
+          <li>
+            <h2>Or take in what is there already</h2>
+            <p>
+              Reads what agents have kept on the machine of the service, so that the charts begin in the past.
+            </p>
+            <Code
+              text={`npx daybook ingest --org ${session.org_id} --source all --user ${session.user_id ?? 'ada'}\nnpx daybook build`}
+            />
+          </li>
+          <li>
+            <h2>Or send one event by hand</h2>
+            <p>To see that the key and the address are right. It counts once, however often you send it.</p>
+            <Code
+              text={`curl ${server}/api/v1/events \\\n  -H "Authorization: Bearer $DAYBOOK_KEY" -H "Content-Type: application/json" \\\n  -d '[{"event_id": "hello-1", "type": "user_message", "user_id": "me",\n       "session_id": "s-1", "timestamp": "${new Date().toISOString().slice(0, 19)}Z"}]'`}
+            />
+          </li>
+        </ol>
+        <p class="waiting" role="status">
+          <b>
+            {events > 0 ? `${events.toLocaleString()} events have arrived` : 'Waiting for the first event'}
+          </b>{' '}
+          {events > 0
+            ? 'Days that are over are built at night, or at once with "npx daybook build". Then load this page again.'
+            : 'This page looks every five seconds.'}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+const locale = navigator.language;
+
+function formatter(options: Intl.NumberFormatOptions): (value: number) => string {
+  const format = new Intl.NumberFormat(locale, options);
+  return (value) => format.format(value);
+}
+
+const whole = formatter({ maximumFractionDigits: 0 });
+const compact = formatter({ notation: 'compact', minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+const one = formatter({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const dollars = formatter({ style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+const cents = formatter({ style: 'currency', currency: 'USD' });
+const manyDollars = formatter({
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  minimumSignificantDigits: 3,
+  maximumSignificantDigits: 3,
+});
+const short = formatter({ notation: 'compact', maximumSignificantDigits: 3 });
+const manyTicks = formatter({
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  maximumSignificantDigits: 3,
+});
+const percent = formatter({ style: 'percent', maximumFractionDigits: 0 });
+const tenths = formatter({ style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const signed = formatter({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' });
+
+/** What a number of an answer is in, for how it is written. */
+export type Unit = 'count' | 'dollars' | 'ratio' | 'share';
+
+/** What stands for a number that isn't known. */
+export const UNKNOWN = '–';
+
+/** A number in the reader's locale: short enough for a figure. */
+export function figure(value: number | null | undefined, unit: Unit): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  switch (unit) {
+    case 'count':
+      return Math.abs(value) < 10_000 ? whole(value) : compact(value);
+    case 'dollars':
+      return Math.abs(value) < 100
+        ? cents(value)
+        : Math.abs(value) < 100_000
+          ? dollars(value)
+          : manyDollars(value);
+    case 'ratio':
+      return one(value);
+    case 'share':
+      return percent(value);
+  }
+}
+
+/** The same for the ticks of an axis. */
+export function tick(value: number, unit: Unit): string {
+  if (unit === 'dollars' && Number.isInteger(value))
+    return value < 10_000 ? dollars(value) : manyTicks(value);
+  if (unit === 'count' && value >= 10_000) return short(value);
+  return unit === 'ratio' && Number.isInteger(value) ? whole(value) : figure(value, unit);
+}
+
+/** The same for cells of a table, where decimals stand under each other. */
+export function cell(value: number | null | undefined, unit: Unit): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (unit === 'dollars') return Math.abs(value) < 1000 ? cents(value) : dollars(value);
+  return figure(value, unit);
+}
+
+export function exactly(value: number | null | undefined, unit: Unit): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  return unit === 'count'
+    ? whole(value)
+    : unit === 'dollars'
+      ? cents(value)
+      : unit === 'share'
+        ? tenths(value)
+        : one(value);
+}
+
+/** How much a number has changed: `+4%`, `new` from nothing, nothing where neither is known. */
+export function change(now: number | null | undefined, before: number | null | undefined): string {
+  if (now === null || now === undefined || before === null || before === undefined) return '';
+  if (before === 0) return now === 0 ? '±0%' : 'new';
+  const text = signed(now / before - 1);
+  return /[1-9]/.test(text) ? text.replace('-', '−') : '±0%';
+}
+
+const dayMonth = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayMonthYear = new Intl.DateTimeFormat(locale, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+const weekdayDayMonth = new Intl.DateTimeFormat(locale, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+const instant = new Intl.DateTimeFormat(locale, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'UTC',
+});
+
+/** Days are `YYYY-MM-DD` in UTC. */
+export const dayText = (day: string): string => dayMonth.format(Date.parse(day));
+export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
+export const rangeText = (from: string, to: string): string =>
+  dayMonthYear.formatRange(Date.parse(from), Date.parse(to));
+export const instantText = (at: number): string => `${instant.format(at)} UTC`;
+
+/** The name of a value of a filter, short enough for a list: a repository without its host. Nothing is "not known". */
+export function nameOf(filter: string, value: string | null): string {
+  if (value === null || value === '' || value === '(none)') return 'not known';
+  if (filter !== 'repo') return value;
+  const [, owner, name] = /([^/:]+)\/([^/]+?)(?:\.git)?\/?$/.exec(value) ?? [];
+  return name === undefined ? value : `${owner}/${name}`;
+}

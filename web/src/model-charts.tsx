@@ -1,0 +1,232 @@
+import { type Address, type Filter, go, hrefOf, rangeOf, toggled } from './address.js';
+import { DayChart, type Series, tableOf } from './day-chart.js';
+import { type Day, daysOf, lengthOf } from './days.js';
+import { cell, figure, nameOf } from './format.js';
+import type { RangeProps } from './page-props.js';
+import { Panel } from './panel.js';
+import { COLORED, colorOf, OTHERS, useRanking } from './ranking.js';
+import { type Numbers, useSummary } from './summary.js';
+
+/** What each model costs a day. */
+export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
+  const range = rangeOf(address, last);
+  const ranking = useRanking(address, last, 'model', 'model', 'cost_usd');
+  const asked = useSummary(address, last, { groupBy: 'model', interval: 'day', limit: 1000 });
+  const totals = useSummary(address, last, { groupBy: 'model', sort: 'cost_usd', limit: 100 });
+  const whole = useSummary(address, last, { compare: 'previous' });
+  const models = (totals.answer?.data ?? []).map((row) => ({ ...row, name: row.group_key ?? '' }));
+  const isNamed = (name: string) => ranking.slice(0, COLORED).includes(name);
+  const named = models.filter(({ name }) => isNamed(name));
+  const others = models.filter(({ name }) => !isNamed(name));
+  // Of a single one, its name says more than "others".
+  const rest = others.length === 1 ? (others[0]?.name ?? '') : 'others';
+  const values = new Map<string, Map<Day, number>>();
+  for (const { group_key, date, cost_usd } of asked.answer?.data ?? []) {
+    const name = isNamed(group_key ?? '') ? (group_key ?? '') : rest;
+    const days = values.get(name) ?? new Map<Day, number>();
+    values.set(name, days);
+    if (date !== null) days.set(date, (days.get(date) ?? 0) + (cost_usd ?? 0));
+  }
+  const series: Series[] = [...named.map(({ name }) => name), ...(others.length > 0 ? [rest] : [])].map(
+    (name) => ({
+      name,
+      color: isNamed(name) ? colorOf(ranking, name) : OTHERS,
+      mark: 'column',
+      values: daysOf(range).map(
+        (day) => values.get(name)?.get(day) ?? (asked.answer === undefined ? null : 0),
+      ),
+    }),
+  );
+  const [row] = whole.answer?.data ?? [];
+  const isCut = asked.answer?.meta.has_more === true;
+  return (
+    <Panel
+      name="cost-by-model"
+      title="Cost by model"
+      note={
+        isCut
+          ? `${figure(row?.cost_usd, 'dollars')}; the chart needs a shorter range for ${models.length} models`
+          : `${figure(row?.cost_usd, 'dollars')}${row !== undefined && row.unpriced_tokens > 0 ? `; ${figure(row.unpriced_tokens, 'count')} tokens have no price` : ''}`
+      }
+      asked={asked}
+      table={asked.answer && tableOf({ range, series })}
+      definition="report/costs"
+      span={span}
+    >
+      <div class="beside">
+        <DayChart
+          label="Cost by model"
+          range={range}
+          unit="dollars"
+          series={series}
+          height={220}
+          onName={(name) => name !== 'others' && go(toggled(address, 'model', name))}
+        />
+        <Legend
+          address={address}
+          filter="model"
+          entries={[
+            ...named.map(({ name, cost_usd }) => ({
+              name,
+              color: colorOf(ranking, name),
+              text: priced(cost_usd),
+            })),
+            ...(others.length === 0
+              ? []
+              : [
+                  {
+                    name: rest,
+                    color: OTHERS,
+                    text: priced(
+                      others.some(({ cost_usd }) => cost_usd !== null)
+                        ? others.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
+                        : null,
+                    ),
+                  },
+                ]),
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function priced(cost: number | null): string {
+  return cost === null ? 'no price' : figure(cost, 'dollars');
+}
+
+/** What colours stand for: with its number, and a click filters. */
+export function Legend({
+  address,
+  filter,
+  entries,
+}: {
+  address?: Address;
+  filter?: Filter;
+  entries: readonly { name: string; color: string; text: string }[];
+}) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, color, text }) => {
+        const label = (
+          <>
+            <i class="swatch" style={{ background: `var(${color})` }} />
+            <bdi>{filter === undefined ? name : nameOf(filter, name)}</bdi>
+            <span class="note">{text}</span>
+          </>
+        );
+        return (
+          <li key={name}>
+            {filter === undefined || address === undefined || name === 'others' ? (
+              <span>{label}</span>
+            ) : (
+              <a
+                href={hrefOf(toggled(address, filter, name))}
+                title={name}
+                aria-current={address.filters[filter] === name ? 'true' : undefined}
+              >
+                {label}
+              </a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const TOKENS = [
+  ['input_tokens', 'Input'],
+  ['cache_read_tokens', 'Cache read'],
+  ['cache_write_tokens', 'Cache write'],
+  ['output_tokens', 'Output'],
+  ['billable_tokens', 'Billable'],
+] as const;
+
+/** Cache reads are over nine tenths of all tokens: a stack of kinds would show nothing else. */
+export function TokensByModel({ address, last }: RangeProps) {
+  const ranking = useRanking(address, last, 'model', 'model', 'cost_usd');
+  const asked = useSummary(address, last, { groupBy: 'model', sort: 'billable_tokens', limit: 7 });
+  const whole = useSummary(address, last, { compare: 'previous' });
+  const all = asked.answer?.data ?? [];
+  const rows = all.slice(0, 6);
+  const [total] = whole.answer?.data ?? [];
+  const most = (member: keyof Numbers) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
+  return (
+    <Panel
+      name="tokens-by-model"
+      title="Tokens by model and kind"
+      note="bars compare models within a column"
+      asked={asked}
+      isTable
+      table={
+        asked.answer && {
+          columns: ['Model', ...TOKENS.map(([, name]) => name)],
+          rows: rows.map((row) => [row.group_key ?? '', ...TOKENS.map(([member]) => row[member])]),
+        }
+      }
+      definition="daily/user_models"
+    >
+      <div class="scrolls">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              {TOKENS.map(([member, name]) => (
+                <th key={member} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.group_key} data-key={row.group_key}>
+                <th scope="row" class="named">
+                  <a
+                    href={hrefOf(toggled(address, 'model', row.group_key ?? ''))}
+                    aria-current={address.filters.model === row.group_key ? 'true' : undefined}
+                  >
+                    <i
+                      class="swatch"
+                      style={{ background: `var(${colorOf(ranking, row.group_key ?? '')})` }}
+                    />
+                    <bdi>{nameOf('model', row.group_key)}</bdi>
+                  </a>
+                </th>
+                {TOKENS.map(([member]) => (
+                  <td key={member} class="number under" data-value={row[member]}>
+                    {cell(row[member], 'count')}
+                    <i style={{ width: `${(100 * row[member]) / most(member)}%` }} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+          {total !== undefined && (
+            <tfoot>
+              <tr>
+                <th scope="row">All models</th>
+                {TOKENS.map(([member]) => (
+                  <td key={member} class="number">
+                    {cell(total[member], 'count')}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      </div>
+      {all.length > 6 && (
+        <p class="note">
+          <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+/** Whether a range is short enough for a row per day and model in one answer. */
+export function fits(range: { from: Day; to: Day }, groups: number): boolean {
+  return lengthOf(range) * groups <= 1000;
+}

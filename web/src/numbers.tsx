@@ -1,0 +1,60 @@
+import { type Filter, go, rangeOf } from './address.js';
+import { DayChart, tableOf } from './day-chart.js';
+import { daysOf } from './days.js';
+import type { RangeProps } from './page-props.js';
+import { Panel } from './panel.js';
+import { Strip } from './strip.js';
+import { COST, FIGURES, type SummaryRow, useSummary } from './summary.js';
+
+/** The numbers of the range, and a chart of the one that is chosen. */
+export function Numbers({ address, last, without = [] }: RangeProps & { without?: readonly Filter[] }) {
+  const range = rangeOf(address, last);
+  const total = useSummary(address, last, { compare: 'previous' });
+  const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
+  const shown = without.includes('user_id')
+    ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))
+    : FIGURES;
+  const { member, name, unit } = shown.find((one) => one.member === address.choices.metric) ?? COST;
+  const rows = new Map(daily.answer?.data.map((row) => [row.date, row]));
+  const valuesOf = (pick: (row: SummaryRow) => number | null | undefined) =>
+    daysOf(range).map((day) => {
+      const row = rows.get(day);
+      return row === undefined ? null : (pick(row) ?? null);
+    });
+  const chart = {
+    range,
+    unit,
+    series: [{ name, color: '--accent', values: valuesOf((row) => row[member]), mark: 'column' as const }],
+    before: valuesOf((row) => row.previous?.[member]),
+  };
+  return (
+    <>
+      <Strip address={address} range={range} figures={shown} chosen={member} total={total} daily={daily} />
+      <Panel
+        name="chosen-number"
+        title={`${name} a day`}
+        note={
+          <>
+            <i class="swatch" style={{ background: 'var(--accent)' }} />
+            this range&ensp;
+            <i class="swatch" style={{ background: 'var(--before-fill)' }} />
+            same weekday, 4 weeks before
+          </>
+        }
+        asked={daily}
+        table={daily.answer && tableOf(chart)}
+        definition="report/summary"
+        span={12}
+      >
+        <DayChart
+          label={`${name} a day`}
+          {...chart}
+          isPeakNamed
+          onRange={(custom) => go({ ...address, rangeName: 'custom', custom })}
+        />
+      </Panel>
+    </>
+  );
+}
+
+const ACTIVE_DAYS = { member: 'active_days', name: 'Active days', unit: 'count' } as const;

@@ -1,0 +1,121 @@
+import { type Address, hrefOf } from './address.js';
+import { BarList } from './bar-list.js';
+import { DailyPanels } from './daily-panels.js';
+import { Empty } from './empty.js';
+import { Foot } from './foot.js';
+import { cell } from './format.js';
+import { Groups } from './groups.js';
+import { CostByModel, TokensByModel } from './model-charts.js';
+import { Numbers } from './numbers.js';
+import type { PageProps, RangeProps } from './page-props.js';
+import { Panel } from './panel.js';
+import { RangeHead } from './range-head.js';
+import { may } from './session.js';
+import { type SummaryRow, useSummary } from './summary.js';
+import { TodaySoFar } from './today.js';
+
+/** Everything at a glance. */
+export function Overview({ address, session }: PageProps) {
+  const last = session.days.last;
+  if (last === null) return <Empty session={session} />;
+  const isManager = may(session, 'read analytics');
+  return (
+    <>
+      <RangeHead
+        address={address}
+        session={session}
+        last={last}
+        title={isManager ? 'Overview' : 'Your numbers'}
+      />
+      <div class="panels">
+        {address.choices.today !== undefined && isManager && <TodaySoFar />}
+        <Numbers address={address} last={last} />
+        <CostByModel address={address} last={last} />
+        {isManager && <DailyPanels address={address} last={last} part="users" />}
+        <TokensByModel address={address} last={last} />
+        {isManager && <DailyPanels address={address} last={last} part="autonomy" />}
+        {isManager && <AutonomousPeople address={address} last={last} />}
+        <Groups
+          address={address}
+          last={last}
+          name="places"
+          lists={[
+            { title: 'Repositories', filter: 'repo', sort: 'sessions' },
+            { title: 'Agents', filter: 'agent', sort: 'sessions' },
+            { title: 'Clients', filter: 'client', sort: 'sessions' },
+          ]}
+        />
+        <Groups
+          address={address}
+          last={last}
+          name="mcp-servers"
+          lists={[{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }]}
+        />
+        <Groups
+          address={address}
+          last={last}
+          name="tools"
+          lists={[{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }]}
+        />
+        {isManager && <DailyPanels address={address} last={last} part="lists" />}
+      </div>
+      <Foot address={address} last={last} session={session} />
+    </>
+  );
+}
+
+/** Who lets agents do most by themselves. */
+function AutonomousPeople({ address, last }: RangeProps) {
+  const asked = useSummary(address, last, { groupBy: 'user', sort: 'autonomy_ratio', limit: 6 });
+  const rows = asked.answer?.data ?? [];
+  return (
+    <Panel
+      name="people"
+      title="Most autonomous people"
+      note="tool calls a turn"
+      asked={asked}
+      isTable
+      table={
+        asked.answer && {
+          columns: ['Person', 'Ratio', 'Cost'],
+          rows: rows.map((row) => [row.group_key ?? '', row.autonomy_ratio, row.cost_usd]),
+        }
+      }
+      definition="report/summary"
+      span={4}
+    >
+      <List rows={rows} address={address} isLoaded={asked.answer !== undefined} />
+    </Panel>
+  );
+}
+
+function List({
+  rows,
+  address,
+  isLoaded,
+}: {
+  rows: readonly SummaryRow[];
+  address: Address;
+  isLoaded: boolean;
+}) {
+  return (
+    <BarList
+      columns={['Person', 'Ratio', 'Cost']}
+      none={isLoaded ? undefined : '–'}
+      rows={rows.map((row) => ({
+        key: row.group_key ?? '',
+        name: row.group_key ?? '',
+        href: hrefOf({ ...address, path: ['people', row.group_key ?? ''], choices: {} }),
+        value: row.autonomy_ratio ?? 0,
+        cells: [cell(row.autonomy_ratio, 'ratio'), cell(row.cost_usd, 'dollars')],
+      }))}
+      more={
+        isLoaded && (
+          <a href={hrefOf({ ...address, path: ['people'], choices: { sort: 'autonomy_ratio' } })}>
+            All people
+          </a>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Asked, ServiceError } from './client.js';
+import { csvOf, download } from './csv.js';
+
+/** Rows as a reader of a table sees them: the first cell names the row. */
+export interface Table {
+  readonly columns: readonly string[];
+  /** Numbers as they are in the answer. */
+  readonly rows: readonly (readonly (string | number | null)[])[];
+}
+
+export interface PanelProps {
+  /** Names the chart, for links, tests and files. */
+  readonly name: string;
+  readonly title: ComponentChildren;
+  readonly note?: ComponentChildren | undefined;
+  readonly asked: Asked<unknown>;
+  /** What the panel shows, once it is there. */
+  readonly table: Table | undefined;
+  /** Whether what it shows is a table already. */
+  readonly isTable?: boolean;
+  /** The file of `sql/` that defines these numbers, without its ending. */
+  readonly definition: string;
+  /** How wide it is on a large screen, of twelve columns. */
+  readonly span?: 3 | 4 | 6 | 8 | 12;
+  readonly children: ComponentChildren;
+}
+
+/** A chart or list with its title, and behind the three dots its table, CSV, request and definition. */
+export function Panel({
+  name,
+  title,
+  note,
+  asked,
+  table,
+  isTable = false,
+  definition,
+  span = 6,
+  children,
+}: PanelProps) {
+  const [shown, setShown] = useState<'table' | 'request' | 'definition' | undefined>();
+  const menu = useRef<HTMLDetailsElement>(null);
+  const choose = (what: typeof shown) => {
+    setShown(what === shown ? undefined : what);
+    menu.current?.removeAttribute('open');
+  };
+  return (
+    <section class={`panel span-${span}`} aria-labelledby={`${name}-title`}>
+      <header>
+        <h2 id={`${name}-title`}>{title}</h2>
+        {note !== undefined && <p class="note">{note}</p>}
+        <details class="menu dots" ref={menu}>
+          <summary aria-label={`More about ${name.replaceAll('-', ' ')}`} />
+          <div>
+            <button type="button" onClick={() => choose('table')}>
+              Table
+            </button>
+            <button
+              type="button"
+              disabled={table === undefined}
+              onClick={() => table && download(`${name}.csv`, 'text/csv', csvOf(table.columns, table.rows))}
+            >
+              CSV
+            </button>
+            <button type="button" onClick={() => choose('request')}>
+              curl
+            </button>
+            <button type="button" onClick={() => choose('definition')}>
+              Definition
+            </button>
+          </div>
+        </details>
+      </header>
+      {asked.error !== undefined ? (
+        <Problem error={asked.error} again={asked.again} />
+      ) : (
+        <figure data-chart={name} class={asked.isLoading ? 'loading' : ''} aria-busy={asked.isLoading}>
+          {children}
+          {table && (
+            <TableOf
+              table={table}
+              isShown={shown === 'table'}
+              isTwin={isTable}
+              caption={name.replaceAll('-', ' ')}
+            />
+          )}
+        </figure>
+      )}
+      {shown === 'request' && asked.path && <Code text={curlOf(asked.path)} />}
+      {shown === 'definition' && <Definition name={definition} />}
+    </section>
+  );
+}
+
+function curlOf(path: string): string {
+  return `curl -H "Authorization: Bearer $DAYBOOK_KEY" \\\n  '${new URL(path, document.baseURI).href.replaceAll("'", '%27')}'`;
+}
+
+/** The table of a chart: for screen readers at all times, for others when they ask. */
+function TableOf({
+  table,
+  isShown,
+  isTwin,
+  caption,
+}: {
+  table: Table;
+  isShown: boolean;
+  /** Whether what is shown is a table already, so that screen readers have one. */
+  isTwin: boolean;
+  caption: string;
+}) {
+  return (
+    <div class={isShown ? 'scrolls' : 'unseen'} hidden={isTwin && !isShown}>
+      <table class="rows">
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {table.columns.map((column, index) => (
+              <th key={column} scope="col" class={index === 0 ? '' : 'number'}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map(([first, ...cells]) => (
+            <tr key={first}>
+              <th scope="row">{first}</th>
+              {cells.map((cell, index) => (
+                <td key={index} class={typeof cell === 'number' ? 'number' : ''} data-value={cell}>
+                  {typeof cell === 'number'
+                    ? cell.toLocaleString(undefined, { maximumFractionDigits: 4 })
+                    : cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A text to read or copy. */
+export function Code({ text }: { text: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  return (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus. */}
+      <pre tabIndex={0}>{text}</pre>
+      <button type="button" onClick={() => navigator.clipboard.writeText(text).then(() => setIsCopied(true))}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
+  );
+}
+
+function Definition({ name }: { name: string }) {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    import('./definitions.js').then(({ definitionOf }) => setText(definitionOf(name)));
+  }, [name]);
+  return <Code text={text} />;
+}
+
+/** What the service said when it couldn't answer. */
+export function Problem({ error, again }: { error: ServiceError; again: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <p>{error.message}</p>
+      {error.requestId !== undefined && <p class="note">Request {error.requestId}</p>}
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,217 @@
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import {
+  type Address,
+  FILTERS,
+  type Filter,
+  type Filters,
+  go,
+  hrefOf,
+  RANGES,
+  type RangeName,
+  rangeOf,
+} from './address.js';
+import { useAnswer } from './client.js';
+import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
+import { dayText, nameOf, rangeText } from './format.js';
+import type { Session } from './session.js';
+import { GROUP_OF, type Summary, summaryPath } from './summary.js';
+
+export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
+  user_id: 'Person',
+  model: 'Model',
+  agent: 'Agent',
+  repo: 'Repository',
+  client: 'Client',
+  tool: 'Tool',
+  mcp_server: 'MCP server',
+};
+
+interface RangeHeadProps {
+  readonly address: Address;
+  readonly session: Session;
+  readonly last: Day;
+  readonly title: ComponentChildren;
+  /** By what its numbers can't be filtered, as it is chosen already. */
+  readonly without?: Filter;
+}
+
+/** The title of a page with its range and filters, which are in the address. */
+export function RangeHead({ address, session, last, title, without }: RangeHeadProps) {
+  const range = rangeOf(address, last);
+  const earlier = before(range);
+  const isOld = last < addDays(today(), -2) && address.rangeName !== 'custom';
+  return (
+    <div class="top">
+      <div>
+        <h1>{title}</h1>
+        <p>
+          <b>{rangeText(range.from, range.to)}</b>, days in UTC, against {rangeText(earlier.from, earlier.to)}
+          {isOld && <>. There are no events after {dayText(last)}</>}
+        </p>
+      </div>
+      <nav class="choice" aria-label="Range">
+        {Object.entries(RANGES).map(([name, label]) => (
+          <a
+            key={name}
+            href={hrefOf({ ...address, rangeName: name as RangeName, custom: undefined })}
+            aria-current={name === address.rangeName ? 'true' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+        <Custom address={address} last={last} first={session.days.first} />
+      </nav>
+      <AddFilter address={address} last={last} session={session} without={without} />
+      <Chips address={address} />
+    </div>
+  );
+}
+
+/** A form for a range of any days. */
+function Custom({ address, last, first }: { address: Address; last: Day; first: Day | null }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const { from, to } = rangeOf(address, last);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const [one, other] = [String(data.get('from')), String(data.get('to'))].sort();
+    if (one === undefined || other === undefined || !isDay(one) || !isDay(other)) return;
+    menu.current?.removeAttribute('open');
+    go({ ...address, rangeName: 'custom', custom: { from: one, to: other } });
+  };
+  const limits = { min: first ?? undefined, max: addDays(today(), -1), required: true };
+  return (
+    <details class="menu" ref={menu}>
+      <summary aria-current={address.rangeName === 'custom' ? 'true' : undefined}>Custom</summary>
+      <form class="pop" onSubmit={submit}>
+        <label>
+          First day
+          <input type="date" name="from" defaultValue={from} {...limits} />
+        </label>
+        <label>
+          Last day
+          <input type="date" name="to" defaultValue={to} {...limits} />
+        </label>
+        <p class="note">{lengthOf({ from, to })} days are shown now</p>
+        <button type="submit" class="main">
+          Show these days
+        </button>
+      </form>
+    </details>
+  );
+}
+
+interface AddFilterProps extends Pick<RangeHeadProps, 'address' | 'last' | 'session'> {
+  readonly without: Filter | undefined;
+}
+
+/** Chooses what the numbers are filtered by: first the member, then one of its values. */
+function AddFilter({ address, last, session, without }: AddFilterProps) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const [filter, setFilter] = useState<Filter>();
+  const isMember = !session.actions.includes('read analytics');
+  const offered = FILTERS.filter((name) => name !== without && !(isMember && name === 'user_id'));
+  const close = () => {
+    menu.current?.removeAttribute('open');
+    setFilter(undefined);
+  };
+  return (
+    <details class="menu" ref={menu} onToggle={() => menu.current?.open || setFilter(undefined)}>
+      <summary class="button">+ Filter</summary>
+      <div class="pop">
+        {filter === undefined ? (
+          offered.map((name) => (
+            <button key={name} type="button" onClick={() => setFilter(name)}>
+              {FILTER_NAMES[name]}
+            </button>
+          ))
+        ) : (
+          <Values
+            filter={filter}
+            address={address}
+            last={last}
+            choose={(value) => {
+              close();
+              go({ ...address, filters: { ...address.filters, [filter]: value } });
+            }}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+interface ValuesProps {
+  readonly filter: Filter;
+  readonly address: Address;
+  readonly last: Day;
+  readonly choose: (value: string) => void;
+}
+
+function Values({ filter, address, last, choose }: ValuesProps) {
+  const [text, setText] = useState('');
+  const { [filter]: _, ...others } = address.filters;
+  const { answer } = useAnswer<Summary>(
+    summaryPath(rangeOf(address, last), others, {
+      groupBy: GROUP_OF[filter],
+      sort: filter === 'tool' || filter === 'mcp_server' ? 'tool_calls' : 'sessions',
+      limit: 100,
+    }),
+  );
+  const values = (answer?.data ?? []).map(({ group_key }) => group_key || '(none)');
+  const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const value = found[0] ?? text;
+        // Before its values are there, a text is a beginning.
+        if (value !== '' && answer !== undefined) choose(value);
+      }}
+    >
+      <input
+        ref={(field) => field?.focus()}
+        aria-label={FILTER_NAMES[filter]}
+        placeholder={FILTER_NAMES[filter]}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <div class="values">
+        {found.map((value) => (
+          <button key={value} type="button" title={value} onClick={() => choose(value)}>
+            <bdi>{nameOf(filter, value)}</bdi>
+          </button>
+        ))}
+        {answer !== undefined && found.length === 0 && (
+          <p class="note">Nothing in this range has this name.</p>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Chips({ address }: { address: Address }) {
+  const present = FILTERS.filter((name) => address.filters[name] !== undefined);
+  if (present.length === 0) return null;
+  const without = (name: Filter): Filters => {
+    const { [name]: _, ...others } = address.filters;
+    return others;
+  };
+  return (
+    <div class="chips">
+      {present.map((name) => (
+        <span key={name} class="chip" title={address.filters[name]}>
+          {FILTER_NAMES[name]}: <bdi>{nameOf(name, address.filters[name] ?? '')}</bdi>
+          <a
+            href={hrefOf({ ...address, filters: without(name) })}
+            aria-label={`Remove the filter ${FILTER_NAMES[name]}`}
+          >
+            ×
+          </a>
+        </span>
+      ))}
+      {present.length > 1 && <a href={hrefOf({ ...address, filters: {} })}>Remove all</a>}
+    </div>
+  );
+}

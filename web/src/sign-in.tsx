@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ServiceError, sendJson } from './client.js';
+import mark from './mark.svg';
+
+/** Why a person comes back from the provider without a session, by what the service put into the address. */
+const REASONS: Readonly<Record<string, string>> = {
+  unavailable: 'The sign-in provider can’t be reached at the moment: try again, or use an API key.',
+  late: 'Signing in took too long, or was done in another window: try again.',
+  refused: 'The sign-in provider didn’t confirm who you are: try again.',
+  claims:
+    'The sign-in provider doesn’t say which organization and role you have: ask your administrator to add the claims org_id and role.',
+};
+
+/** A page's form for who isn't signed in. */
+export function SignIn({
+  fault,
+  onDone,
+}: {
+  /** What was wrong with a link. */
+  fault: string;
+  onDone: () => void;
+}) {
+  const [sentence, setSentence] = useState(
+    fault || (REASONS[/^#sign-in=(\w+)$/.exec(location.hash)?.[1] ?? ''] ?? ''),
+  );
+  const hasProvider = document.querySelector('base')?.dataset.signIn === 'provider';
+  const [isBusy, setIsBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    setIsBusy(true);
+    try {
+      await sendJson('POST', 'sign-in', { key: field.current?.value.trim() ?? '' });
+      onDone();
+    } catch (error) {
+      setSentence((error as ServiceError).message);
+      field.current?.select();
+    }
+    setIsBusy(false);
+  }
+
+  return (
+    <main class="sign-in">
+      <h1>
+        <img src={mark} alt="" width="24" height="24" /> Daybook
+      </h1>
+      {hasProvider && (
+        <a class="button main" href="sign-in/provider">
+          Sign in
+        </a>
+      )}
+      <form onSubmit={submit}>
+        <label for="key">{hasProvider ? 'Or use an API key' : 'API key'}</label>
+        <input
+          id="key"
+          ref={field}
+          type="password"
+          autocomplete="current-password"
+          placeholder="dbk_…"
+          required
+          spellcheck={false}
+        />
+        <button type="submit" class={hasProvider ? '' : 'main'} disabled={isBusy}>
+          Sign in with this key
+        </button>
+        <p role="alert" class="bad">
+          {sentence}
+        </p>
+      </form>
+      <p class="hint">
+        On the machine of the service, <code>daybook open</code> prints a link that signs in, and{' '}
+        <code>daybook keys create</code> makes a key.
+      </p>
+    </main>
+  );
+}

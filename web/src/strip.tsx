@@ -1,0 +1,87 @@
+import { type Address, hrefOf } from './address.js';
+import type { Asked } from './client.js';
+import { daysOf, type Range } from './days.js';
+import { change, figure } from './format.js';
+import type { FIGURES, Numbers, Summary } from './summary.js';
+
+interface StripProps {
+  readonly address: Address;
+  readonly range: Range;
+  readonly figures: typeof FIGURES;
+  readonly chosen: keyof Numbers;
+  /** One row: the range. */
+  readonly total: Asked<Summary>;
+  /** A row per day. */
+  readonly daily: Asked<Summary>;
+}
+
+/** The numbers of the range: each with its change and a line of its days, and a link that shows it in the chart below. */
+export function Strip({ address, range, figures, chosen, total, daily }: StripProps) {
+  const [row] = total.answer?.data ?? [];
+  const rows = new Map(daily.answer?.data.map((one) => [one.date, one]));
+  const days = daysOf(range).map((day) => rows.get(day));
+  return (
+    <nav class="strip" aria-label="Numbers of the range">
+      {figures.map(({ member, name, unit }) => (
+        <a
+          key={member}
+          href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
+          aria-current={member === chosen ? 'true' : undefined}
+          data-figure={member}
+          data-value={row?.[member]}
+        >
+          <p class="what">{name}</p>
+          <p class="figure">{figure(row?.[member], unit)}</p>
+          <p class="change">
+            {row?.previous &&
+              `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
+            {'\u00a0'}
+          </p>
+          <Spark
+            now={smooth(days.map((one) => one?.[member] ?? null))}
+            before={smooth(days.map((one) => one?.previous?.[member] ?? null))}
+          />
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The mean of each day and the six before it that are known: weekends would hide everything else. */
+function smooth(values: readonly (number | null)[]): (number | null)[] {
+  return values.map((_, index) => {
+    const known = values.slice(Math.max(0, index - 6), index + 1).filter((value) => value !== null);
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+  });
+}
+
+/** Lines without axes, from nine tenths of their lowest value. */
+export function Spark({
+  now,
+  before = [],
+}: {
+  now: readonly (number | null)[];
+  before?: readonly (number | null)[];
+}) {
+  const known = [...now, ...before].filter((value) => value !== null);
+  const low = 0.9 * Math.min(...known);
+  const high = Math.max(...known);
+  const path = (values: readonly (number | null)[]) =>
+    values
+      .map((value, index) =>
+        value === null
+          ? ''
+          : `${index === 0 || values[index - 1] == null ? 'M' : 'L'}${((100 * index) / Math.max(1, values.length - 1)).toFixed(1)} ${(22 - (20 * (value - low)) / (high - low || 1)).toFixed(1)}`,
+      )
+      .join('');
+  return (
+    <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+      {known.length > 0 && (
+        <>
+          <path d={path(before)} stroke="var(--before)" vector-effect="non-scaling-stroke" />
+          <path d={path(now)} stroke="var(--accent)" vector-effect="non-scaling-stroke" />
+        </>
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,66 @@
+import { type Address, type Filter, type Filters, rangeOf } from './address.js';
+import type { Answers } from './answers.js';
+import { type Asked, useAnswer, withQuery } from './client.js';
+import type { Day, Range } from './days.js';
+import type { Unit } from './format.js';
+
+export type Summary = Answers['getAnalyticsSummary'];
+export type SummaryRow = Summary['data'][number];
+/** The numbers of a range, or of a group in it. */
+export type Numbers = NonNullable<SummaryRow['previous']>;
+
+export type Group = 'user' | 'model' | 'agent' | 'repo' | 'client' | 'tool' | 'mcp_server';
+
+/** The groups whose values a filter chooses. */
+export const GROUP_OF: Readonly<Record<Filter, Group>> = {
+  user_id: 'user',
+  model: 'model',
+  agent: 'agent',
+  repo: 'repo',
+  client: 'client',
+  tool: 'tool',
+  mcp_server: 'mcp_server',
+};
+
+export interface SummaryQuery {
+  readonly groupBy?: Group;
+  readonly interval?: 'day' | 'week' | 'month';
+  readonly sort?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly compare?: 'previous';
+}
+
+export function summaryPath(range: Range, filters: Filters, query: SummaryQuery): string {
+  const { groupBy, ...others } = query;
+  return withQuery('api/v1/analytics/summary', {
+    startDate: range.from,
+    endDate: range.to,
+    group_by: groupBy,
+    ...others,
+    ...filters,
+  });
+}
+
+/** Asks for the numbers of the address: its range and filters. */
+export function useSummary(address: Address, last: Day, query: SummaryQuery): Asked<Summary> {
+  return useAnswer<Summary>(summaryPath(rangeOf(address, last), address.filters, query));
+}
+
+export const COST = { member: 'cost_usd', name: 'Cost', unit: 'dollars' } as const;
+
+/** The numbers that pages show above their charts. */
+export const FIGURES: readonly {
+  readonly member: keyof Numbers;
+  readonly name: string;
+  readonly unit: Unit;
+}[] = [
+  { member: 'active_users', name: 'Active users', unit: 'count' },
+  { member: 'sessions', name: 'Sessions', unit: 'count' },
+  COST,
+  { member: 'billable_tokens', name: 'Billable tokens', unit: 'count' },
+  { member: 'tool_calls', name: 'Tool calls', unit: 'count' },
+  { member: 'autonomy_ratio', name: 'Autonomy ratio', unit: 'ratio' },
+  { member: 'commits', name: 'Commits', unit: 'count' },
+  { member: 'pull_requests', name: 'Pull requests', unit: 'count' },
+];
