@@ -120,7 +120,13 @@ export default defineConfig({
       {
         extends: true,
         // What people see: the built page in a real browser.
-        test: { name: 'Page', include: ['test/browser/*.test.ts'], provide: { store: 'DuckDB' } },
+        test: {
+          name: 'Page',
+          include: ['test/browser/*.test.ts'],
+          provide: { store: 'DuckDB' },
+          // Browsers answer when they can.
+          expect: { poll: { timeout: 30_000 } },
+        },
       },
     ],
   },

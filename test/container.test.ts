@@ -88,7 +88,7 @@ test('the image is made from what the repository ships, and from nothing else th
   const shipped = filesIn(PACKAGE_ROOT).filter(isLetIn);
   const kinds = shipped.map((path) => {
     if (path.startsWith('data/sample/')) return 'data/sample';
-    const kind = /^(src|sql|docs|data\/readiness)\/.*(\.\w+)$/.exec(path);
+    const kind = /^(src|sql|web|docs|data\/readiness)\/.*(\.\w+)$/.exec(path);
     return kind === null ? path : `${kind[1]} ${kind[2]}`;
   });
   expect([...new Set(kinds)].sort()).toEqual([
@@ -112,6 +112,12 @@ test('the image is made from what the repository ships, and from nothing else th
     'src .ts',
     'tsconfig.build.json',
     'tsconfig.json',
+    'web .css',
+    'web .html',
+    'web .json',
+    'web .svg',
+    'web .ts',
+    'web .tsx',
   ]);
   const decoys = [
     ...['secret.key', 'daybook.duckdb', 'daybook.duckdb.wal', 'daybook.sock', 'staging.duckdb'],

@@ -81,7 +81,7 @@ export class Site {
       viewport: { width: 1280, height: 900 },
       ...options,
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {

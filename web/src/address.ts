@@ -17,6 +17,8 @@ export interface Address {
   /** Of a custom range. */
   readonly custom: Range | undefined;
   readonly filters: Filters;
+  /** What a page is about: it filters its numbers, and isn't a filter to remove. */
+  readonly fixed?: Filters;
   /** Everything else: what is chosen on a page. */
   readonly choices: Readonly<Record<string, string>>;
 }

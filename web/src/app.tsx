@@ -7,8 +7,10 @@ import mark from './mark.svg';
 import { Overview } from './overview.js';
 import type { PageProps } from './page-props.js';
 import { Problem } from './panel.js';
-import type { Session } from './session.js';
+import { may, type Session } from './session.js';
 import { SignIn } from './sign-in.js';
+
+const groupPage = async () => (await import('./group-page.js')).GroupPage;
 
 /** The pages: their first part of the path, name, what a role must be allowed to do, and how they are loaded. */
 const PAGES: readonly {
@@ -16,7 +18,12 @@ const PAGES: readonly {
   readonly name: string;
   readonly action?: Session['actions'][number];
   readonly load: () => Promise<ComponentType<PageProps>>;
-}[] = [{ path: '', name: 'Overview', load: async () => Overview }];
+}[] = [
+  { path: '', name: 'Overview', action: 'read its own analytics', load: async () => Overview },
+  { path: 'people', name: 'People', action: 'read analytics', load: groupPage },
+  { path: 'repositories', name: 'Repositories', action: 'read its own analytics', load: groupPage },
+  { path: 'models', name: 'Models', action: 'read its own analytics', load: groupPage },
+];
 
 /** Closes menus when something else is pressed, or Escape. */
 function closeMenus(event: MouseEvent | KeyboardEvent): void {
@@ -83,9 +90,19 @@ function Signed({ fault, again }: { fault: string; again: () => void }) {
   return answer === undefined ? null : <Frame session={answer.data} again={again} />;
 }
 
+/** Says why there is nothing to see, and where there is. */
+function Refusal({ text }: { text: string }) {
+  return (
+    <div class="problem">
+      <p>{text}</p>
+      <a href={hrefOf({ ...parseAddress(location), path: [], choices: {} })}>Overview</a>
+    </div>
+  );
+}
+
 function Frame({ session, again }: { session: Session; again: () => void }) {
   const address = useAddress();
-  const [Page, setPage] = useState<ComponentType<PageProps>>();
+  const [{ Page, shown }, setPage] = useState<{ Page?: ComponentType<PageProps>; shown?: string }>({});
   const place = address.path[0] ?? '';
   const page = PAGES.find(({ path }) => path === place);
   useEffect(() => {
@@ -100,7 +117,7 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
   }, []);
   useEffect(() => {
     document.title = `${page?.name ?? 'Nothing here'} · Daybook`;
-    page?.load().then((loaded) => setPage(() => loaded));
+    page?.load().then((loaded) => setPage({ Page: loaded, shown: place }));
   }, [place]);
   const signOut = useCallback(async () => {
     await sendJson('POST', 'sign-out');
@@ -137,7 +154,21 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
           </div>
         </details>
       </header>
-      <main>{Page === undefined ? null : <Page address={address} session={session} />}</main>
+      <main>
+        {page === undefined ? (
+          <Refusal text="There is no page here." />
+        ) : !allowed.includes(page) ? (
+          <Refusal
+            text={
+              may(session, 'read its own analytics')
+                ? 'Your role sees your own numbers only.'
+                : 'Your role may see no numbers.'
+            }
+          />
+        ) : Page === undefined || shown !== place ? null : (
+          <Page address={address} session={session} />
+        )}
+      </main>
     </>
   );
 }

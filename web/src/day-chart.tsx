@@ -48,7 +48,7 @@ export function tableOf({
 }
 
 /** The width of an element, and again whenever it changes. */
-function useWidth(): [(element: HTMLElement | null) => void, number] {
+export function useWidth(): [(element: HTMLElement | null) => void, number] {
   const [element, setElement] = useState<HTMLElement | null>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

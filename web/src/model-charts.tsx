@@ -144,7 +144,7 @@ const TOKENS = [
 ] as const;
 
 /** Cache reads are over nine tenths of all tokens: a stack of kinds would show nothing else. */
-export function TokensByModel({ address, last }: RangeProps) {
+export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last, 'model', 'model', 'cost_usd');
   const asked = useSummary(address, last, { groupBy: 'model', sort: 'billable_tokens', limit: 7 });
   const whole = useSummary(address, last, { compare: 'previous' });
@@ -166,6 +166,7 @@ export function TokensByModel({ address, last }: RangeProps) {
         }
       }
       definition="daily/user_models"
+      span={span}
     >
       <div class="scrolls">
         <table>

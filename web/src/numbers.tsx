@@ -1,4 +1,4 @@
-import { type Filter, go, rangeOf } from './address.js';
+import { go, rangeOf } from './address.js';
 import { DayChart, tableOf } from './day-chart.js';
 import { daysOf } from './days.js';
 import type { RangeProps } from './page-props.js';
@@ -7,13 +7,14 @@ import { Strip } from './strip.js';
 import { COST, FIGURES, type SummaryRow, useSummary } from './summary.js';
 
 /** The numbers of the range, and a chart of the one that is chosen. */
-export function Numbers({ address, last, without = [] }: RangeProps & { without?: readonly Filter[] }) {
+export function Numbers({ address, last }: RangeProps) {
   const range = rangeOf(address, last);
   const total = useSummary(address, last, { compare: 'previous' });
   const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
-  const shown = without.includes('user_id')
-    ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))
-    : FIGURES;
+  const shown =
+    address.fixed?.user_id !== undefined
+      ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))
+      : FIGURES;
   const { member, name, unit } = shown.find((one) => one.member === address.choices.metric) ?? COST;
   const rows = new Map(daily.answer?.data.map((row) => [row.date, row]));
   const valuesOf = (pick: (row: SummaryRow) => number | null | undefined) =>

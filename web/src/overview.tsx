@@ -105,7 +105,7 @@ function List({
       rows={rows.map((row) => ({
         key: row.group_key ?? '',
         name: row.group_key ?? '',
-        href: hrefOf({ ...address, path: ['people', row.group_key ?? ''], choices: {} }),
+        href: hrefOf({ ...address, path: ['people'], choices: { name: row.group_key ?? '' } }),
         value: row.autonomy_ratio ?? 0,
         cells: [cell(row.autonomy_ratio, 'ratio'), cell(row.cost_usd, 'dollars')],
       }))}

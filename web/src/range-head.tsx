@@ -153,11 +153,15 @@ function Values({ filter, address, last, choose }: ValuesProps) {
   const [text, setText] = useState('');
   const { [filter]: _, ...others } = address.filters;
   const { answer } = useAnswer<Summary>(
-    summaryPath(rangeOf(address, last), others, {
-      groupBy: GROUP_OF[filter],
-      sort: filter === 'tool' || filter === 'mcp_server' ? 'tool_calls' : 'sessions',
-      limit: 100,
-    }),
+    summaryPath(
+      rangeOf(address, last),
+      { ...others, ...address.fixed },
+      {
+        groupBy: GROUP_OF[filter],
+        sort: filter === 'tool' || filter === 'mcp_server' ? 'tool_calls' : 'sessions',
+        limit: 100,
+      },
+    ),
   );
   const values = (answer?.data ?? []).map(({ group_key }) => group_key || '(none)');
   const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));

@@ -18,7 +18,11 @@ export function useRanking(
 ): readonly string[] {
   const { [filter]: _, ...filters } = address.filters;
   const { answer } = useAnswer<Summary>(
-    summaryPath(rangeOf(address, last), filters, { groupBy: group, sort, limit: COLORED + 1 }),
+    summaryPath(
+      rangeOf(address, last),
+      { ...filters, ...address.fixed },
+      { groupBy: group, sort, limit: COLORED + 1 },
+    ),
   );
   return (answer?.data ?? []).map(({ group_key }) => group_key ?? '');
 }

@@ -44,7 +44,9 @@ export function summaryPath(range: Range, filters: Filters, query: SummaryQuery)
 
 /** Asks for the numbers of the address: its range and filters. */
 export function useSummary(address: Address, last: Day, query: SummaryQuery): Asked<Summary> {
-  return useAnswer<Summary>(summaryPath(rangeOf(address, last), address.filters, query));
+  return useAnswer<Summary>(
+    summaryPath(rangeOf(address, last), { ...address.filters, ...address.fixed }, query),
+  );
 }
 
 export const COST = { member: 'cost_usd', name: 'Cost', unit: 'dollars' } as const;

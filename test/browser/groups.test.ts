@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { addDays } from '../../src/day.js';
+import { ending, event } from '../world.js';
+import { faultsOf, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
+
+const RANGE = `startDate=${addDays(LAST, -29)}&endDate=${LAST}`;
+const COLUMNS = [
+  ...['active_users', 'active_days', 'sessions', 'autonomy_ratio', 'cost_usd', 'billable_tokens'],
+  ...['tool_calls', 'commits', 'pull_requests'],
+];
+
+describe.runIf(hasBrowser)('people, repositories and models', () => {
+  const atEnd = ending();
+  let site: Site;
+  let key: string;
+  beforeAll(async () => {
+    site = await Site.start(atEnd);
+    ({ key } = await site.key('owner'));
+  });
+  afterAll(() => expect(site.complaints).toEqual([]));
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
+  const summary = async (query: string): Promise<any[]> =>
+    (await site.api(key, `analytics/summary?${RANGE}${query}`)).data;
+
+  test.each([
+    ['people', 'user', COLUMNS.slice(1)],
+    ['repositories', 'repo', COLUMNS],
+    ['models', 'model', COLUMNS],
+  ])('%s have the numbers of the API, in the order of a column', async (path, group, columns) => {
+    const page = await site.signedIn(key, path);
+    await loaded(page);
+    const rows = await summary(`&group_by=${group}&sort=cost_usd&limit=25`);
+    expect(Object.entries(await rowsOf(page, `all-${path}`))).toEqual(
+      rows.map((row) => [row.group_key, columns.map((name) => row[name])]),
+    );
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    const sorted = await summary(`&group_by=${group}&sort=sessions&limit=25`);
+    await expect
+      .poll(async () => Object.keys(await rowsOf(page, `all-${path}`)))
+      .toEqual(sorted.map((row) => row.group_key));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await faultsOf(page)).toEqual([]);
+    }
+    await page.locator(`figure[data-chart=all-${path}] tbody a`).first().click();
+    await page.waitForURL(/name=/);
+    await loaded(page);
+    const [first] = sorted;
+    const [total] = await summary(
+      `&${group === 'user' ? 'user_id' : group}=${encodeURIComponent(first.group_key)}`,
+    );
+    await expect
+      .poll(() => page.locator('[data-figure=tool_calls]').getAttribute('data-value'))
+      .toBe(String(total.tool_calls));
+    expect(await faultsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goBack();
+    await loaded(page);
+    expect(
+      await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+    ).toBeLessThanOrEqual(0);
+  });
+
+  test('a person is found by a part of the name', async () => {
+    const page = await site.signedIn(key, 'people');
+    await loaded(page);
+    await page.getByPlaceholder('Search a person').fill('isk-fi');
+    await page.getByRole('button', { name: 'brisk-finch' }).click();
+    await page.waitForURL(/people\?name=brisk-finch/);
+  });
+
+  test('a member gets to no other person by address', async () => {
+    const member = await site.key('member', 'amber-finch');
+    const page = await site.signedIn(member.key, 'people?name=brisk-finch');
+    await page.getByText('Your role sees your own numbers only.').waitFor();
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0);
+  });
+});
+
+test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', async () => {
+  const events = Array.from({ length: 20_000 }, (_, index) =>
+    event(`e${index}`, { user_id: `user-${String(index).padStart(5, '0')}`, session_id: `s${index}` }),
+  );
+  const site = await Site.start(onTestFinished, { events });
+  const { key } = await site.key('owner');
+  const page = await site.signedIn(key, 'people');
+  await loaded(page);
+  const first = Object.keys(await rowsOf(page, 'all-people'));
+  await page.getByRole('button', { name: 'Next' }).click();
+  await expect.poll(async () => Object.keys(await rowsOf(page, 'all-people'))[0]).not.toBe(first[0]);
+  const second = Object.keys(await rowsOf(page, 'all-people'));
+  expect(new Set([...first, ...second]).size).toBe(50);
+  await page.getByRole('button', { name: 'Previous' }).click();
+  await expect.poll(async () => Object.keys(await rowsOf(page, 'all-people'))).toEqual(first);
+  expect(site.complaints).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import type { Filter } from './address.js';
+import { hrefOf } from './address.js';
+import { Empty } from './empty.js';
+import { Foot } from './foot.js';
+import { nameOf } from './format.js';
+import { GroupTable } from './group-table.js';
+import { Groups } from './groups.js';
+import { CostByModel, TokensByModel } from './model-charts.js';
+import { Numbers } from './numbers.js';
+import type { PageProps } from './page-props.js';
+import { PeopleDots } from './people-dots.js';
+import { RangeHead } from './range-head.js';
+
+interface Kind {
+  readonly filter: Filter;
+  readonly title: string;
+  /** Of one of them. */
+  readonly one: string;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  people: { filter: 'user_id', title: 'People', one: 'person' },
+  repositories: { filter: 'repo', title: 'Repositories', one: 'repository' },
+  models: { filter: 'model', title: 'Models', one: 'model' },
+};
+
+/** All people, repositories or models of the range; or one of them, with the same charts. */
+export function GroupPage({ address, session }: PageProps) {
+  const { filter, title, one } = KINDS[address.path[0] ?? ''] ?? { filter: 'user_id', title: '', one: '' };
+  const last = session.days.last;
+  if (last === null) return <Empty session={session} />;
+  const { name, ...choices } = address.choices;
+  if (name === undefined)
+    return (
+      <>
+        <RangeHead address={address} session={session} last={last} title={title} without={filter} />
+        <div class="panels">
+          {filter === 'user_id' && <PeopleDots address={address} last={last} />}
+          {filter === 'model' && <CostByModel address={address} last={last} span={12} />}
+          <GroupTable key={title} address={address} last={last} filter={filter} one={one} title={title} />
+          {filter === 'model' && <TokensByModel address={address} last={last} span={12} />}
+        </div>
+        <Foot address={address} last={last} session={session} />
+      </>
+    );
+  const { [filter]: _, ...filters } = address.filters;
+  const of = { ...address, filters, fixed: { [filter]: name } };
+  return (
+    <>
+      <RangeHead
+        address={of}
+        session={session}
+        last={last}
+        without={filter}
+        title={
+          <>
+            <a class="above" href={hrefOf({ ...address, choices })}>
+              {title}
+            </a>{' '}
+            / <bdi title={name}>{nameOf(filter, name)}</bdi>
+          </>
+        }
+      />
+      <div class="panels">
+        <Numbers address={of} last={last} />
+        {filter !== 'model' && <CostByModel address={of} last={last} />}
+        <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
+        <Groups
+          address={of}
+          last={last}
+          name="places"
+          lists={
+            filter === 'repo'
+              ? [
+                  { title: 'Agents', filter: 'agent', sort: 'sessions' },
+                  { title: 'Clients', filter: 'client', sort: 'sessions' },
+                ]
+              : [
+                  { title: 'Repositories', filter: 'repo', sort: 'sessions' },
+                  { title: 'Agents', filter: 'agent', sort: 'sessions' },
+                  { title: 'Clients', filter: 'client', sort: 'sessions' },
+                ]
+          }
+        />
+        {filter !== 'user_id' && session.actions.includes('read analytics') && (
+          <Groups
+            address={of}
+            last={last}
+            name="people"
+            lists={[{ title: 'People', filter: 'user_id', sort: 'cost_usd' }]}
+          />
+        )}
+        <Groups
+          address={of}
+          last={last}
+          name="tools"
+          lists={[{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }]}
+        />
+        <Groups
+          address={of}
+          last={last}
+          name="mcp-servers"
+          lists={[{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }]}
+        />
+      </div>
+      <Foot address={of} last={last} session={session} />
+    </>
+  );
+}
