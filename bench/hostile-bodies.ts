@@ -195,9 +195,9 @@ export const HOSTILE: readonly Hostile[] = [
     ...PROTOBUF,
   },
   {
-    name: 'otlp: 99,999 records that become events',
+    name: 'otlp: 99,998 records that become events',
     body: () =>
-      recordsOf(Buffer.concat([plainRecord(), attribute('user.email', 'x'.repeat(ROOM - 100))]), 99_999),
+      recordsOf(Buffer.concat([plainRecord(), attribute('user.email', 'x'.repeat(ROOM - 100))]), 99_998),
     ...PROTOBUF,
   },
   {
@@ -265,6 +265,68 @@ export const HOSTILE: readonly Hostile[] = [
     name: 'otlp: nested 15 million deep as JSON',
     body: () => Buffer.from(`{"resourceLogs":${'['.repeat(15 * MIB)}${']'.repeat(15 * MIB)}}`),
     ...OTLP_JSON,
+  },
+  {
+    name: 'otlp: 99,999 resources as JSON',
+    body: () => Buffer.from(`{"resourceLogs":[${'{"scopeLogs":[]},'.repeat(99_998)}{}]}`),
+    ...OTLP_JSON,
+  },
+  {
+    name: 'otlp: records of 4 MiB as JSON',
+    body: () =>
+      jsonRecords(
+        `{"observedTimeUnixNano":1234567890123456789,"body":{"stringValue":"${'\\n'.repeat(2_000_000)}"}}`,
+        15,
+      ),
+    ...OTLP_JSON,
+  },
+  {
+    name: 'otlp: a record with 60 inputs of tools',
+    body: () => {
+      const input = attribute('tool_input', `[${'0,'.repeat(32_000)}0]`);
+      return recordsOf(
+        Buffer.concat([plainRecord(), filled(input.toString('latin1'), 60 * input.length, 'latin1')]),
+        15,
+      );
+    },
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: 30 million numbers that nobody knows',
+    body: () => filled('\u0018\u0001', 60 * MIB),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: a group of 60 MiB',
+    body: () => Buffer.concat([Buffer.from([0x1b]), filled('\u0020\u0001', 60 * MIB), Buffer.from([0x1c])]),
+    ...PROTOBUF,
+  },
+  {
+    name: 'otlp: histograms with 4 million buckets',
+    body: () => {
+      const point = field(1, field(6, Buffer.alloc(3_900_000)));
+      const metric = field(2, Buffer.concat([field(1, 'a'), field(9, point)]));
+      return field(1, field(2, filled(metric.toString('latin1'), metric.length * 15, 'latin1')));
+    },
+    ...PROTOBUF,
+    path: '/otlp/v1/metrics',
+  },
+  {
+    name: 'otlp: 90,000 data points in one sum',
+    body: () => {
+      const point = field(1, field(7, field(1, 'type')));
+      const points = filled(point.toString('latin1'), point.length * 10_000, 'latin1');
+      const metric = field(
+        2,
+        Buffer.concat([
+          field(1, 'claude_code.token.usage'),
+          field(7, Buffer.concat([points, Buffer.from([0x10, 1])])),
+        ]),
+      );
+      return field(1, field(2, filled(metric.toString('latin1'), metric.length * 9, 'latin1')));
+    },
+    ...PROTOBUF,
+    path: '/otlp/v1/metrics',
   },
   { name: 'otlp: groups nested 30 million deep', body: () => Buffer.alloc(30 * MIB, 0x1b), ...PROTOBUF },
   { name: 'otlp: a length of 4 GiB', body: () => field(1, 'x'.repeat(100), 2 ** 32 - 1), ...PROTOBUF },

@@ -83,6 +83,10 @@ export class Service {
     return (Number(fields[11]) + Number(fields[12])) / 100;
   }
 
+  signal(name: NodeJS.Signals): void {
+    this.server.child.kill(name);
+  }
+
   stop(): Promise<void> {
     return this.server.stop();
   }

@@ -42,6 +42,9 @@ function discard(path: string): void {
   }
 }
 
+/** How many lines are written before others have their turn. */
+const WRITTEN_TOGETHER = 2000;
+
 /**
  * Events on their way into the store, as files: what was acknowledged is on disk, and is settled as soon as may be.
  *
@@ -111,15 +114,19 @@ export class Inbox {
     if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
     const path = join(this.folder, 'incoming', requestId);
     try {
-      const text = Buffer.from(`${lines.join('\n')}\n`);
+      let bytes = 0;
       const file = await open(path, 'wx');
       try {
-        await file.writeFile(text);
+        for (let at = 0; at < lines.length; at += WRITTEN_TOGETHER) {
+          const text = Buffer.from(`${lines.slice(at, at + WRITTEN_TOGETHER).join('\n')}\n`);
+          await file.appendFile(text);
+          bytes += text.length;
+        }
         await file.sync();
       } finally {
         await file.close();
       }
-      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes: text.length });
+      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes });
     } catch (error) {
       await rm(path, { force: true });
       throw error;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OTLP } from '../ingest/source.js';
+import { isIntricate, LEVELS_AT_MOST } from '../json-depth.js';
 
 /** What an attribute's value can be, once it is read; anything but a text, a number or a truth value is undefined. */
 export type Scalar = string | undefined;
@@ -54,9 +55,16 @@ export function keep(into: Scalar[], name: string, read: () => Scalar): void {
   const value = read();
   if (value === undefined) return;
   if (kept.place !== undefined) into[kept.place] = shortened(value);
+  let members: Record<string, unknown> | undefined;
   for (const { member, place } of kept.within) {
-    const found = within(value, member);
-    if (found !== undefined) into[place] = shortened(found);
+    let found: unknown;
+    if (member === 'is_set') found = 'true';
+    else if (member === 'ending') found = endingOf(value);
+    else {
+      members ??= membersOf(value);
+      found = members[member];
+    }
+    if (typeof found === 'string') into[place] = shortened(found);
   }
 }
 
@@ -84,21 +92,22 @@ export function jsonOf(attributes: Attributes): string {
   return `{${json}}`;
 }
 
-/** A longer text isn't searched: characters. */
-const SEARCHED_CHARACTERS = 1 << 16;
-
 /** Says how a call ended, in the lines that Codex puts above its output. */
 const ENDING = /^(?:(?:Process exited with code|Exit code:) -?\d{1,9}|Script (?:completed|failed))$/m;
 
-/** What a text has under a name. */
-function within(text: string, member: string): Scalar {
-  if (member === 'is_set') return 'true';
-  if (member === 'ending') return ENDING.exec(text.slice(0, 1000).split('\nOutput:')[0] ?? '')?.[0];
-  if (text.length > SEARCHED_CHARACTERS) return undefined;
+function endingOf(text: string): string | undefined {
+  return ENDING.exec(text.slice(0, 1000).split('\nOutput:')[0] ?? '')?.[0];
+}
+
+/** A text isn't searched if it is longer or has more values. A record can have many of them: characters, values. */
+const SEARCHED = { characters: 1 << 16, values: 5000 };
+
+/** The members of a JSON object; none if the text is no such object, or is too much to search. */
+function membersOf(text: string): Record<string, unknown> {
+  if (text.length > SEARCHED.characters || isIntricate(text, LEVELS_AT_MOST, SEARCHED.values)) return {};
   try {
-    const value = (JSON.parse(text) as Record<string, unknown> | null)?.[member];
-    return typeof value === 'string' ? value : undefined;
+    return Object(JSON.parse(text));
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -1,15 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
-import { NotDecoded, RECORDS_AT_MOST, TooManyRecords } from './telemetry.js';
+import { NotDecoded, PIECE_BYTES, RECORDS_AT_MOST, TooManyRecords } from './telemetry.js';
 
 /** The records of a resource: where each is in the body, and the text around them, in which `{"at":3}` stands for the fourth. */
 export interface Group {
   readonly text: string;
   readonly records: readonly (readonly [start: number, end: number])[];
 }
-
-/** How much is looked at before others can have their turn: bytes. */
-const PIECE_BYTES = 64 << 10;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d];
@@ -105,6 +102,7 @@ export function* cutRecords(body: Buffer): Generator<undefined, { groups: Group[
       } else if (depth === GROUP && matching === GROUP) {
         groups.push({ text: around.end(at + 1), records });
         frame.leaveOut(groupStart, at + 1);
+        yield;
       }
       depth -= 1;
       if (depth < 0) throw new NotDecoded();

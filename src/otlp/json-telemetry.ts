@@ -55,7 +55,9 @@ function* recordsOf(
   const members = objectOf(parse(group.text));
   const resource = attributesOf(objectOf(members.resource).attributes);
   const seen = new Set<number>();
+  yield;
   for (const one of listOf(members[middle])) {
+    yield;
     const part = objectOf(one);
     const scope = textOf(objectOf(part.scope).name);
     for (const place of listOf(part[inner])) {
@@ -64,8 +66,15 @@ function* recordsOf(
       seen.add(at);
       if (start === undefined || end === undefined) throw new NotDecoded();
       const text = end - start > RECORD_BYTES ? undefined : textIn(body, start, end);
-      if (text === undefined || isTooLarge(text)) yield 'too large';
-      else yield* READ[signal](objectOf(parse(text)), scope, resource);
+      if (text === undefined || isTooLarge(text)) {
+        yield 'too large';
+        continue;
+      }
+      // Each step takes its time with a long record.
+      yield;
+      const exact = exactOf(text);
+      yield;
+      yield* READ[signal](objectOf(parseExact(exact)), scope, resource);
     }
   }
   if (seen.size < group.records.length)
@@ -131,17 +140,42 @@ function isTooLarge(text: string): boolean {
   return text.length > PLAIN_BYTES && isIntricate(text, LEVELS_AT_MOST, VALUES_AT_MOST);
 }
 
-/** A number that can be longer than the numbers of JavaScript are exact, and where there may be one. */
+/** Where there may be a number that is longer than the numbers of JavaScript are exact. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
-const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+const INTEGER = /^-?\d{16,}$/;
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 
 function parse(text: string): unknown {
-  // Nanoseconds have nineteen digits, and some exporters write them as a number.
-  const exact = LONG_NUMBER.test(text)
-    ? text.replace(TEXT_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`))
-    : text;
+  return parseExact(exactOf(text));
+}
+
+/** A JSON text with long integers as texts. Nanoseconds have nineteen digits, and some exporters write them as a number. */
+function exactOf(text: string): string {
+  if (!LONG_NUMBER.test(text)) return text;
+  let exact = '';
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      for (at += 1; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1)
+        if (text.charCodeAt(at) === BACKSLASH) at += 1;
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      NUMBER.lastIndex = at;
+      const [number = ''] = NUMBER.exec(text) ?? [];
+      if (INTEGER.test(number)) {
+        exact += `${text.slice(from, at)}"${number}"`;
+        from = at + number.length;
+      }
+      at += Math.max(number.length, 1) - 1;
+    }
+  }
+  return exact + text.slice(from);
+}
+
+function parseExact(text: string): unknown {
   try {
-    return JSON.parse(exact);
+    return JSON.parse(text);
   } catch {
     throw new NotDecoded();
   }

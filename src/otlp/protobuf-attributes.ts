@@ -21,15 +21,17 @@ const OPTIONS = { readUnknownFields: false, recursionLimit: LEVELS_AT_MOST - 2 }
 export function keepAttributes(record: Buffer, field: number, into: Scalar[]): Buffer {
   const reader = new BinaryReader(record);
   const rest: Buffer[] = [];
+  let from = 0;
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const [number, type] = reader.tag();
-    if (number === field) readAttribute(reader, record, into);
-    else {
-      reader.skip(type, number);
-      rest.push(record.subarray(start, reader.pos));
-    }
+    if (number === field) {
+      if (start > from) rest.push(record.subarray(from, start));
+      readAttribute(reader, record, into);
+      from = reader.pos;
+    } else reader.skip(type, number);
   }
+  rest.push(record.subarray(from));
   return Buffer.concat(rest);
 }
 
@@ -84,7 +86,7 @@ function readValue(
 }
 
 /** Where a message, or a text, ends that begins with its length. */
-function endOf(reader: BinaryReader): number {
+export function endOf(reader: BinaryReader): number {
   const length = reader.uint32();
   if (reader.pos + length > reader.len) throw new NotDecoded();
   return reader.pos + length;

@@ -1,4 +1,4 @@
-import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageShape, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
 import { type Attributes, inherited, keep, type Scalar } from './allow-list.js';
@@ -22,9 +22,10 @@ import {
   ScopeSpansSchema,
   SpanSchema,
 } from './proto/opentelemetry/proto/trace/v1/trace_pb.js';
-import { keepAttributes } from './protobuf-attributes.js';
+import { endOf, keepAttributes } from './protobuf-attributes.js';
 import {
   NotDecoded,
+  PIECE_BYTES,
   type Piece,
   PLAIN_BYTES,
   RECORD_BYTES,
@@ -37,22 +38,21 @@ import {
 /** Reads a protobuf body record by record. Throws NotDecoded and TooManyRecords. */
 export function* protobufTelemetry(signal: Signal, body: Buffer): Generator<Piece> {
   const { request, group, inner } = SCHEMAS[signal];
-  let count = 0;
-  const split = (bytes: Buffer, field: number) => {
-    const found = splitAt(bytes, field);
-    count += found.parts.length;
-    if (count > RECORDS_AT_MOST) throw new TooManyRecords();
+  let room = RECORDS_AT_MOST;
+  function* split(bytes: Buffer, field: number) {
+    const found = yield* splitAt(bytes, field, room);
+    room -= found.parts.length;
     return found;
-  };
+  }
   try {
-    const whole = split(body, 1);
-    read(request, whole.rest);
+    const whole = yield* split(body, 1);
+    readAround(request, whole.rest);
     for (const part of whole.parts) {
-      const { parts, rest } = split(part, 2);
-      const resource = attributesOf(read(group, rest).resource?.attributes ?? []);
+      const { parts, rest } = yield* split(part, 2);
+      const resource = attributesOf(readAround(group, rest).resource?.attributes ?? []);
       for (const records of parts) {
-        const found = split(records, 2);
-        const scope = read(inner, found.rest).scope?.name ?? '';
+        const found = yield* split(records, 2);
+        const scope = readAround(inner, found.rest).scope?.name ?? '';
         for (const record of found.parts) yield* READ[signal](record, scope, resource);
       }
     }
@@ -102,84 +102,133 @@ const READ: Readonly<Record<Signal, Read>> = {
       },
     ];
   },
-  metrics: (bytes, scope, resource) => {
-    if (isTooLarge(MetricSchema, bytes)) return ['too large'];
+  *metrics(bytes, scope, resource) {
+    if (isTooLarge(MetricSchema, bytes)) return yield 'too large';
     const { name, data } = read(MetricSchema, bytes);
-    if (data.case !== 'sum') return (data.value?.dataPoints ?? []).map(() => NO_COUNT);
+    yield;
+    if (data.case !== 'sum') return yield* (data.value?.dataPoints ?? []).map(() => NO_COUNT);
     const isCumulative = data.value.aggregationTemporality === AggregationTemporality.CUMULATIVE;
-    return data.value.dataPoints.map((point) => ({
-      ...{ scope, name, isCumulative },
-      time: String(point.timeUnixNano),
-      start: String(point.startTimeUnixNano),
-      value: String(point.value.value ?? ''),
-      attributes: attributesOf(point.attributes, resource),
-    }));
+    for (const point of data.value.dataPoints)
+      yield {
+        ...{ scope, name, isCumulative },
+        time: String(point.timeUnixNano),
+        start: String(point.startTimeUnixNano),
+        value: String(point.value.value ?? ''),
+        attributes: attributesOf(point.attributes, resource),
+      };
   },
 };
 
 /** A data point that counts nothing. */
 const NO_COUNT: Telemetry = { scope: '', name: '', time: '', attributes: inherited() };
 
-/** The messages in a field of a message, and the bytes of everything else in it. Throws for a field that is no message. */
-function splitAt(bytes: Buffer, field: number): { parts: Buffer[]; rest: Buffer } {
+/**
+ * The messages in a field of a message, and the bytes of everything else in it. Yields at least once, and between pieces. Throws
+ * TooManyRecords, and NotDecoded for a field that is no message or for too much around them.
+ */
+function* splitAt(
+  bytes: Buffer,
+  field: number,
+  atMost: number,
+): Generator<undefined, { parts: Buffer[]; rest: Buffer }> {
   const reader = new BinaryReader(bytes);
   const parts: Buffer[] = [];
   const rest: Buffer[] = [];
+  let [from, next, around] = [0, 0, 0];
+  const leave = (end: number) => {
+    around += end - from;
+    if (around > RECORD_BYTES) throw new NotDecoded();
+    if (end > from) rest.push(bytes.subarray(from, end));
+    from = end;
+  };
+  yield;
   while (reader.pos < reader.len) {
+    if (reader.pos >= next) {
+      next = reader.pos + PIECE_BYTES;
+      leave(reader.pos);
+      yield;
+    }
     const start = reader.pos;
     const [number, type] = reader.tag();
-    if (number === field && type !== WireType.LengthDelimited) throw new NotDecoded();
-    if (number === field) {
-      const end = reader.uint32() + reader.pos;
-      if (end > bytes.length) throw new NotDecoded();
-      parts.push(bytes.subarray(reader.pos, end));
-      reader.pos = end;
-    } else {
-      reader.skip(type, number);
-      rest.push(bytes.subarray(start, reader.pos));
+    if (number !== field) {
+      skip(reader, type);
+      continue;
     }
+    if (type !== WireType.LengthDelimited) throw new NotDecoded();
+    if (parts.length === atMost) throw new TooManyRecords();
+    leave(start);
+    from = endOf(reader);
+    parts.push(bytes.subarray(reader.pos, from));
+    reader.pos = from;
   }
+  leave(reader.len);
   return { parts, rest: Buffer.concat(rest) };
+}
+
+/** Passes over a field. Throws NotDecoded for a group, which OTLP doesn't have: one could take the time of a whole body. */
+function skip(reader: BinaryReader, type: WireType): void {
+  if (type === WireType.StartGroup) throw new NotDecoded();
+  reader.skip(type);
+}
+
+/** Reads what is around records. Throws NotDecoded for one that has too much in it. */
+function readAround<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
+  if (isTooLarge(schema, bytes)) throw new NotDecoded();
+  return read(schema, bytes);
 }
 
 function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
   return fromBinary(schema, bytes, { readUnknownFields: false, recursionLimit: LEVELS_AT_MOST });
 }
 
-/** Whether a record has too many bytes or values. */
+/** Whether a message has too many bytes or values. */
 function isTooLarge(schema: DescMessage, bytes: Uint8Array): boolean {
   if (bytes.length <= PLAIN_BYTES) return false;
-  return bytes.length > RECORD_BYTES || valuesOf(schema, bytes, 0) > VALUES_AT_MOST;
+  return (
+    bytes.length > RECORD_BYTES || valuesOf(schema, new BinaryReader(bytes), bytes.length, 0) > VALUES_AT_MOST
+  );
 }
 
-/** How many messages there are in a message, without making them. */
-function valuesOf(schema: DescMessage, bytes: Uint8Array, depth: number): number {
-  const reader = new BinaryReader(bytes);
-  let values = 1;
-  while (reader.pos < reader.len && values <= VALUES_AT_MOST && depth <= LEVELS_AT_MOST) {
+/** How many fields a message and those within it have, without making them. Stops once they are too many. */
+function valuesOf(schema: DescMessage, reader: BinaryReader, end: number, depth: number): number {
+  let values = 0;
+  while (reader.pos < end && values <= VALUES_AT_MOST) {
     const [number, type] = reader.tag();
-    const inner = type === WireType.LengthDelimited ? messageOf(schema, number) : undefined;
-    if (inner === undefined) reader.skip(type, number);
-    else values += valuesOf(inner, reader.bytes(), depth + 1);
+    values += 1;
+    if (type !== WireType.LengthDelimited) {
+      skip(reader, type);
+      continue;
+    }
+    const stop = endOf(reader);
+    const { message, bytesEach } = contentOf(schema, number);
+    if (message !== undefined && depth < LEVELS_AT_MOST) values += valuesOf(message, reader, stop, depth + 1);
+    else if (bytesEach !== undefined) values += (stop - reader.pos) / bytesEach;
+    reader.pos = stop;
   }
   return values;
 }
 
-const INNER = new Map<DescMessage, ReadonlyMap<number, DescMessage>>();
+/** What a field with a length holds: a message, or numbers of at least so many bytes, or else a text. */
+interface Content {
+  readonly message?: DescMessage;
+  readonly bytesEach?: number;
+}
 
-/** The message in a field of a message. */
-function messageOf(schema: DescMessage, number: number): DescMessage | undefined {
-  const known = INNER.get(schema);
-  if (known !== undefined) return known.get(number);
-  INNER.set(
-    schema,
-    new Map(
-      schema.fields.flatMap((field) =>
-        field.message === undefined ? [] : [[field.number, field.message] as const],
-      ),
-    ),
-  );
-  return messageOf(schema, number);
+const TEXT: Content = {};
+const CONTENTS = new Map<DescMessage, ReadonlyMap<number, Content>>();
+
+function contentOf(schema: DescMessage, number: number): Content {
+  const known = CONTENTS.get(schema);
+  if (known !== undefined) return known.get(number) ?? TEXT;
+  const contents = schema.fields.map((field): [number, Content] => {
+    if (field.message !== undefined) return [field.number, { message: field.message }];
+    const isPacked = field.fieldKind === 'list' && field.packed;
+    if (!isPacked) return [field.number, TEXT];
+    const isLong = field.scalar === ScalarType.FIXED64 || field.scalar === ScalarType.DOUBLE;
+    return [field.number, { bytesEach: isLong ? 8 : 1 }];
+  });
+  CONTENTS.set(schema, new Map(contents));
+  return contentOf(schema, number);
 }
 
 function attributesOf(list: readonly KeyValue[], resource?: Attributes): Attributes {

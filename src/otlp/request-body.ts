@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { codeOf } from '../folder.js';
 import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
@@ -36,7 +37,7 @@ export class BodyMemory {
       body.pipe(sent);
       if (encoding === 'identity') await pipeline(sent, take);
       else await pipeline(sent, createGunzip(), take);
-      return await work(Buffer.concat(chunks));
+      return await work(await joined(chunks, bytes));
     } catch (error) {
       // TRICKY: leaving the loop destroys what unpacks, and the pipeline may tell of that instead.
       if (refusal !== undefined) throw refusal;
@@ -46,4 +47,20 @@ export class BodyMemory {
       this.held -= bytes;
     }
   }
+}
+
+/** How much is copied before others have their turn: bytes. */
+const COPIED_BYTES = 4 << 20;
+
+/** One buffer of all chunks, which are gone then. */
+async function joined(chunks: Buffer[], bytes: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafe(bytes);
+  let [at, next] = [0, COPIED_BYTES];
+  for (const chunk of chunks.splice(0)) {
+    at += chunk.copy(whole, at);
+    if (at < next) continue;
+    next = at + COPIED_BYTES;
+    await turn();
+  }
+  return whole;
 }

@@ -45,3 +45,6 @@ export const RECORDS_AT_MOST = 100_000;
 
 /** A shorter record can't have too many values: bytes. */
 export const PLAIN_BYTES = 16 << 10;
+
+/** How much is looked at before others can have their turn: bytes. */
+export const PIECE_BYTES = 64 << 10;

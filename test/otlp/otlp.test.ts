@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { create, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { OTLP } from '../../src/ingest/source.js';
 import {
@@ -399,6 +399,13 @@ describe('a request', () => {
     return reader.string();
   };
 
+  /** A request with a resource of some attributes, as protobuf. */
+  const resourceWith = (attributes: Buffer) => {
+    const within = (bytes: Uint8Array) =>
+      new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(bytes).finish();
+    return Buffer.from(within(within(attributes)));
+  };
+
   test('is refused as its sender can read it', async () => {
     const receiver = await Receiver.start(NOW);
     const cases: [number, string | Buffer, Record<string, string>][] = [
@@ -408,6 +415,11 @@ describe('a request', () => {
       [400, '{} {}', {}],
       [400, '{"resourceLogs":[', {}],
       [400, Buffer.from('0a0a', 'hex'), PROTOBUF],
+      // A group, and more around records than a request has.
+      [400, Buffer.from('1b1c', 'hex'), PROTOBUF],
+      [400, Buffer.alloc(5 << 20, Buffer.from('1801', 'hex')), PROTOBUF],
+      [400, resourceWith(Buffer.alloc(200_000, Buffer.from('0a00', 'hex'))), PROTOBUF],
+      [413, Buffer.alloc(300_000, Buffer.from('0a00', 'hex')), PROTOBUF],
       [400, '{}', { 'content-encoding': 'gzip' }],
       [401, '{}', { authorization: 'Bearer dbk_nothing' }],
       [401, '', { ...PROTOBUF, authorization: '' }],
