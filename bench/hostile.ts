@@ -8,7 +8,7 @@ import { Service } from './service.js';
 
 const NDJSON = 'application/x-ndjson';
 /** An answer that takes longer than this isn't waited for. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 70_000;
 
 /** The bars: milliseconds of /healthz and of processor time in one turn, MiB of memory, MB of growth of the data folder. */
 const BARS = { healthMs: 100, turnMs: 50, memory: 400, growth: 200 };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LEVELS_AT_MOST } from '../json-depth.js';
 import { jsonOf, shortened } from './allow-list.js';
 import { type Known, knownOf } from './known-names.js';
-import type { Sessions, Settings } from './session-settings.js';
+import type { Moment, Sessions } from './session-settings.js';
 import type { Piece, Signal, Telemetry } from './telemetry.js';
 
 /** Who sends records. */
@@ -22,8 +22,8 @@ export class RecordLines {
   ignored = 0;
   tooLarge = 0;
   cumulative = 0;
-  /** What tells how the session of each line was set. */
-  private readonly told: ((() => Settings | undefined) | undefined)[] = [];
+  /** The session of each line, and when. */
+  private readonly moments: (Moment | undefined)[] = [];
   /** The parents of the request's spans, by their ids. */
   private readonly parents = new Map<string, string>();
   /** The spans that a sub-agent can be in. */
@@ -65,13 +65,13 @@ export class RecordLines {
       `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
     );
     this.sections.push(known.section);
-    this.told.push(this.sessions.note(`${orgId} ${agent}`, record));
+    this.moments.push(this.sessions.note(`${orgId} ${agent}`, record));
   }
 
   /** Adds to the lines what only the whole request tells: how a session was set, and which agents no other one has started. */
   end(): void {
-    for (const [at, note] of this.told.entries()) {
-      const settings = note?.();
+    for (const [at, moment] of this.moments.entries()) {
+      const settings = moment === undefined ? undefined : this.sessions.at(moment);
       if (settings !== undefined)
         this.lines[at] = `{"state":${JSON.stringify(settings)},${(this.lines[at] ?? '').slice(1)}`;
     }

@@ -15,7 +15,7 @@ const FROM_MODE = placeOf('from_mode');
 const SESSION = ['gen_ai.conversation.id', 'conversation.id', 'session.id'].map(placeOf);
 const TIMESTAMP = placeOf('event.timestamp');
 
-export type Settings = Readonly<Record<string, string>>;
+type Settings = Readonly<Record<string, string>>;
 
 /** What an agent said of a session at an instant: its settings from then on, and the mode before. Unix milliseconds. */
 interface Change {
@@ -24,22 +24,28 @@ interface Change {
   readonly before: Settings | undefined;
 }
 
+/** A session at an instant (Unix milliseconds). */
+export interface Moment {
+  readonly key: string;
+  readonly at: number;
+}
+
 /** How sessions were set, as agents have said. It is forgotten when the service stops. */
 export class Sessions {
   private readonly changes = new LRUCache<string, Change[]>({ max: SESSIONS_AT_MOST });
 
   /**
-   * Notes what a record says of its session, and answers what tells how the session was set at its time, once the whole request is
-   * known. So the answer is the same when the request comes again.
+   * Notes what a record says of its session, and answers the moment to ask for once the whole request is known: what is told then
+   * is the same when the request comes again.
    */
-  note(agent: string, { attributes, time }: Telemetry): (() => Settings | undefined) | undefined {
+  note(agent: string, { attributes, time }: Telemetry): Moment | undefined {
     const session = SESSION.find((place) => attributes[place]);
     if (session === undefined) return undefined;
     const key = `${agent} ${attributes[session]}`;
     const at = Date.parse(attributes[TIMESTAMP] ?? '') || Number(time) / 1e6;
     const settings = settingsIn(attributes);
     if (settings !== undefined) this.add(key, { at, settings, before: beforeIn(attributes) });
-    return () => this.at(key, at);
+    return { key, at };
   }
 
   private add(key: string, change: Change): void {
@@ -49,7 +55,8 @@ export class Sessions {
     this.changes.set(key, changes.slice(-CHANGES_AT_MOST));
   }
 
-  private at(key: string, at: number): Settings | undefined {
+  /** How a session was set at a moment. */
+  at({ key, at }: Moment): Settings | undefined {
     const changes = this.changes.get(key);
     if (changes === undefined) return undefined;
     const held = changes.filter((change) => change.at <= at);
