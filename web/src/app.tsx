@@ -23,6 +23,12 @@ const PAGES: readonly {
   { path: 'people', name: 'People', action: 'read analytics', load: groupPage },
   { path: 'repositories', name: 'Repositories', action: 'read its own analytics', load: groupPage },
   { path: 'models', name: 'Models', action: 'read its own analytics', load: groupPage },
+  {
+    path: 'trust',
+    name: 'Trust',
+    action: 'read analytics',
+    load: async () => (await import('./trust.js')).Trust,
+  },
 ];
 
 /** Closes menus when something else is pressed, or Escape. */

@@ -34,10 +34,12 @@ interface RangeHeadProps {
   readonly title: ComponentChildren;
   /** By what its numbers can't be filtered, as it is chosen already. */
   readonly without?: Filter;
+  /** Whether its numbers are always the whole organization's. */
+  readonly isUnfiltered?: boolean;
 }
 
 /** The title of a page with its range and filters, which are in the address. */
-export function RangeHead({ address, session, last, title, without }: RangeHeadProps) {
+export function RangeHead({ address, session, last, title, without, isUnfiltered = false }: RangeHeadProps) {
   const range = rangeOf(address, last);
   const earlier = before(range);
   const isOld = last < addDays(today(), -2) && address.rangeName !== 'custom';
@@ -46,7 +48,8 @@ export function RangeHead({ address, session, last, title, without }: RangeHeadP
       <div>
         <h1>{title}</h1>
         <p>
-          <b>{rangeText(range.from, range.to)}</b>, days in UTC, against {rangeText(earlier.from, earlier.to)}
+          <b>{rangeText(range.from, range.to)}</b>, days in UTC
+          {!isUnfiltered && <>, against {rangeText(earlier.from, earlier.to)}</>}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
       </div>
@@ -62,7 +65,7 @@ export function RangeHead({ address, session, last, title, without }: RangeHeadP
         ))}
         <Custom address={address} last={last} first={session.days.first} />
       </nav>
-      <AddFilter address={address} last={last} session={session} without={without} />
+      {!isUnfiltered && <AddFilter address={address} last={last} session={session} without={without} />}
       <Chips address={address} />
     </div>
   );
