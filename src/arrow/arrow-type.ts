@@ -35,7 +35,6 @@ import {
   type DuckDBType,
   DuckDBTypeId,
 } from '../duckdb-driver.js';
-import type { Expression } from '../store/row-text.js';
 
 /** How values lie that have the same bytes in DuckDB and in Arrow: as some elements each of a kind of array. */
 export interface Layout {
@@ -133,7 +132,9 @@ function castOf(type: DuckDBType): string {
 }
 
 /** Columns cast to types that Arrow has, as SQL: see castOf. */
-export function portable(columns: readonly Expression[]): string {
+export function portable(
+  columns: readonly { readonly name: string; readonly type: DuckDBType; readonly sql: string }[],
+): string {
   return columns
     .map(({ name, type, sql }) => `CAST(${sql} AS ${castOf(type)}) AS ${quoteName(name)}`)
     .join(', ');
