@@ -86,7 +86,8 @@ export async function ended(child: ChildProcess, input = ''): Promise<Ended> {
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
-  child.stdin?.end(input);
+  // It may have ended before it reads.
+  child.stdin?.on('error', () => undefined).end(input);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, stdout, stderr };
 }
