@@ -70,7 +70,7 @@ function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string):
     '',
     `curl -H 'Authorization: Bearer ${key}' \\`,
     `  '${url}/api/v1/analytics/activity?startDate=${firstDay}&endDate=${lastDay}'`,
-    '',
+    '\n',
   ].join('\n');
 }
 

@@ -36,7 +36,8 @@ own_start AS (
     thread.source AS source,
     min(rollout_line.line_no) AS line_no
   FROM thread
-  JOIN rollout_line ON rollout_line.source = thread.source
+  -- TRICKY: an inner join would pair every thread with every line, because filters aren't pushed down here.
+  LEFT JOIN rollout_line ON rollout_line.source = thread.source
   WHERE NOT is_fork
     OR has_base
     OR (
