@@ -1,7 +1,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /opt/daybook
 COPY package.json package-lock.json ./
-RUN npm ci
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sql sql
