@@ -10,6 +10,7 @@ import { ingest } from './ingest.js';
 import { laptops } from './laptops.js';
 import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
+import { page } from './page.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
 import { summary } from './summary.js';
@@ -34,6 +35,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   hostile,
   sql,
   summary,
+  page,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

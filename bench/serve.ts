@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { build } from '../src/aggregate/build-days.js';
 import { createKey } from '../src/api/api-keys.js';
 import { readConfig } from '../src/config.js';
@@ -12,6 +11,7 @@ import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import type { Store } from '../src/store/store.js';
+import { DAYS, dayAt, FIRST_DAY, LARGE, NOW, SMALL, writeEvents } from './generate-organization.js';
 import { median, runProcess } from './run-process.js';
 import { startServer } from './service.js';
 
@@ -19,77 +19,15 @@ import { startServer } from './service.js';
 const ROUNDS = 15;
 const SECONDS = 2;
 const CONNECTIONS = 20;
-const PEOPLE = 10_000;
-/** The days of a year, and when they are over. */
-export const FIRST_DAY = '2025-07-01';
-const DAYS = 365;
-export const NOW = Date.parse('2026-07-01T00:15:00.000Z');
-const MS_PER_DAY = 86_400_000;
-
-export function dayAt(index: number): string {
-  return new Date(Date.parse(FIRST_DAY) + index * MS_PER_DAY).toISOString().slice(0, 10);
-}
-
-/** Writes events of some days: of each person a user turn, a call of a tool, a changed file, and usage of some models. */
-export async function writeEvents(
-  path: string,
-  {
-    people,
-    models,
-    usages,
-    days,
-  }: { people: number; models: number; usages: number; days: [number, number] },
-): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  const of = (type: string, value: string) => `CASE WHEN type = '${type}' THEN ${value} END`;
-  await connection.run(`COPY (
-    SELECT regexp_replace(CAST(to_json(event) AS VARCHAR), ',"[a-z_]+":null', '', 'g') AS line
-    FROM (
-      SELECT
-        concat('e', day, '_', person, '_', kind) AS event_id,
-        type,
-        strftime(DATE '${FIRST_DAY}' + CAST(day AS INTEGER) + to_milliseconds(CAST(hash(person, day, kind) % 86400000 AS BIGINT)), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
-        'user_' || lpad(CAST(person AS VARCHAR), 5, '0') AS user_id,
-        'user_' || person || '@acme.example' AS user_email,
-        'ses_' || day AS session_id,
-        'terminal-ui' AS client,
-        'auto-low' AS autonomy_mode,
-        ${of('model_usage', `'model-' || (person * ${usages} + kind) % ${models}`)} AS model,
-        ${of('model_usage', 'CAST(hash(person, day, kind, 1) % 100000 AS BIGINT)')} AS input_tokens,
-        ${of('model_usage', 'CAST(hash(person, day, kind, 2) % 100000 AS BIGINT)')} AS output_tokens,
-        ${of('model_usage', 'CAST(hash(person, day, kind, 3) % 1000000 AS BIGINT)')} AS cache_read_tokens,
-        ${of('tool_call', "'Edit'")} AS tool_name,
-        ${of('file_change', "'/src/module' || day || ['.ts', '.py', '.go', '.md'][1 + person % 4]")} AS path,
-        ${of('file_change', "'edit'")} AS operation
-      FROM (
-        SELECT
-          day,
-          person,
-          kind,
-          CASE kind WHEN 0 THEN 'user_message' WHEN 1 THEN 'tool_call' WHEN 2 THEN 'file_change' ELSE 'model_usage' END AS type
-        FROM range(${days[0]}, ${days[1]}) AS days(day), range(${people}) AS people(person), range(${3 + usages}) AS kinds(kind)
-      )
-    ) AS event
-  ) TO '${path}' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false)`);
-  connection.closeSync();
-  instance.closeSync();
-}
-
 /** Ingests a year of a large organization and a month of a small one, and builds it all. */
 async function fill(store: Store, folder: string): Promise<void> {
   const path = join(folder, 'events.ndjson');
   const send = (orgId: string) =>
     ingest(store, { orgId, source: CANONICAL, files: inputFiles([path], CANONICAL) }, () => NOW);
-  await writeEvents(path, { people: 50, models: 20, usages: 2, days: [DAYS - 30, DAYS] });
+  await writeEvents(path, SMALL, [DAYS - 30, DAYS]);
   await send('small');
   for (let day = 0; day < DAYS; day += 30) {
-    await writeEvents(path, {
-      people: PEOPLE,
-      models: 4,
-      usages: 1,
-      days: [day, Math.min(DAYS, day + 30)],
-    });
+    await writeEvents(path, LARGE, [day, Math.min(DAYS, day + 30)]);
     await send('large');
     console.log(`events of ${Math.min(DAYS, day + 30)} of ${DAYS} days are stored`);
   }

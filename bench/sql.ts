@@ -12,8 +12,9 @@ import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
+import { dayAt, FIRST_DAY, NOW, SMALL, writeEvents } from './generate-organization.js';
 import { median } from './run-process.js';
-import { dayAt, FIRST_DAY, NOW, percentile, writeEvents } from './serve.js';
+import { percentile } from './serve.js';
 import { startServer } from './service.js';
 
 const ROUNDS = 11;
@@ -72,7 +73,7 @@ export async function sql(root: string): Promise<void> {
   });
   if (!existsSync(join(folder, 'filled'))) {
     const path = join(folder, 'events.ndjson');
-    await writeEvents(path, { people: 50, models: 20, usages: 2, days: [0, 30] });
+    await writeEvents(path, SMALL, [0, 30]);
     const files = inputFiles([path], CANONICAL);
     await ingest(store, { orgId: 'small', source: CANONICAL, files }, () => NOW);
     rmSync(path);

@@ -80,6 +80,7 @@ export async function serve(
       },
       clock,
       app: serving,
+      url: config.publicUrl?.replace(/\/$/, '') ?? url,
     });
     inbox.start(store, {
       failed: (err) => serving.log.error({ err }, 'could not settle waiting events'),

@@ -144,6 +144,46 @@ describe('the analytics endpoints', () => {
     expect(seen).toEqual(expected.flatMap((user) => [`${user} 2026-06-10`, `${user} 2026-06-11`]));
   });
 
+  test('one user is what all pages have of that user, and nobody else', async () => {
+    const { get } = sample;
+    for (const answer of ['users', 'users?group_by=agent', 'coverage']) {
+      const ask = async (more: string) => {
+        const [path, query = ''] = answer.split('?');
+        return (await get(`${path}?${DAYS}&${query}${more}`)).body as {
+          data: { user_id: string }[];
+          meta: object;
+        };
+      };
+      const all = (await ask('&limit=100')).data;
+      const { data, meta } = await ask('&user_id=claude-code-log');
+      expect(data).toEqual(all.filter(({ user_id }) => user_id === 'claude-code-log'));
+      expect(data.length).toBeGreaterThan(0);
+      expect(data.length).toBeLessThan(all.length);
+      expect(meta).toMatchObject({ has_more: false, next_cursor: null });
+      expect((await ask('&user_id=ada')).data).toEqual([]);
+    }
+  });
+
+  test('groups are found by a part of their key and by their keys, with the numbers that they have among all', async () => {
+    const { get } = sample;
+    const ask = async (more: string) =>
+      (await get(`summary?${DAYS}&compare=previous&${more}`)).body as {
+        data: { group_key: string; date: string | null }[];
+        meta: object;
+      };
+    const tools = (await ask('group_by=tool&sort=tool_calls')).data;
+    const found = await ask('group_by=tool&sort=tool_calls&search=RE');
+    expect(found.data).toEqual(tools.filter(({ group_key }) => /re/i.test(group_key)));
+    expect(found.data.length).toBeGreaterThan(1);
+    expect(found.data.length).toBeLessThan(tools.length);
+    const keys = found.data.slice(0, 2).map(({ group_key }) => group_key);
+    const listed = encodeURIComponent(JSON.stringify([...keys, 'nothing, of ~ this']));
+    const days = (await ask('group_by=tool&interval=day&limit=1000')).data;
+    expect((await ask(`group_by=tool&interval=day&limit=1000&group_keys=${listed}`)).data).toEqual(
+      days.filter(({ group_key }) => keys.includes(group_key)),
+    );
+  });
+
   test('an unknown cursor is a position in the order', async () => {
     const { get } = sample;
     const { body } = await get(`users?${DAYS}&cursor=d`);
@@ -185,10 +225,18 @@ describe('a request that is refused', () => {
     ['tokens?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     ['tokens?startDate=2026-06-03&endDate=2027-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&group_by=tool_name`, 'group_by must be model, agent or absent'],
-    [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name or absent'],
+    [`tools?${DAYS}&group_by=model`, 'group_by must be tool_name, autonomy_level or absent'],
     [`activity?${DAYS}&group_by=user`, 'group_by must be client, agent or absent'],
     [`productivity?${DAYS}&group_by=model`, 'There is no parameter group_by: use startDate, endDate.'],
-    [`quality?${DAYS}&group_by=reason`, 'There is no parameter group_by: use startDate, endDate.'],
+    [`quality?${DAYS}&group_by=reason`, 'group_by must be agent or absent'],
+    [`summary?${DAYS}&search=ada`, 'search needs group_by'],
+    [`summary?${DAYS}&group_keys=["ada"]`, 'group_keys needs group_by'],
+    [`summary?${DAYS}&group_by=user&search=`, 'search must be a text of 1 to 255 characters'],
+    [`summary?${DAYS}&group_by=user&group_keys=ada`, 'group_keys must be a JSON array of 1 to 100 texts'],
+    [`summary?${DAYS}&group_by=user&group_keys=[]`, 'group_keys must be a JSON array of 1 to 100 texts'],
+    [`summary?${DAYS}&group_by=user&group_keys=[1]`, 'group_keys must be a JSON array of 1 to 100 texts'],
+    [`costs?${DAYS}&group_by=user&search=ada`, 'There is no parameter search'],
+    [`users?${DAYS}&user_id=`, 'user_id must be a text of 1 to 4096 characters'],
     ['quality?startDate=2026-06-03&endDate=2026-07-10', 'analytics data has a 24-hour lag'],
     [`tokens?${DAYS}&limit=3`, 'There is no parameter limit'],
     [`users?${DAYS}&limit=0`, 'limit must be an integer from 1 to 100'],
@@ -198,7 +246,7 @@ describe('a request that is refused', () => {
     [`users?${DAYS}&startDate=2026-06-01`, 'startDate must be given once, not 2 times'],
     [
       `users?${DAYS}&timezone=utc`,
-      'There is no parameter timezone: use startDate, endDate, group_by, limit, cursor.',
+      'There is no parameter timezone: use startDate, endDate, group_by, user_id, limit, cursor.',
     ],
   ])('%s is a 400 that says why', async (path, why) => {
     const answer = await api.inject({

@@ -343,6 +343,24 @@ describe('secrets', () => {
       { member: 'customModels[m].apiKey', before: MASK, after: MASK },
     ]);
     await expect(controls.difference(org, 1, 4)).rejects.toThrow('There is no revision 4');
+    const asked = (from: number | string, to: number | string, more = {}) =>
+      ask('GET', `${PATH}/differences?from=${from}&to=${to}`, { org, role: 'manager', ...more });
+    expect((await asked(0, 1)).body.differences[2]).toEqual({
+      member: 'customModels[m].apiKey',
+      after: MASK,
+    });
+    const secret = await asked(2, 3);
+    expect(secret.body).toEqual({
+      differences: [{ member: 'customModels[m].apiKey', before: MASK, after: MASK }],
+    });
+    for (const wrong of [await asked(1, 4), await asked(1, 2, { org: 'without-revisions' })]) {
+      expect(wrong.status).toBe(404);
+      expect(wrong.body.detail).toMatch(/^There is no revision [14]: GET .*history lists them\.$/);
+    }
+    expect((await asked('-1', 1)).body.detail).toBe(
+      'The parameter from must be the number of a revision, or 0 for the settings before the first.',
+    );
+    expect((await asked(1, 2, { role: 'member' })).status).toBe(403);
   });
 
   test('have one key, which only its owner reads, also when several commands make it at once', async () => {

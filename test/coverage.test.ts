@@ -80,11 +80,11 @@ test('a session with a transcript and hooks shows both channels, what gave way, 
   expect(answer.json()).toMatchObject({
     data: [
       {
-        ...{ user_id: 'ada', user_email: null, date: DAY, agent: 'claude-code', events: 7, shadowed: 1 },
+        ...{ user_id: 'ada', user_email: null, date: DAY, agent: 'claude-code', events: 7, shadowed: 2 },
         channels: [
           // The tool call has one id in both, and stands once.
           { channel: 'log', events: 5, shadowed: 0, tokens: 110, user_turns: 2 },
-          { channel: 'hook', events: 2, shadowed: 1, tokens: 0, user_turns: 1 },
+          { channel: 'hook', events: 2, shadowed: 2, tokens: 0, user_turns: 1 },
         ],
         ...{ token_difference_ratio: null, turn_difference_ratio: 0.5, disagreements: 1 },
       },

@@ -5,7 +5,7 @@ import { may, Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { ask } from './ask.js';
 import { character } from './hostile.js';
-import { type Operation, queryOf, type Schema } from './reference.js';
+import { type Operation, okOf, queryOf, type Schema } from './reference.js';
 import { Service } from './service.js';
 import { ending } from './world.js';
 
@@ -203,6 +203,8 @@ function expectedOf(
   const [start, end] = [values.get('startDate'), values.get('endDate')];
   if (start !== undefined && end !== undefined && (start > end || end >= dayOf(service.world.now)))
     return 400;
+  // They choose among groups, as their descriptions say.
+  if (['search', 'group_keys'].some((name) => values.has(name)) && !values.has('group_by')) return 400;
   // Nothing has this id: decisions.md, Readiness.
   if (values.has('startAfter')) return 400;
   // A member sees only its own user's numbers.
@@ -211,7 +213,7 @@ function expectedOf(
   // Which tables there are says no schema.
   if (operation.path === '/api/v1/sql/tables' && values.has('name')) return undefined;
   // What there is at a path with names in it is no matter of parameters.
-  return takesBody || operation.path.includes('{') ? undefined : 200;
+  return takesBody || operation.path.includes('{') ? undefined : okOf(operation);
 }
 
 async function expectAnswer(

@@ -264,6 +264,8 @@ describe('repositories', () => {
       repoUrl: 'ssh://git@GitHub.com:22/acme/web.git/',
       level: 2,
       latestReport: latest,
+      metByLevel: [{ level: 1, criteria: 3, ratio: 1 }],
+      nextSteps: [],
       change: {
         since: before.reportId,
         level: 1,
@@ -286,6 +288,37 @@ describe('repositories', () => {
       cursor = `&startAfter=${pages.at(-1)}`;
     }
     expect(pages).toEqual(repositories.map(({ repoId }: { repoId: string }) => repoId));
+  });
+
+  test('name the criteria that are not met, those that raise the level first', async () => {
+    const report = {
+      linter: evaluation(1),
+      readme: evaluation(1),
+      spelling: evaluation(0),
+      lint_in_ci: evaluation(1, 2),
+      security_policy: evaluation(0),
+      own_rule: evaluation(0, 1, { level: 1 }),
+      license: evaluation(1),
+      ci: evaluation(1),
+      unknown: evaluation(0),
+    };
+    await send('umbrella', reportOf('steps', { report }));
+    const { repositories } = (await get('umbrella', REPOSITORIES)).body;
+    const { level, metByLevel, nextSteps } = repositories.find(
+      ({ repoUrl }: { repoUrl: string }) => repoUrl === 'https://github.com/acme/steps',
+    );
+    expect(level).toBe(2);
+    expect(metByLevel).toEqual([
+      { level: 1, criteria: 5, ratio: 0.8 },
+      { level: 2, criteria: 2, ratio: 0.25 },
+      { level: 4, criteria: 1, ratio: 0 },
+    ]);
+    expect(nextSteps).toEqual([
+      { id: 'security_policy', level: 2, description: 'It has a security policy' },
+      { id: 'lint_in_ci', level: 2, description: 'CI runs the linter' },
+      { id: 'own_rule', level: 1, description: null },
+      { id: 'spelling', level: 4, description: 'Spelling is checked' },
+    ]);
   });
 
   test('are the same however their address is written', () => {

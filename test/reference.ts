@@ -178,7 +178,9 @@ export class Reference {
       expect(body.detail).toMatch(/^[A-Z].*\.$/s);
     }
     // The document has an example of a query.
-    const shown = operation.path === '/openapi.json' ? text.replaceAll(/SELECT |DuckDB/g, '') : text;
+    let shown = operation.path === '/openapi.json' ? text.replaceAll(/SELECT |DuckDB/g, '') : text;
+    // Here alone a key is shown, to whoever creates it.
+    if (operation.operationId === 'createApiKey' && status === 201) shown = shown.replace(body.key, '');
     expectNoLeak(shown, JSON.stringify(headers));
   }
 }

@@ -19,12 +19,21 @@ export function samples(path: string): string | undefined {
 }
 
 /** A test that reads a folder of the samples. Without them it is skipped, and says how to play it. */
-export function testSamples(path: string, name: string, run: (folder: string) => Promise<void>): void {
+export function testSamples(
+  path: string,
+  name: string,
+  run: (folder: string) => Promise<void>,
+  timeoutMs?: number,
+): void {
   const folder = samples(path);
-  test(name, async ({ skip }) => {
-    if (folder === undefined) skip(`Set SAMPLES to a folder that has ${path} to play this test.`);
-    else await run(folder);
-  });
+  test(
+    name,
+    async ({ skip }) => {
+      if (folder === undefined) skip(`Set SAMPLES to a folder that has ${path} to play this test.`);
+      else await run(folder);
+    },
+    timeoutMs,
+  );
 }
 
 /** The folders in a folder of the samples, such as the sessions of captures; none where they aren't. */

@@ -126,6 +126,26 @@ export class Service {
   private async make({ method, path, parameters }: Operation): Promise<void> {
     const { store, now } = this.world;
     const of = (name: string) => String(parameters.find((one) => one.name === name)?.example ?? '');
+    if (path === '/api/v1/api-keys/{key_id}') {
+      await store.run([
+        { sql: 'DELETE FROM keys WHERE key_id = $id', parameters: { id: of('key_id') } },
+        {
+          sql: `INSERT INTO keys (key_id, org_id, role, key_hash, fingerprint, created_at)
+            SELECT $id, 'acme', 'guest', 'none', 'none', instant($now)`,
+          parameters: { id: of('key_id'), now },
+        },
+      ]);
+    }
+    if (path.endsWith('/enterprise-controls/differences')) {
+      await store.run([
+        {
+          sql: `INSERT INTO control_revisions
+            SELECT 'acme', CAST(1 AS BIGINT), '{}', 'ada', '', 'ada', instant($now)
+            WHERE NOT EXISTS (SELECT 1 FROM control_revisions WHERE org_id = 'acme')`,
+          parameters: { now },
+        },
+      ]);
+    }
     if (!/^\/api\/v0\/(computers|transfers)/.test(path)) return;
     const id = '0b0e5c5a-6d0f-4a57-9a0c-3c1f0c2f5c10';
     const isDone = path.endsWith('/complete-upload');

@@ -159,6 +159,18 @@ describe('a SELECT', () => {
     expect(await asked('yesterday')).toEqual([400, expect.stringContaining('as_of must be an instant')]);
   });
 
+  test('has at most as many rows as are wanted', async () => {
+    const sql = 'SELECT i FROM range(300000) AS r (i) ORDER BY i';
+    const { json } = await run({ sql, limit: 2 });
+    expect(json()).toMatchObject({ data: [{ i: 0 }, { i: 1 }], meta: { row_count: 2 } });
+    expect((await run({ sql, limit: 2 }, { accept: 'text/csv' })).text).toBe('i\r\n0\r\n1\r\n');
+    // It doesn't lift the limit of the service.
+    expect((await run({ sql, limit: 250_000 }, { accept: PARQUET })).json().detail).toMatch(
+      /more than 200000/,
+    );
+    expect((await run({ sql, limit: 0 })).json().detail).toMatch(/limit must be a whole number/);
+  });
+
   test('has sums of integers as BIGINT, and says which are too large', async () => {
     const { json } = await run({ sql: 'SELECT sum(tool_calls) AS calls FROM users' });
     expect(json()).toMatchObject({

@@ -19,6 +19,8 @@ const CHANGES = readSqlFolder('change').map(({ name, text }) => ({
 }));
 /** The first with all the tables that a batch is settled into, without which no database ever had events. */
 const FIRST_WITH_EVENTS = 7;
+/** The change since which the database has the channel of each event. */
+const FIRST_WITH_CHANNELS = 24;
 const PLAYED = CHANGES.slice(0, -1).filter(
   ({ number }) => process.env.SLOW_TESTS !== undefined || [2, 13].includes(number),
 );
@@ -119,7 +121,11 @@ describe('a database of an older Daybook', () => {
         await world.send([promptBy('event', 'turn:2')], { orgId: 'org-0' });
         await world.build();
         const shadowed = "SELECT event_id FROM shadowed_events WHERE event_id LIKE 'turn:%'";
-        expect(await world.store.select(shadowed)).toEqual([{ event_id: 'turn:hook:1' }]);
+        // What was stored before channels may have come by the best one, unless its id is that of a hook.
+        const known = number < FIRST_WITH_CHANNELS ? ['turn:hook:1'] : ['turn:1', 'turn:hook:1'];
+        expect(await world.store.select(`${shadowed} ORDER BY event_id`)).toEqual(
+          known.map((event_id) => ({ event_id })),
+        );
       }
       await world.store.close();
       // It is one of today now.

@@ -176,25 +176,37 @@ mixed_day AS (
   HAVING min(channel) <> max(channel)
     OR count(channel) < count(*)
 ),
--- What several channels report: the events of a family in a session.
+-- What several channels report: the events of a family in a session. That a session starts or ends is told by any of its events.
 mixed_family AS (
   SELECT
     org_id,
     day,
-    coalesce(agent, '') AS agent_name,
+    agent_name,
     session_id,
-    event_family(type) AS family,
-    min(channel_rank(channel, event_id)) AS best_rank
-  FROM events
-  WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
-    AND NOT is_session_usage(type, agent)
-  GROUP BY
-    org_id,
-    day,
-    coalesce(agent, ''),
-    session_id,
-    event_family(type)
-  HAVING min(channel_rank(channel, event_id)) < max(channel_rank(channel, event_id))
+    family,
+    CASE family WHEN 'sessions' THEN best_of_session ELSE best_of_family END AS best_rank
+  FROM (
+    SELECT
+      org_id,
+      day,
+      coalesce(agent, '') AS agent_name,
+      session_id,
+      event_family(type) AS family,
+      min(channel_rank(channel, event_id)) AS best_of_family,
+      max(channel_rank(channel, event_id)) AS worst_of_family,
+      min(min(channel_rank(channel, event_id))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id) AS best_of_session
+    FROM events
+    WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
+      AND NOT is_session_usage(type, agent)
+    GROUP BY
+      org_id,
+      day,
+      coalesce(agent, ''),
+      session_id,
+      event_family(type)
+  ) AS ranked
+  WHERE best_of_family < worst_of_family
+    OR family = 'sessions' AND best_of_session < worst_of_family
 ),
 worse_channel AS (
   SELECT

@@ -1,6 +1,20 @@
 -- One row is one session in which a chosen model or tool occurs on one day, and the group by which it is found.
 -- Grain: (day, user_id, session_id, found_by).
 WITH
+-- The sessions that have a part with the agent, client and repository of the filters: others give no rows.
+filtered_session AS (
+  SELECT
+    day,
+    user_id,
+    session_id
+  FROM session_parts
+  WHERE org_id = $org_id
+    AND day BETWEEN $earliest AND $to
+    AND ($user_id IS NULL OR user_id = $user_id)
+    AND ($agent IS NULL OR agent = $agent)
+    AND ($client IS NULL OR client = $client)
+    AND ($repo IS NULL OR repo = $repo)
+),
 with_model AS (
   SELECT DISTINCT
     day,
@@ -13,6 +27,10 @@ with_model AS (
     AND day BETWEEN $earliest AND $to
     AND ($user_id IS NULL OR user_id = $user_id)
     AND ($model IS NULL OR model_id = $model)
+    AND (
+      $agent IS NULL AND $client IS NULL AND $repo IS NULL
+      OR (day, user_id, session_id) IN (SELECT day, user_id, session_id FROM filtered_session)
+    )
 ),
 with_call AS (
   SELECT DISTINCT
@@ -28,6 +46,10 @@ with_call AS (
     AND ($tool IS NULL OR tool_key = $tool)
     AND ($mcp_server IS NULL OR server_key = $mcp_server)
     AND ($group_by <> 'mcp_server' OR server_key <> '')
+    AND (
+      $agent IS NULL AND $client IS NULL AND $repo IS NULL
+      OR (day, user_id, session_id) IN (SELECT day, user_id, session_id FROM filtered_session)
+    )
 )
 SELECT
   day,

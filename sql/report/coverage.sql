@@ -1,27 +1,7 @@
 -- One row is one agent of one user of a page on one day, with how far its channels agree.
+-- agent_day is the file agent_day.sql.
 -- Grain: (user_id, day, agent).
 WITH
-agent_day AS (
-  SELECT
-    user_id,
-    day,
-    agent,
-    sum(events) AS events,
-    sum(shadowed) AS shadowed,
-    max(CASE WHEN channel = 'log' THEN tokens END) AS log_tokens,
-    -- Channels of telemetry report the same calls.
-    max(CASE WHEN channel IN ('otlp_log', 'otlp_span', 'otlp_metric') THEN tokens END) AS otlp_tokens,
-    max(CASE WHEN channel = 'log' THEN user_turns END) AS log_turns,
-    max(CASE WHEN channel = 'hook' THEN user_turns END) AS hook_turns
-  FROM coverage
-  WHERE org_id = $org_id
-    AND day BETWEEN $from AND $to
-    AND user_id BETWEEN $first_user_id AND $last_user_id
-  GROUP BY
-    user_id,
-    day,
-    agent
-),
 compared AS (
   SELECT
     user_id,
@@ -32,6 +12,7 @@ compared AS (
     difference_ratio(log_tokens, otlp_tokens) AS token_difference_ratio,
     difference_ratio(log_turns, hook_turns) AS turn_difference_ratio
   FROM agent_day
+  WHERE user_id BETWEEN $first_user_id AND $last_user_id
 )
 SELECT
   CAST(compared.user_id AS VARCHAR) AS user_id,

@@ -5,6 +5,7 @@
 -- which the model or such a call occurs on that day. A row of a group has the numbers that a filter by its key gives.
 -- What is counted once, though several agents, clients or repositories have a part in it, counts for the last of them by name: a session,
 -- file, commit or pull request (session_parts).
+-- $wanted_keys and $wanted_text choose among the groups (is_wanted), and change no number of theirs.
 -- Sums and distinct counts: a session counts on the day on which it starts, and a file, commit or pull request once on each day, as in
 -- the answers per day. Active users, active days and the ratio are those of the row's days.
 -- The previous members are those of as many days right before the row's, or of the same weekday four weeks before for a row of one day.
@@ -78,58 +79,49 @@ row_day AS MATERIALIZED (
       END
       AND CASE $period WHEN 'day' THEN period.first_day - 28 ELSE period.first_day - 1 END
 ),
-user_total AS MATERIALIZED (
+done AS (
   SELECT
     row_day.period_start AS period_start,
     row_day.is_previous AS is_previous,
     user_day.group_key AS group_key,
-    user_day.user_id AS user_id,
     sum(user_day.sessions) AS sessions,
     sum(user_day.user_turns) AS user_turns,
     sum(user_day.tool_calls) AS tool_calls,
     sum(user_day.files) AS files,
     sum(user_day.commits) AS commits,
     sum(user_day.pull_requests) AS pull_requests,
-    count(*) AS active_days
+    count(*) AS user_days
   FROM user_day
   JOIN row_day
     ON row_day.day = user_day.day
+  WHERE is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
   GROUP BY
     row_day.period_start,
     row_day.is_previous,
-    user_day.group_key,
-    user_day.user_id
+    user_day.group_key
 ),
-done AS (
+-- Who was active, and when. If every row of user_day is another user's day, rows of a user or of a day need no distinct counts.
+active AS (
   SELECT
     period_start,
     is_previous,
     group_key,
-    sum(sessions) AS sessions,
-    sum(user_turns) AS user_turns,
-    sum(tool_calls) AS tool_calls,
-    sum(files) AS files,
-    sum(commits) AS commits,
-    sum(pull_requests) AS pull_requests,
-    count(*) AS active_users,
-    max(active_days) AS active_days
-  FROM user_total
-  GROUP BY
-    period_start,
-    is_previous,
-    group_key
-),
--- The days on which anybody was active in a group of several users.
-active_day AS (
+    CASE $group_by WHEN 'user' THEN 1 ELSE user_days END AS active_users,
+    CASE $group_by WHEN 'user' THEN user_days ELSE 1 END AS active_days
+  FROM done
+  WHERE $counts_rows = 1
+  UNION ALL
   SELECT
     row_day.period_start AS period_start,
     row_day.is_previous AS is_previous,
     user_day.group_key AS group_key,
+    count(DISTINCT user_day.user_id) AS active_users,
     count(DISTINCT user_day.day) AS active_days
   FROM user_day
   JOIN row_day
     ON row_day.day = user_day.day
-  WHERE $group_by <> 'user'
+  WHERE $counts_rows = 0
+    AND is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
   GROUP BY
     row_day.period_start,
     row_day.is_previous,
@@ -151,6 +143,7 @@ model_total AS (
   FROM usage
   JOIN row_day
     ON row_day.day = usage.day
+  WHERE is_wanted(usage.group_key, $wanted_keys, $wanted_text)
   GROUP BY
     row_day.period_start,
     row_day.is_previous,
@@ -233,17 +226,17 @@ total AS MATERIALIZED (
     coalesce(done.commits, 0) AS commits,
     coalesce(done.pull_requests, 0) AS pull_requests,
     ratio(coalesce(done.tool_calls, 0), coalesce(done.user_turns, 0)) AS autonomy_ratio,
-    coalesce(done.active_users, 0) AS active_users,
-    coalesce(active_day.active_days, done.active_days, 0) AS active_days
+    coalesce(active.active_users, 0) AS active_users,
+    coalesce(active.active_days, 0) AS active_days
   FROM row_group
   LEFT JOIN done
     ON done.period_start = row_group.period_start
     AND done.is_previous = row_group.is_previous
     AND done.group_key = row_group.group_key
-  LEFT JOIN active_day
-    ON active_day.period_start = row_group.period_start
-    AND active_day.is_previous = row_group.is_previous
-    AND active_day.group_key = row_group.group_key
+  LEFT JOIN active
+    ON active.period_start = row_group.period_start
+    AND active.is_previous = row_group.is_previous
+    AND active.group_key = row_group.group_key
   LEFT JOIN spent
     ON spent.period_start = row_group.period_start
     AND spent.is_previous = row_group.is_previous

@@ -2,7 +2,7 @@
 -- Grain: (day, user_id, session_id, agent, client, repo, model_id, group_key).
 SELECT
   session_models.day AS day,
-  CASE $group_by WHEN 'user' THEN session_models.user_id WHEN 'agent' THEN session_models.agent WHEN 'client' THEN session_models.client WHEN 'repo' THEN session_models.repo ELSE chosen_session.found_by END AS group_key,
+  group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, chosen_session.found_by) AS group_key,
   session_models.model_id AS model_id,
   session_models.calls AS calls,
   session_models.input_tokens AS input_tokens,

@@ -1,21 +1,17 @@
--- One row is what one user did on one day in one group. It has filters and groups by user and agent.
--- Grain: (day, group_key, user_id).
+-- One row is what one user did on one day with one agent. It has filters and groups by user and agent.
+-- Grain: (day, user_id, agent).
 SELECT
   day,
   CASE $group_by WHEN 'user' THEN user_id WHEN 'agent' THEN agent ELSE '' END AS group_key,
   user_id,
-  sum(sessions) AS sessions,
-  sum(user_messages) AS user_turns,
-  sum(tool_calls) AS tool_calls,
-  sum(files_created + files_edited) AS files,
-  sum(git_commits) AS commits,
-  sum(git_prs_created) AS pull_requests
+  sessions,
+  user_messages AS user_turns,
+  tool_calls,
+  files_created + files_edited AS files,
+  git_commits AS commits,
+  git_prs_created AS pull_requests
 FROM user_agents
 WHERE org_id = $org_id
   AND day BETWEEN $earliest AND $to
   AND ($user_id IS NULL OR user_id = $user_id)
   AND ($agent IS NULL OR agent = $agent)
-GROUP BY
-  day,
-  group_key,
-  user_id

@@ -62,7 +62,7 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
     reply: FastifyReply,
     answer: Answer,
     query: Query,
-    userId?: string,
+    ownId?: string,
   ) => {
     const { startDate, endDate, group_by, limit, cursor } = query;
     requireClosed({ startDate, endDate }, clock());
@@ -81,7 +81,8 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       ...(isTotals(answer)
         ? { limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) }
         : {}),
-      userId,
+      userId: ownId ?? (isPaged(answer) ? query.user_id : undefined),
+      isOwn: ownId !== undefined,
     };
     return sendAnswer(await answerer.answer(question, isKnown), isKnown, request, reply, {
       form,

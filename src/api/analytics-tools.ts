@@ -3,7 +3,7 @@ import { type Day, isDay } from '../day.js';
 import { ANSWERS, type Answer, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { limitOf } from './page-limit.js';
 import type { RouteTool, ToolText } from './route-tool.js';
-import { SummaryQuery, type Totals, TotalsQuery } from './totals-query.js';
+import { Filters, NEEDS_GROUPS, SummaryQuery, type Totals, TotalsQuery } from './totals-query.js';
 
 const A_DAY = 'must be a calendar date as YYYY-MM-DD';
 const A_CURSOR = 'must be a user id of 1 to 128 characters';
@@ -22,6 +22,7 @@ export const Range = {
 export const RANGE_ERRORS = { 400: `The parameter startDate is required: it ${A_DAY}.` };
 
 const Page = {
+  user_id: Filters.user_id,
   limit: limitOf('users per page'),
   cursor: z
     .string(A_CURSOR)
@@ -51,7 +52,12 @@ export function queryOf(answer: Answer): z.ZodType<Query> {
       .optional(),
   };
   const shape = groups.length > 0 ? Grouped : Range;
-  if (answer === 'summary') return z.strictObject({ ...shape, ...SummaryQuery, ...TotalsQuery });
+  if (answer === 'summary')
+    return z.strictObject({ ...Grouped, ...SummaryQuery, ...TotalsQuery }).superRefine((query, context) => {
+      for (const name of NEEDS_GROUPS)
+        if (query[name] !== undefined && query.group_by === undefined)
+          context.addIssue({ code: 'custom', path: [name], message: 'needs group_by' });
+    });
   if (answer === 'costs') return z.strictObject({ ...shape, ...TotalsQuery });
   return isPaged(answer) ? z.strictObject({ ...shape, ...Page }) : z.strictObject(shape);
 }

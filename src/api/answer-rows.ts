@@ -4,7 +4,7 @@ import { textBytes } from '../arrow/text-lines.js';
 import { csvLine } from '../csv-line.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
-import { readSql, withSources } from '../store/sql-text.js';
+import { readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
@@ -21,7 +21,7 @@ export interface ReportRequest {
   /** Users or rows per page, and `next_cursor` of the previous page; only for users, coverage and totals. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The only requested user; only for users. */
+  /** The only requested user; only for users and coverage. */
   readonly userId?: string | undefined;
   /** What else is asked for; only for totals. */
   readonly totals?: Totals | undefined;
@@ -103,9 +103,7 @@ export async function readReport(
     return { columns, ...(await pageOfRows(rows)) };
   }
   const names = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
-  const sources = Object.fromEntries(
-    [...names].map((name) => [`report_${name}`, readSql(`report/${name}.sql`)]),
-  );
+  const sources = Object.fromEntries([...names].map((name) => [`report_${name}`, reportSql(name)]));
   async function* results(): AsyncGenerator<DuckDBResult> {
     for (const { from, to } of page !== undefined || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
@@ -118,6 +116,19 @@ export async function readReport(
   const reading = { columns, results: results() };
   if (page === undefined) return reading;
   return { ...reading, page: { has_more: page.has_more, next_cursor: page.next_cursor } };
+}
+
+/** Files of `sql/report` that others of them read. */
+const SHARED = ['agent_day'];
+
+/** A SELECT of `sql/report`, with those that it reads. */
+function reportSql(name: string): string {
+  const text = readSql(`report/${name}.sql`);
+  const used = SHARED.filter((shared) => uses({ name, text }, shared));
+  return withSources(
+    text,
+    Object.fromEntries(used.map((shared) => [shared, readSql(`report/${shared}.sql`)])),
+  );
 }
 
 /** The statement that answers totals, with the files that it reads rows from, and those parameters that it has. */

@@ -45,6 +45,8 @@ export interface Question extends ReportRequest {
   readonly form: Form;
   readonly startDate: Day;
   readonly endDate: Day;
+  /** Whether it is about the caller alone: then there are no pages. */
+  readonly isOwn?: boolean;
 }
 
 /** What an answer for built days depends on. */
@@ -242,7 +244,7 @@ async function readPieces(
   slices: readonly Slice[],
   refreshedAt: number | null,
 ): Promise<{ page?: Page | undefined; pieces: Pieces }> {
-  const { answer, form, userId } = question;
+  const { answer, form, isOwn = false } = question;
   const reading = await readReport(select, readColumns, answer, form, question, slices);
   const { page } = reading;
   const meta = {
@@ -250,7 +252,7 @@ async function readPieces(
     start_date: question.startDate,
     end_date: question.endDate,
     data_refreshed_at: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
-    ...(userId === undefined ? page : {}),
+    ...(isOwn ? {} : page),
   };
   if (form === 'csv') return { page, pieces: csvOf(reading) };
   if (form === 'json') return { page, pieces: rowsText(reading, meta) };

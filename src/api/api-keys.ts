@@ -1,29 +1,56 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { UsageError } from '../exit.js';
+import { lineText, nameText } from '../name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import type { Caller } from './caller.js';
 import { Role } from './roles.js';
 
+/** What a new key can have. */
+export const KeyName = lineText(100);
+export const KeyUser = nameText(128);
+export const KeyEmail = z
+  .string()
+  .regex(/^\S+@\S+$/, 'must be an e-mail address')
+  .max(320);
+
+const instant = (description: string, example: number | null = null) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${description}, in Unix milliseconds`, examples: [example] });
+
 /** A key as lists show it. Instants are Unix milliseconds. */
-const Key = z.object({
-  key_id: z.string(),
-  org_id: z.string(),
-  role: Role,
-  user_id: z.string().nullable(),
-  user_email: z.string().nullable(),
-  fingerprint: z.string(),
-  created_at: z.number(),
-  expires_at: z.number().nullable(),
-  revoked_at: z.number().nullable(),
+export const Key = z.object({
+  key_id: z.string().meta({ examples: ['key_01JWN2ZK4Q8V7T5R3P1M9X6C0B'] }),
+  org_id: z.string().meta({ description: 'the organization', examples: ['acme'] }),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: 'what the key is for, or null', examples: ['dashboard'] }),
+  role: Role.meta({ description: 'what the key may do', examples: ['manager'] }),
+  user_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'the user or service that it belongs to, or null', examples: ['ada'] }),
+  user_email: z
+    .string()
+    .nullable()
+    .meta({ description: "the user's address, or null", examples: ['ada@acme.example'] }),
+  fingerprint: z
+    .string()
+    .meta({ description: 'names the key in logs and limits', examples: ['3f1c9a527d0e'] }),
+  created_at: z.int().meta({ description: 'in Unix milliseconds', examples: [1_780_272_904_000] }),
+  expires_at: instant('when it ends; null if it never does', 1_790_812_800_000),
+  revoked_at: instant('when it was revoked; null if it was not'),
 });
 export type Key = Readonly<z.infer<typeof Key>>;
 
 export interface NewKey {
   readonly orgId: string;
   readonly role: Role;
+  readonly name?: string | undefined;
   readonly userId?: string | undefined;
   readonly email?: string | undefined;
   readonly expiresAt?: number | undefined;
@@ -39,11 +66,12 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   const key_id = `key_${ulid(now)}`;
   await store.run([
     {
-      sql: `INSERT INTO keys (key_id, org_id, role, user_id, user_email, key_hash, fingerprint, created_at, expires_at)
-        SELECT $key_id, $org_id, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), instant($expires_at)`,
+      sql: `INSERT INTO keys (key_id, org_id, name, role, user_id, user_email, key_hash, fingerprint, created_at, expires_at)
+        SELECT $key_id, $org_id, $name, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), instant($expires_at)`,
       parameters: {
         key_id,
         org_id: wanted.orgId,
+        name: wanted.name ?? null,
         role: wanted.role,
         user_id: wanted.userId ?? null,
         user_email: wanted.email ?? null,
@@ -69,17 +97,50 @@ export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
   return rows.map((row) => Key.parse(row));
 }
 
-/** Revokes a key by its id or fingerprint, from the next request on. Throws a UsageError if there is none. */
-export async function revokeKey(store: Store, name: string, now: number): Promise<Key> {
-  const [row] = await store.select(
-    `SELECT ${COLUMNS} FROM keys WHERE key_id = $name OR fingerprint = $name`,
-    { name },
+/** The newest keys of an organization, newest first: those before a key, if it is given. */
+export async function newestKeys(
+  store: Store,
+  orgId: string,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Key[]> {
+  const rows = await store.select(
+    // Ids begin with the time.
+    `SELECT ${COLUMNS} FROM keys WHERE org_id = $org_id AND key_id < coalesce($before, 'l')
+    ORDER BY key_id DESC LIMIT ${limit}`,
+    { org_id: orgId, before: before ?? null },
   );
-  if (row === undefined) {
-    throw new UsageError(`There is no key ${name}: "daybook keys list" shows ids and fingerprints.`);
-  }
-  const key = Key.parse(row);
-  if (key.revoked_at !== null) return key;
+  return rows.map((row) => Key.parse(row));
+}
+
+/** How many keys of an organization are neither revoked nor expired. */
+export async function countValidKeys(store: Store, orgId: string, now: number): Promise<number> {
+  const [row] = await store.select(
+    `SELECT count(*) AS keys FROM keys
+    WHERE org_id = $org_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > instant($now))`,
+    { org_id: orgId, now },
+  );
+  return Number(row?.keys);
+}
+
+/** A key by its id or fingerprint, of an organization or of any; undefined if there is none. */
+export async function findKey(store: Store, name: string, orgId?: string): Promise<Key | undefined> {
+  const [row] = await store.select(
+    `SELECT ${COLUMNS} FROM keys
+    WHERE (key_id = $name OR fingerprint = $name) AND org_id = coalesce($org_id, org_id)`,
+    { name, org_id: orgId ?? null },
+  );
+  return row === undefined ? undefined : Key.parse(row);
+}
+
+/** Revokes a key by its id or fingerprint, from the next request on; undefined if there is none. */
+export async function revokeKey(
+  store: Store,
+  name: string,
+  now: number,
+  orgId?: string,
+): Promise<Key | undefined> {
+  const key = await findKey(store, name, orgId);
+  if (key === undefined || key.revoked_at !== null) return key;
   await store.run([
     {
       sql: 'UPDATE keys SET revoked_at = instant($now) WHERE key_id = $key_id',

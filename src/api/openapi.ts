@@ -178,6 +178,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       { name: 'analytics', description: 'The numbers of built days, for managers and owners.' },
       { name: 'sql', description: 'SQL on events and day tables, for managers and owners.' },
       { name: 'events', description: 'Events of agents.' },
+      { name: 'keys', description: 'API keys and browser sessions, for owners.' },
       { name: 'controls', description: "Settings that an organization's owner controls, and their changes." },
       { name: 'readiness', description: 'How ready repositories are for coding agents.' },
       { name: 'computers', description: 'Machines that agents work on, and files for them.' },

@@ -12,6 +12,8 @@ export const ACTIONS = {
   'run SQL': ['owner', 'manager'],
   'read enterprise controls': ['owner', 'manager'],
   'change enterprise controls': ['owner'],
+  'manage API keys': ['owner'],
+  'end browser sessions': ['owner'],
   'read computers': ['owner', 'manager', 'member', 'guest'],
   'create computers': ['owner', 'manager', 'member'],
   'change computers': ['owner', 'manager', 'member'],

@@ -12,6 +12,33 @@ const LIMIT = 1000;
 
 const A_LIMIT = `must be an integer from 1 to ${LIMIT}`;
 const A_CURSOR = 'must be next_cursor of the previous page';
+const A_SEARCH = 'must be a text of 1 to 255 characters';
+const KEYS_LIMIT = 100;
+const GROUP_KEYS = `must be a JSON array of 1 to ${KEYS_LIMIT} texts, such as ["ada","grace"]`;
+const Keys = z
+  .array(z.string().regex(/^[^\0]*$/))
+  .min(1)
+  .max(KEYS_LIMIT);
+
+/** The parameters of the summary that choose among its groups. */
+export const NEEDS_GROUPS = ['search', 'group_keys'] as const;
+
+/** The keys of groups in a JSON array; undefined for anything else. */
+function keysOf(text: string): string[] | undefined {
+  try {
+    return Keys.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keys in one text, as is_wanted reads them: each between commas, which in keys are written ~c, and ~ as ~~. */
+function listOf(text: string | undefined): string | null {
+  const keys = text === undefined ? undefined : keysOf(text);
+  return keys === undefined
+    ? null
+    : `,${keys.map((key) => key.replaceAll('~', '~~').replaceAll(',', '~c')).join(',')},`;
+}
 
 /** The numeric members of the summary: its rows can be sorted by each. */
 const NUMBERS = shapesOf('summary')
@@ -90,6 +117,23 @@ export const SummaryQuery = {
       examples: ['sessions'],
     })
     .optional(),
+  search: z
+    .string(A_SEARCH)
+    .regex(/^[^\0]{1,255}$/, A_SEARCH)
+    .meta({
+      description: 'only groups whose key has this text in it, in upper or lower case; needs group_by',
+      examples: ['ada'],
+    })
+    .optional(),
+  group_keys: z
+    .string(GROUP_KEYS)
+    .max(65_536, GROUP_KEYS)
+    .refine((text) => keysOf(text) !== undefined, GROUP_KEYS)
+    .meta({
+      description: `only these groups: a JSON array of up to ${KEYS_LIMIT} keys; needs group_by`,
+      examples: ['["ada","grace"]'],
+    })
+    .optional(),
   compare: z
     .enum(['previous'], 'must be previous or absent')
     .meta({
@@ -106,8 +150,12 @@ export type Totals = z.infer<typeof Totals>;
 
 /** Parts a query into what is asked for and the rest. */
 export function totalsOf(query: Totals): Totals {
-  const { interval, sort, compare, user_id, model, agent, repo, client, tool, mcp_server } = query;
-  return { interval, sort, compare, user_id, model, agent, repo, client, tool, mcp_server };
+  const { interval, sort, compare, search, group_keys } = query;
+  const { user_id, model, agent, repo, client, tool, mcp_server } = query;
+  return {
+    ...{ interval, sort, compare, search, group_keys },
+    ...{ user_id, model, agent, repo, client, tool, mcp_server },
+  };
 }
 
 /** A request for totals. */
@@ -187,7 +235,7 @@ export function parametersOf(asked: Asked): Parameters {
   const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const { hasModel, hasCall } = choiceOf(asked);
+  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -200,6 +248,8 @@ export function parametersOf(asked: Asked): Parameters {
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
+    counts_rows:
+      !(hasModel || hasCall || hasParts || hasAgent) && (groupBy === 'user' || interval === 'day') ? 1 : 0,
     user_id: user_id ?? null,
     model: model ?? null,
     agent: named(agent),
@@ -207,6 +257,8 @@ export function parametersOf(asked: Asked): Parameters {
     client: named(client),
     tool: tool ?? null,
     mcp_server: mcp_server ?? null,
+    wanted_keys: listOf(totals.group_keys),
+    wanted_text: totals.search ?? null,
     limit: limit ?? Number.MAX_SAFE_INTEGER - 1,
     after_day: place === undefined ? null : { day: place.after_day },
     after_value: place?.after_value ?? null,

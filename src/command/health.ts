@@ -2,12 +2,10 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
+import { localUrl } from './local-url.js';
 import { type Invocation, print } from './program.js';
 
 const ANSWERS_WITHIN_MS = 5000;
-
-/** An address of this machine for one that means all addresses, which can be listened on but not connected to. */
-const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Adds `health` to the program. */
 export function add(program: Command, { settings }: Invocation): void {
@@ -21,13 +19,8 @@ export function add(program: Command, { settings }: Invocation): void {
  * Asks the service that has these settings on this machine whether it is alive, and answers its address. Throws when it
  * isn't. Its certificate is for the names that others use, so it isn't checked.
  */
-export async function checkHealth({
-  host,
-  port,
-  tls,
-}: Pick<Config, 'host' | 'port' | 'tls'>): Promise<string> {
-  const name = REACHABLE[host] ?? host;
-  const url = `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+export async function checkHealth(config: Pick<Config, 'host' | 'port' | 'tls'>): Promise<string> {
+  const url = localUrl(config);
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
     const fail = (error: NodeJS.ErrnoException) => {
@@ -39,7 +32,7 @@ export async function checkHealth({
       );
     };
     const asked =
-      tls === undefined
+      config.tls === undefined
         ? requestHttp(`${url}/healthz`, { signal })
         : requestHttps(`${url}/healthz`, { signal, rejectUnauthorized: false });
     asked.on('response', (answer) => {

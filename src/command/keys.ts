@@ -9,6 +9,7 @@ import { type Invocation, print } from './program.js';
 interface CreateOptions {
   readonly org: string;
   readonly role: Role;
+  readonly name?: string;
   readonly user?: string;
   readonly email?: string;
   readonly expires?: string;
@@ -24,6 +25,7 @@ export function add(program: Command, invocation: Invocation): void {
     .description('create a key and print it; it is shown only once')
     .requiredOption('--org <org>', 'organization')
     .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).makeOptionMandatory())
+    .option('--name <name>', 'what the key is for')
     .option('--user <id>', 'user or service that the key belongs to')
     .option('--email <address>', 'e-mail address of the user')
     .option('--expires <day>', 'last day on which the key is valid')
@@ -45,12 +47,13 @@ export function add(program: Command, invocation: Invocation): void {
 }
 
 async function create(options: CreateOptions, { settings, clock }: Invocation): Promise<void> {
-  const { org, role, user, email, expires } = options;
+  const { org, role, name, user, email, expires } = options;
   if (expires !== undefined && parseDay(expires, '--expires') < dayOf(clock()))
     throw new UsageError('--expires must be today or later, in UTC.');
   const key = await call(settings(), clock, 'createKey', {
     orgId: org,
     role,
+    name,
     userId: user,
     email,
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
@@ -74,7 +77,10 @@ async function list(
         expires_at: instant(expires_at),
         revoked_at: instant(revoked_at),
       })),
-      { first: ['key_id', 'role', 'user_id', 'org_id', 'revoked_at', 'expires_at'], rest: '--json has all' },
+      {
+        first: ['key_id', 'name', 'role', 'user_id', 'org_id', 'revoked_at', 'expires_at'],
+        rest: '--json has all',
+      },
     ),
   );
 }

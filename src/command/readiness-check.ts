@@ -1,6 +1,6 @@
 import { UsageError } from '../exit.js';
-import { type Evaluated, nextSteps } from '../readiness/criterion.js';
-import { levelOf, OPENS_NEXT, sharesOf } from '../readiness/maturity-level.js';
+import type { Evaluated } from '../readiness/criterion.js';
+import { levelOf, nextSteps, OPENS_NEXT, sharesOf } from '../readiness/maturity-level.js';
 import { readCriteria } from '../readiness/readiness-rules.js';
 import { type Checked, check } from '../readiness/repository-check.js';
 import { isRepositoryUrl } from '../readiness/repository-url.js';
@@ -54,7 +54,7 @@ function shown({ submission, evaluated }: Checked, repoUrl: string): string {
     ...(hasLocalChanges === true ? ['with uncommitted changes'] : []),
   ];
   const paths = Object.keys(apps);
-  const steps = nextSteps(evaluated).slice(0, STEPS);
+  const steps = nextSteps(leveled(evaluated)).slice(0, STEPS);
   return [
     [repoUrl, ...state].join(', '),
     paths.length === 1
@@ -94,8 +94,12 @@ function rows(evaluated: readonly Evaluated[]): string {
   return text.split('\n').map(cut).join('\n');
 }
 
+function leveled(evaluated: readonly Evaluated[]) {
+  return evaluated.map((one) => ({ ...one, level: one.criterion.level }));
+}
+
 function levels(evaluated: readonly Evaluated[]): string {
-  const counted = evaluated.map((one) => ({ ...one, level: one.criterion.level }));
+  const counted = leveled(evaluated);
   const percent = (share: number) => `${Math.floor(100 * share + 1e-9)} %`;
   const met = [...sharesOf(counted)].map(([level, share]) => `${level} by ${percent(share)}`);
   return `Level ${levelOf(counted)} of 5. Criteria met by level: ${met.join(', ')}. ${percent(OPENS_NEXT)} of a level reach the next one.`;

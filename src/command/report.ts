@@ -66,7 +66,7 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
         : `--group-by of ${answer} must be ${groups.join(' or ')}.`,
     );
   }
-  const totals = await askedTotals(answer, options);
+  const totals = await askedTotals(answer, groupBy, options);
   const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
   const report = await read(
     { answer, orgId, from, to, groupBy, limit: options.limit, totals, asOf },

@@ -13,6 +13,8 @@ export interface TotalsOptions {
   readonly interval?: string;
   readonly sort?: string;
   readonly compare?: string;
+  readonly search?: string;
+  readonly groupKeys?: string;
   readonly user?: string;
   readonly model?: string;
   readonly agent?: string;
@@ -28,6 +30,8 @@ export function withTotals(command: Command): Command {
     .option('--interval <interval>', 'day, week or month: one row for each (summary)')
     .option('--sort <member>', 'a number to sort by, such as sessions or cost_usd:asc (summary)')
     .option('--compare <range>', 'previous: also the numbers of as many days before (summary)')
+    .option('--search <text>', 'only groups whose name has this text in it (summary)')
+    .option('--group-keys <keys>', 'only these groups, such as \'["ada","grace"]\' (summary)')
     .option('--limit <rows>', 'only the first rows (summary, costs)', limitOf)
     .option('--user <user>', 'only this user (summary, costs; likewise the next six)')
     .option('--model <model>', 'only this model')
@@ -45,9 +49,14 @@ function limitOf(text: string): number {
 }
 
 /** What is asked of the summary and of costs. Throws a UsageError for what an answer doesn't take. */
-export async function askedTotals(answer: Answer, options: TotalsOptions): Promise<Totals | undefined> {
-  const { interval, sort, compare, user: user_id, model, agent, repo, client, tool } = options;
-  const ofSummary = { interval, sort, compare };
+export async function askedTotals(
+  answer: Answer,
+  groupBy: string | undefined,
+  options: TotalsOptions,
+): Promise<Totals | undefined> {
+  const { interval, sort, compare, search, groupKeys: group_keys } = options;
+  const { user: user_id, model, agent, repo, client, tool } = options;
+  const ofSummary = { interval, sort, compare, search, group_keys };
   const filters = { user_id, model, agent, repo, client, tool, mcp_server: options.mcpServer };
   const isGiven = (values: object) => Object.values(values).some((value) => value !== undefined);
   if (!isTotals(answer)) {
@@ -56,7 +65,11 @@ export async function askedTotals(answer: Answer, options: TotalsOptions): Promi
     return undefined;
   }
   if (answer !== 'summary' && isGiven(ofSummary))
-    throw new UsageError(`${answer} takes no --interval, --sort or --compare: only summary does.`);
+    throw new UsageError(
+      `${answer} takes no --interval, --sort, --compare, --search or --group-keys: only summary does.`,
+    );
+  if (groupBy === undefined && isGiven({ search, group_keys }))
+    throw new UsageError('--search and --group-keys need --group-by.');
   const { Totals } = await import('../api/totals-query.js');
   const { data, error } = Totals.safeParse({ ...ofSummary, ...filters });
   const [issue] = error?.issues ?? [];

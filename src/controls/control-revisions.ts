@@ -29,6 +29,18 @@ export class Stale extends UsageError {
   override name = 'Stale';
 }
 
+/** An organization has no such revision. */
+export class NoRevision extends UsageError {
+  override name = 'NoRevision';
+
+  constructor(
+    message: string,
+    readonly revision: number,
+  ) {
+    super(message);
+  }
+}
+
 /** The largest settings, in bytes of JSON with encrypted secrets. */
 export const SETTINGS_BYTES = 256 << 10;
 
@@ -183,17 +195,21 @@ export class Controls {
     ]);
   }
 
-  /** The differences between two revisions. Throws a UsageError if a revision doesn't exist. */
+  /** The differences between two revisions. Throws NoRevision if there is none of a number. */
   async difference(orgId: string, from: number, to: number): Promise<Difference[]> {
     const [older = {}, newer = {}] = await Promise.all(
       [from, to].map(async (revision) => {
         const row = revision === 0 ? undefined : await this.rowOf(orgId, revision);
         if (revision !== 0 && row === undefined)
-          throw new UsageError(`There is no revision ${revision}: "daybook controls history" lists them.`);
+          throw new NoRevision(
+            `There is no revision ${revision}: "daybook controls history" lists them.`,
+            revision,
+          );
         return storedOf(row);
       }),
     );
-    return differencesOf(older, newer);
+    // Earlier versions accepted addresses with passwords.
+    return JSON.parse(withoutCredentials(JSON.stringify(differencesOf(older, newer))));
   }
 
   /** Whether a request of the organization may come from an address. Changes apply at once, those of another process soon. */

@@ -7,7 +7,14 @@ import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { isKnownOf } from '../api/send-answer.js';
 import { UsageError } from '../exit.js';
-import { type Author, type Change, type Controls, SETTINGS_BYTES, Stale } from './control-revisions.js';
+import {
+  type Author,
+  type Change,
+  type Controls,
+  NoRevision,
+  SETTINGS_BYTES,
+  Stale,
+} from './control-revisions.js';
 import { EXAMPLE, mapSecrets, Settings } from './control-settings.js';
 
 const user = z.object({
@@ -66,6 +73,39 @@ function authorOf({ userId, email, credential }: Caller): Author {
 function tagOf({ revision }: Change): string {
   return `"${revision}"`;
 }
+
+const A_REVISION = 'must be the number of a revision, or 0 for the settings before the first';
+const revisionParameter = (description: string, example: number) =>
+  z
+    .string()
+    .regex(/^(0|[1-9]\d{0,14})$/, A_REVISION)
+    .meta({
+      // A query string has only texts; this one is a number.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 0,
+      description,
+      examples: [example],
+    });
+
+const value = (description: string, example: unknown) =>
+  z
+    .unknown()
+    .meta({ description, examples: [example] })
+    .optional();
+
+const DifferenceRecord = z
+  .object({
+    member: z
+      .string()
+      .meta({ description: 'the path of the member', examples: ['networkPolicy.allowedIps[10.0.0.0/8]'] }),
+    before: value('absent if the older revision has no such member', '10.0.0.0/8'),
+    after: value('absent if the newer revision has no such member', '10.0.0.0/8'),
+  })
+  .meta({ id: 'ControlsDifference', description: 'a member that two revisions have differently' });
+
+const noRevision = (revision: number) =>
+  `There is no revision ${revision}: GET /api/v0/organization/enterprise-controls/history lists them.`;
 
 /** What the routes of controls use. */
 interface ControlsDeps extends ApiDeps {
@@ -174,6 +214,34 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
         changes: changes as z.infer<typeof ChangeRecord>[],
         pagination: { hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last.revision) : null },
       };
+    },
+  );
+
+  app.get(
+    '/enterprise-controls/differences',
+    {
+      config: {
+        action: 'read enterprise controls',
+        errors: { 400: `The parameter from ${A_REVISION}.`, 404: noRevision(7) },
+      },
+      schema: {
+        tags: ['controls'],
+        summary: 'What two revisions have differently',
+        description: 'A secret that was replaced is listed too, as *** before and after.',
+        querystring: z.strictObject({
+          from: revisionParameter('the older revision', 0),
+          to: revisionParameter('the newer revision', 1),
+        }),
+        response: { 200: z.object({ differences: z.array(DifferenceRecord) }) },
+      },
+    },
+    async ({ caller, query: { from, to } }) => {
+      try {
+        return { differences: await controls.difference(caller.orgId, Number(from), Number(to)) };
+      } catch (error) {
+        if (error instanceof NoRevision) throw new ApiError(404, noRevision(error.revision));
+        throw error;
+      }
     },
   );
 };

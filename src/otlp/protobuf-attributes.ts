@@ -37,6 +37,7 @@ export function keepAttributes(record: Buffer, field: number, into: Scalar[]): B
 
 function readAttribute(reader: BinaryReader, record: Buffer, into: Scalar[]): void {
   const end = endOf(reader);
+  const first = reader.pos;
   let name = '';
   const values: { start: number; end: number }[] = [];
   while (reader.pos < end) {
@@ -45,7 +46,11 @@ function readAttribute(reader: BinaryReader, record: Buffer, into: Scalar[]): vo
     else if (number === VALUE.number) {
       values.push({ end: endOf(reader), start: reader.pos });
       reader.pos = values.at(-1)?.end ?? end;
-    } else reader.skip(type, number);
+    } else {
+      // A damaged tag can make another field of one: then generated code says whether it can be read.
+      fromBinary(KeyValueSchema, record.subarray(first, end), OPTIONS);
+      reader.skip(type, number);
+    }
   }
   if (reader.pos !== end) throw new NotDecoded();
   const isListed = isKept(name);

@@ -2,7 +2,6 @@ import { dayOf, MS_PER_DAY } from '../day.js';
 import type { Application, Parts } from './application.js';
 import type { Files } from './file-tree.js';
 import type { GitFacts } from './git-facts.js';
-import { type Level, levelOf } from './maturity-level.js';
 import { MOST } from './readiness-report.js';
 import type { Check, Criterion } from './readiness-rules.js';
 
@@ -206,16 +205,4 @@ export function evaluate(criterion: Criterion, evidence: Evidence): Evaluated | 
     rationale: sentence(texts.join('. ')),
     lacking: lacking.map(({ path }) => path),
   };
-}
-
-/** The unmet criteria, most useful first: those of the present level, which open the next, then those of lower levels. */
-export function nextSteps(evaluated: readonly Evaluated[]): Evaluated[] {
-  const reached = levelOf(evaluated.map((one) => ({ ...one, level: one.criterion.level }))) ?? 1;
-  const order = (level: Level) => (level === reached ? 0 : level < reached ? reached - level : level);
-  const share = ({ numerator, denominator }: Evaluated) => numerator / denominator;
-  return evaluated
-    .filter((one) => share(one) < 1)
-    .sort(
-      (one, other) => order(one.criterion.level) - order(other.criterion.level) || share(one) - share(other),
-    );
 }

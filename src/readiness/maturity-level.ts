@@ -39,3 +39,15 @@ export function levelOf(criteria: readonly Counted[]): Level | undefined {
   while (reached < LEVELS.length && (shares.get(reached) ?? 0) >= OPENS_NEXT - 1e-9) reached += 1;
   return reached;
 }
+
+/** The unmet criteria, most useful first: those of the present level, which open the next, then those of lower levels. */
+export function nextSteps<Criterion extends Counted & { readonly level: Level }>(
+  criteria: readonly Criterion[],
+): Criterion[] {
+  const reached = levelOf(criteria) ?? 1;
+  const order = (level: Level) => (level === reached ? 0 : level < reached ? reached - level : level);
+  const share = ({ numerator, denominator }: Counted) => numerator / denominator;
+  return criteria
+    .filter((one) => share(one) < 1)
+    .sort((one, other) => order(one.level) - order(other.level) || share(one) - share(other));
+}

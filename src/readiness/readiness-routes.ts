@@ -4,9 +4,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
-import { Level } from './maturity-level.js';
+import { Level, nextSteps, sharesOf } from './maturity-level.js';
 import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
-import { type Repository, reportsOf, repositoriesOf, saveReport } from './stored-reports.js';
+import { criteriaOf, type Repository, reportsOf, repositoriesOf, saveReport } from './stored-reports.js';
 
 /** A report of fifty criteria has some 10 KiB. */
 const BODY_BYTES = 1 << 18;
@@ -28,6 +28,40 @@ const RepositoryRow = z
     }),
     level: Level.nullable().meta({ description: 'level of the latest report', examples: [2] }),
     latestReport: Report,
+    metByLevel: z
+      .array(
+        z.object({
+          level: Level.meta({ examples: [1] }),
+          criteria: z
+            .int()
+            .min(1)
+            .meta({ description: 'how many it has', examples: [8] }),
+          ratio: z
+            .number()
+            .min(0)
+            .max(1)
+            .meta({
+              description: 'share of its criteria that are met; 0.8 opens the next level',
+              examples: [0.5],
+            }),
+        }),
+      )
+      .meta({ description: 'levels that have criteria in the latest report, lowest first' }),
+    nextSteps: z
+      .array(
+        z.object({
+          id: CriterionId,
+          level: Level.meta({ description: 'level of the criterion', examples: [1] }),
+          description: z
+            .string()
+            .nullable()
+            .meta({
+              description: 'what holds if it is met; null if Daybook does not ship it',
+              examples: ['It has tests'],
+            }),
+        }),
+      )
+      .meta({ description: 'criteria that are not met, those that raise the level first' }),
     change: z
       .object({
         since: ReportId,
@@ -69,6 +103,7 @@ const Repositories = z.object({ repositories: z.array(RepositoryRow) }).meta({ i
 /** The differences of a repository's newest report to the one before. */
 function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
   const { repoId, repoUrl, level } = latest;
+  const criteria = criteriaOf(latest);
   const count = (report: Report, id: string) => {
     const { numerator, denominator } = report.report[id] ?? {};
     return numerator === undefined || denominator === undefined ? null : { numerator, denominator };
@@ -91,6 +126,14 @@ function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
     repoUrl,
     level,
     latestReport: latest,
+    metByLevel: [...sharesOf(criteria)].map(([level, ratio]) => ({
+      level,
+      criteria: criteria.filter((one) => one.level === level).length,
+      ratio,
+    })),
+    nextSteps: nextSteps(
+      criteria.flatMap((one) => (one.level === undefined ? [] : [{ ...one, level: one.level }])),
+    ).map(({ id, level, description }) => ({ id, level, description })),
     change: before === undefined ? null : change(before),
   };
 }

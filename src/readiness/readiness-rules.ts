@@ -171,9 +171,9 @@ function criteriaOf(path: string): { criteria: Criterion[]; off: Set<string> } {
   };
 }
 
-/** The levels of the criteria that Daybook ships, by their ids. */
-export function shippedLevels(): ReadonlyMap<string, Level> {
-  return new Map(shippedCriteria().map(({ id, level }) => [id, level]));
+/** The criteria that Daybook ships, by their ids. */
+export function shippedById(): ReadonlyMap<string, Pick<Criterion, 'level' | 'description'>> {
+  return new Map(shippedCriteria().map((criterion) => [criterion.id, criterion]));
 }
 
 /**

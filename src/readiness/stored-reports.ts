@@ -3,9 +3,9 @@ import { ApiError } from '../api/errors.js';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { type Counted, levelOf } from './maturity-level.js';
+import { type Level, levelOf } from './maturity-level.js';
 import { Report, type Submission } from './readiness-report.js';
-import { shippedLevels } from './readiness-rules.js';
+import { shippedById } from './readiness-rules.js';
 import { normalizedUrl, repoIdOf } from './repository-url.js';
 
 /** How many reports are read at a time: each is at most as large as a body. */
@@ -23,6 +23,30 @@ function unknownCursor(id: string, what: string): ApiError {
   return new ApiError(400, `The parameter startAfter must be the id of ${what}, and ${id} is none.`);
 }
 
+/** A criterion of a report, with what Daybook knows of it. */
+interface ReportedCriterion {
+  readonly id: string;
+  readonly level: Level | undefined;
+  readonly description: string | null;
+  readonly numerator: number;
+  readonly denominator: number;
+}
+
+/** The criteria of a report. Those that Daybook ships have its level unless the report has another. */
+export function criteriaOf({ report }: Pick<Submission, 'report'>): ReportedCriterion[] {
+  const shipped = shippedById();
+  return Object.entries(report).map(([id, { numerator, denominator, level }]) => {
+    const known = shipped.get(id);
+    return {
+      id,
+      level: level ?? known?.level,
+      description: known?.description ?? null,
+      numerator,
+      denominator,
+    };
+  });
+}
+
 /** Stores a report and returns it as stored. */
 export async function saveReport(
   store: Store,
@@ -30,17 +54,12 @@ export async function saveReport(
   submitted: Submission,
   now: number,
 ): Promise<Report> {
-  const levels = shippedLevels();
-  const criteria: Counted[] = Object.entries(submitted.report).map(([id, evaluation]) => ({
-    ...evaluation,
-    level: evaluation.level ?? levels.get(id),
-  }));
   const repoUrl = withoutCredentials(submitted.repoUrl);
   const report: Report = {
     reportId: randomUUID(),
     createdAt: now,
     repoId: repoIdOf(repoUrl),
-    level: levelOf(criteria) ?? null,
+    level: levelOf(criteriaOf(submitted)) ?? null,
     ...submitted,
     repoUrl,
   };

@@ -15,6 +15,15 @@ const COOKIE = 'daybook_session';
 const Content = z.union([z.strictObject({ keyHash: z.string() }), z.strictObject({ caller: Caller })]);
 type Content = z.infer<typeof Content>;
 
+/** Names whose sessions can be ended together, unlike the id of any ticket. */
+function holderOf(orgId: string, userId?: string): string {
+  return userId === undefined ? `org ${orgId}` : `user ${orgId} ${userId}`;
+}
+
+function holdersOf({ orgId, userId }: Caller): string[] {
+  return [holderOf(orgId), ...(userId === null ? [] : [holderOf(orgId, userId)])];
+}
+
 /** Signs browsers in: the caller of a request that has a session's cookie instead of a credential. */
 export class BrowserSessions {
   constructor(
@@ -37,6 +46,11 @@ export class BrowserSessions {
     this.keep('', 0, request, reply);
   }
 
+  /** Signs out all browsers of a user, or of an organization. */
+  async endAll(orgId: string, userId?: string): Promise<void> {
+    await this.tickets.endAll('session', holderOf(orgId, userId));
+  }
+
   /** The caller that the request's browser is signed in as; undefined if it isn't. Throws 403 for another site's page. */
   async find(request: FastifyRequest): Promise<Caller | undefined> {
     const ticket = await this.ticketOf(request);
@@ -44,7 +58,7 @@ export class BrowserSessions {
     const { content } = ticket;
     const caller =
       'caller' in content ? content.caller : await callerOfHash(this.store, content.keyHash, this.clock());
-    if (caller === undefined) return undefined;
+    if (caller === undefined || (await this.tickets.hasEnded(ticket, holdersOf(caller)))) return undefined;
     this.requireOwnOrigin(request);
     return caller;
   }

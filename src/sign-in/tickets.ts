@@ -59,17 +59,36 @@ export class Tickets {
   async end({ id, endsAt }: OpenTicket<unknown>): Promise<boolean> {
     const ended = await this.endedOnes();
     if (ended.has(id)) return false;
+    await this.note(ended, id, endsAt);
+    return true;
+  }
+
+  /** Ends all tickets of a kind that someone has. */
+  async endAll(kind: TicketKind, holder: string): Promise<void> {
+    await this.note(await this.endedOnes(), holder, this.clock() + KINDS[kind]);
+  }
+
+  /** Whether all tickets of one of these holders have been ended since this one was issued. */
+  async hasEnded({ endsAt }: OpenTicket<unknown>, holders: readonly string[]): Promise<boolean> {
+    const ended = await this.endedOnes();
+    return holders.some((holder) => endsAt <= (ended.get(holder) ?? 0));
+  }
+
+  /** Stores what ended early until it would have ended anyway. From the call on it counts. */
+  private async note(ended: Map<string, number>, id: string, endsAt: number): Promise<void> {
     ended.set(id, endsAt);
     const now = this.clock();
     for (const [other, otherEndsAt] of ended) if (otherEndsAt <= now) ended.delete(other);
     await this.store.run([
-      { sql: 'DELETE FROM ended_tickets WHERE ends_at <= instant($now)', parameters: { now } },
+      {
+        sql: 'DELETE FROM ended_tickets WHERE ends_at <= instant($now) OR ticket_id = $id',
+        parameters: { now, id },
+      },
       {
         sql: 'INSERT INTO ended_tickets (ticket_id, ends_at) SELECT $id, instant($ends_at)',
         parameters: { id, ends_at: endsAt },
       },
     ]);
-    return true;
   }
 
   private endedOnes(): Promise<Map<string, number>> {

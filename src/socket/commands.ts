@@ -5,7 +5,7 @@ import { newestRun, runBuild } from '../aggregate/build-run.js';
 import { organizationStatus } from '../aggregate/organization-status.js';
 import { ANSWERS } from '../api/answer-names.js';
 import { report } from '../api/answer-rows.js';
-import { createKey, listKeys, revokeKey } from '../api/api-keys.js';
+import { createKey, KeyEmail, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
@@ -42,6 +42,8 @@ export interface Context {
   readonly clock: () => number;
   /** The routes of the service; undefined where none runs. */
   readonly app?: FastifyInstance;
+  /** Where people reach the service, without a slash at the end; undefined where none runs. */
+  readonly url?: string;
 }
 
 /** The arguments that each command takes, as they cross from one process to another. */
@@ -76,12 +78,9 @@ export const Arguments = {
   createKey: z.strictObject({
     orgId: z.string(),
     role: Role,
-    userId: nameText(128).optional(),
-    email: z
-      .string()
-      .regex(/^\S+@\S+$/, 'must be an e-mail address')
-      .max(320)
-      .optional(),
+    name: KeyName.optional(),
+    userId: KeyUser.optional(),
+    email: KeyEmail.optional(),
     expiresAt: z.number().optional(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
@@ -210,10 +209,16 @@ export const commands = {
   },
   createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
-  revokeKey: ({ store, clock }: Context, { name }: Of<'revokeKey'>) => revokeKey(store, name, clock()),
-  signInLink: async (context: Context, { orgId, ...place }: Of<'signInLink'>) => {
+  revokeKey: async ({ store, clock }: Context, { name }: Of<'revokeKey'>) => {
+    const key = await revokeKey(store, name, clock());
+    if (key === undefined)
+      throw new UsageError(`There is no key ${name}: "daybook keys list" shows ids and fingerprints.`);
+    return key;
+  },
+  signInLink: async (context: Context, { orgId, url, query }: Of<'signInLink'>) => {
     const { store, config, clock } = context;
-    const link = { orgId: await organizationOf(context, orgId), ...place };
+    // The service knows its own address best: whoever asks may have other settings.
+    const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
     return signInLink(store, new SecretKey(config), clock, link);
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>

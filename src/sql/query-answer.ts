@@ -170,11 +170,12 @@ class Query {
     return new Query(connection, job, columns, started, seen);
   }
 
-  /** A query on the rows of this one, with one row more than allowed, so that too many are noticed. */
+  /** A query on the rows of this one: those that are wanted, or one row more than allowed, so that too many are noticed. */
   private textOf(list: string): string {
     const { job, columns } = this;
     const names = columns.map((_, index) => `c${index}`).join(', ');
-    return `SELECT ${list} FROM (\n${bare(job.sql)}\n) AS answer (${names}) LIMIT ${job.rows + 1}`;
+    const most = Math.min(job.limit ?? Number.POSITIVE_INFINITY, job.rows + 1);
+    return `SELECT ${list} FROM (\n${bare(job.sql)}\n) AS answer (${names}) LIMIT ${most}`;
   }
 
   /** The columns, cast to types that other formats have. */

@@ -19,8 +19,10 @@ export interface SqlJob {
   readonly sql: string;
   readonly params: SqlParameters;
   readonly form: SqlForm;
-  /** The largest number of rows. */
+  /** The largest number of rows: more are an error. */
   readonly rows: number;
+  /** How many rows are wanted at most: more are left out. */
+  readonly limit?: number | undefined;
   /** The largest number of bytes. */
   readonly bytes: number;
   /** The path of a new file, for a format that can't be streamed. */

@@ -41,6 +41,8 @@ export interface SqlRequest {
   readonly sql: string;
   readonly params: SqlParameters;
   readonly form: SqlForm;
+  /** How many rows are wanted at most. */
+  readonly limit?: number | undefined;
 }
 
 /** Runs each query in a process of its own, which sees only the lake of one organization and ends with the query. */

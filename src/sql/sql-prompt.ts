@@ -5,6 +5,7 @@ import { UsageError } from '../exit.js';
 import { table } from '../terminal.js';
 import type { SqlShell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
+import { WORDS } from './sql-words.js';
 
 /** How much the history keeps: lines, and characters of each. */
 const HISTORY_LINES = 1000;
@@ -15,10 +16,6 @@ const HELP = `A statement ends with a semicolon. Tab completes words, tables and
 .schema NAME  list the columns of one
 .help         show this help
 .quit         leave the prompt`;
-
-/** Words of SQL to complete. */
-const WORDS =
-  'ALL AND AS ASC BETWEEN BY CASE CAST COPY COUNT CREATE CROSS DATE DESC DESCRIBE DISTINCT ELSE END EXCEPT EXPLAIN FALSE FILTER FROM FULL GROUP HAVING IN INNER INTERSECT INTERVAL IS JOIN LEFT LIKE LIMIT NOT NULL OFFSET ON OR ORDER OVER PARTITION QUALIFY RIGHT SELECT SUM SUMMARIZE TABLE THEN TRUE UNION USING VALUES WHEN WHERE WINDOW WITH';
 
 /** Prompts for SQL until the input ends, and keeps the history in a file. */
 export async function prompt(
@@ -118,7 +115,7 @@ interface Names {
 async function namesOf(shell: SqlShell): Promise<Names> {
   const tables = await shell.tables();
   const columns = new Map(tables.map((one) => [one.name, one.columns.map(({ name }) => name)]));
-  return { words: WORDS.split(' '), columns };
+  return { words: [...WORDS, 'COPY', 'CREATE'], columns };
 }
 
 /** Completions of the last word of a line: keywords in its case, and names; and that word. */

@@ -122,7 +122,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       },
     },
     async (request, reply) => {
-      const { sql, params = [], as_of } = request.body;
+      const { sql, params = [], as_of, limit } = request.body;
       const asOf = as_of === undefined ? undefined : Date.parse(as_of);
       if (asOf !== undefined && !isKept(asOf, config, clock()))
         throw new ApiError(
@@ -132,7 +132,7 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       const type = mediaTypeOf(request, TYPES) ?? 'application/json';
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const asked = { orgId: request.caller.orgId, asOf, sql, params, form: FORMS[type] };
+      const asked = { orgId: request.caller.orgId, asOf, sql, params, form: FORMS[type], limit };
       try {
         const { bytes, seen } = await queries.run(asked, gone.signal);
         const charset = type === 'text/csv' || type === 'application/json' ? '; charset=utf-8' : '';

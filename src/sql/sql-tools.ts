@@ -31,6 +31,11 @@ export function bodyOf({ params: most }: Pick<Config['sql'], 'params'>) {
         description: 'answers what was published at this instant',
         examples: ['2026-07-10T12:00:00Z'],
       }),
+    limit: z
+      .int('must be a whole number of at least 1')
+      .min(1, 'must be a whole number of at least 1')
+      .optional()
+      .meta({ description: 'how many rows to answer at most; the rest is left out', examples: [1000] }),
   });
 }
 
@@ -56,7 +61,8 @@ export function sqlTools({ sql }: Pick<Config, 'sql'>): readonly RouteTool[] {
       method: 'POST',
       path: '/api/v1/sql',
       action: 'run SQL',
-      input: bodyOf(sql),
+      // An agent writes it into the statement.
+      input: bodyOf(sql).omit({ limit: true }),
       form: 'application/x-ndjson',
       rest: 'aggregate in SQL or select fewer columns; or order the rows, and continue with OFFSET',
     },

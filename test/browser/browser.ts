@@ -1,32 +1,18 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import AxeBuilder from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
 import { buildApp } from '../../src/api/app.js';
 import type { Role } from '../../src/api/roles.js';
 import { DaySchema } from '../../src/day.js';
 import { type AtEnd, World } from '../world.js';
+import { CHROMIUM, launch } from './chromium.js';
 import { northwind } from './northwind.js';
 
 /** The newest day of the organization in these tests. */
 export const LAST = DaySchema.parse('2026-07-08');
-
-/** Where Debian's chromium is; undefined where there is none. */
-const CHROMIUM = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'chromium'))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 
 /** Whether the tests of a browser can run. CI fails without one. */
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
@@ -45,8 +31,11 @@ export class Site {
   private constructor(
     readonly world: World,
     readonly url: string,
+    private app: ReturnType<typeof buildApp>,
     private readonly atEnd: AtEnd,
-  ) {}
+  ) {
+    atEnd(() => this.app.close());
+  }
 
   /** Starts a service, with the days of an invented organization unless there are other events. */
   static async start(
@@ -58,8 +47,18 @@ export class Site {
     await world.build();
     const app = buildApp(world);
     const url = await app.listen({ host: '127.0.0.1', port: Number(settings.DAYBOOK_PORT ?? 0) });
-    atEnd(() => app.close());
-    return new Site(world, url, atEnd);
+    return new Site(world, url, app, atEnd);
+  }
+
+  /** Stops the service; `startAgain` lets another one serve the same data at the same address. */
+  async stop(): Promise<void> {
+    this.app.server.closeAllConnections();
+    await this.app.close();
+  }
+
+  async startAgain(): Promise<void> {
+    this.app = buildApp(this.world);
+    await this.app.listen({ host: '127.0.0.1', port: Number(new URL(this.url).port) });
   }
 
   async key(role: Role, userId?: string): Promise<{ key: string; key_id: string }> {
@@ -68,10 +67,7 @@ export class Site {
 
   /** A browser that nobody uses yet, at the page. */
   async open(path = '', options: BrowserContextOptions = {}): Promise<Page> {
-    browser ??= chromium.launch({
-      ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser ??= launch();
     const started = await browser;
     this.atEnd(async () => {
       await context.close();
@@ -138,6 +134,24 @@ export async function rowsOf(page: Page, chart: string): Promise<Record<string, 
       ]),
     );
   });
+}
+
+/** The rows of a chart's CSV, as a spreadsheet gets them. */
+export async function csvOf(page: Page, chart: string): Promise<string> {
+  const panel = page.locator('main section', { has: page.locator(`figure[data-chart="${chart}"]`) });
+  await panel.locator('.dots summary').click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    panel.locator('.dots').getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** By how many pixels a page is wider than its window. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth));
 }
 
 /** What axe finds wrong on a page. */

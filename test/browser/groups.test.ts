@@ -70,6 +70,64 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
     await page.waitForURL(/people\?name=brisk-finch/);
   });
 
+  test('the lines of a page are one request, of whole weeks where days are many', async () => {
+    const page = await site.signedIn(key, 'people');
+    await loaded(page);
+    const lines = (query: string) => {
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (/analytics\/summary\?.*interval=/.test(request.url())) asked.push(request.url());
+      });
+      return async () => {
+        await page.goto(`${site.url}/people${query}`);
+        await loaded(page);
+        await expect.poll(() => page.locator('.sparked path[d*=L]').count()).toBeGreaterThan(0);
+        expect(asked).toHaveLength(1);
+        return new URL(asked[0] ?? '').searchParams;
+      };
+    };
+    const days = await lines('')();
+    expect(days.get('interval')).toBe('day');
+    const keys: string[] = JSON.parse(days.get('group_keys') ?? '[]');
+    expect(keys).toEqual(Object.keys(await rowsOf(page, 'all-people')));
+    const daily = await summary(`&group_by=user&interval=day&user_id=${keys[0]}&limit=1000`);
+    const points = await page.locator('.sparked path').nth(1).getAttribute('d');
+    expect(points?.match(/[ML]/g)).toHaveLength(30);
+    expect(daily.length).toBeGreaterThan(3);
+    page.removeAllListeners('request');
+    expect((await lines('?range=90d')()).get('interval')).toBe('week');
+    page.removeAllListeners('request');
+  });
+
+  test("a person's page has the sessions, modes and languages of the API", async () => {
+    const page = await site.signedIn(key, 'people?name=copper-finch');
+    await loaded(page);
+    const { data } = await site.api(key, `analytics/users?${RANGE}&user_id=copper-finch`);
+    const modes = await rowsOf(page, 'modes');
+    expect(Object.keys(modes)).toHaveLength(30);
+    for (const [date, cells] of Object.entries(modes)) {
+      // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
+      const row = data.find((one: any) => one.date === date);
+      expect(cells, date).toEqual(
+        row === undefined
+          ? [null, null, null, null]
+          : [row.delegation_level, row.autonomy_ratio, row.sessions, row.user_messages],
+      );
+    }
+    expect(await page.locator('figure[data-chart=modes] .filled rect').count()).toBe(data.length);
+    const languages = new Map<string, number>();
+    for (const row of data)
+      for (const language of row.languages) languages.set(language, (languages.get(language) ?? 0) + 1);
+    expect(languages.size).toBeGreaterThan(2);
+    const shown = await rowsOf(page, 'languages-of-days');
+    expect(shown).toEqual(Object.fromEntries([...languages].map(([name, days]) => [name, [days]])));
+    const member = await site.key('member', 'copper-finch');
+    const own = await site.signedIn(member.key);
+    await loaded(own);
+    expect(await rowsOf(own, 'modes')).toEqual(modes);
+    expect(await rowsOf(own, 'languages-of-days')).toEqual(shown);
+  });
+
   test('a member gets to no other person by address', async () => {
     const member = await site.key('member', 'amber-finch');
     const page = await site.signedIn(member.key, 'people?name=brisk-finch');
@@ -93,5 +151,20 @@ test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', asyn
   expect(new Set([...first, ...second]).size).toBe(50);
   await page.getByRole('button', { name: 'Previous' }).click();
   await expect.poll(async () => Object.keys(await rowsOf(page, 'all-people'))).toEqual(first);
+  // The last of all by cost and name, by what nobody before has, and by typing on without waiting.
+  await page.getByPlaceholder('Search a person').fill('R-19999');
+  await page.getByRole('button', { name: 'user-19999' }).click();
+  await page.waitForURL(/people\?name=user-19999/);
+  await page.goBack();
+  await page.getByPlaceholder('Search a person').fill('18888');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/people\?name=user-18888/);
+  await loaded(page);
+  await page.goto(`${site.url}/models`);
+  await page.getByText('+ Filter').click();
+  await page.getByRole('button', { name: 'Person' }).click();
+  await page.getByPlaceholder('Person').fill('17777');
+  await page.locator('.values button', { hasText: 'user-17777' }).click();
+  await page.waitForURL(/user_id=user-17777/);
   expect(site.complaints).toEqual([]);
 });

@@ -103,7 +103,7 @@ export function northwind(lastDay: string, { people = 60, days = 75, seed = 7 } 
             });
             if (tool_name === 'Edit' || tool_name === 'Write')
               add('file_change', {
-                path: `/work/src/part${Math.floor(random() * 60)}${pick(EXTENSIONS)}`,
+                path: `/repo/src/part${Math.floor(random() * 60)}${pick(EXTENSIONS)}`,
                 operation: tool_name === 'Write' ? 'create' : 'edit',
               });
           }

@@ -22,7 +22,7 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   const reports = await rowsOf(page, 'who-reports');
   const of = (date: string, agent: string) =>
     agents.find((row: Record<string, string>) => row.date === date && row.group_key === agent)
-      ?.daily_active_users ?? null;
+      ?.daily_active_users ?? (quality.some((row: Record<string, string>) => row.date === date) ? 0 : null);
   for (const [date, [claude, codex]] of Object.entries(reports))
     expect([claude, codex]).toEqual([of(date, 'claude-code'), of(date, 'codex')]);
   expect(reports[LAST]?.[1]).toBe(1);
@@ -44,5 +44,111 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   expect(
     await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
   ).toBeLessThanOrEqual(0);
+  expect(site.complaints).toEqual([]);
+});
+
+/** What two channels report of one user of an agent on a day: tokens by transcript and telemetry, turns by transcript and hook. */
+function twice(user_id: string, day: string, [log, otlp, logTurns, hookTurns]: readonly number[]): object[] {
+  const of = { user_id, agent: 'claude-code', session_id: `${user_id}-${day}`, model: 'claude-sonnet-4-5' };
+  const at = (minute: number) => `${day}T10:${String(minute).padStart(2, '0')}:00Z`;
+  const usage = (channel: string, input_tokens = 0) =>
+    event(`${user_id}-${day}-${channel}`, {
+      ...{ ...of, type: 'model_usage', channel, input_tokens, output_tokens: 0, timestamp: at(0) },
+    });
+  const turns = (channel: string, count = 0) =>
+    Array.from({ length: count }, (_, turn) =>
+      event(`${user_id}-${day}-${channel}-${turn}`, { ...of, channel, timestamp: at(turn + 1) }),
+    );
+  return [usage('log', log), usage('otlp_log', otlp), ...turns('log', logTurns), ...turns('hook', hookTurns)];
+}
+
+test.runIf(hasBrowser)('trust says where channels disagree, what is known, and which days wait', async () => {
+  const day = addDays(LAST, -1);
+  const site = await Site.start(onTestFinished, {
+    events: [
+      ...twice('ada', day, [1000, 900, 4, 4]),
+      ...twice('grace', day, [500, 500, 3, 2]),
+      ...twice('grace', LAST, [700, 700, 2, 2]),
+      event('known', {
+        agent: 'codex',
+        client: 'ide',
+        autonomy_mode: 'manual',
+        timestamp: `${LAST}T09:00:00Z`,
+      }),
+    ],
+  });
+  const { key } = await site.key('owner');
+  const range = `startDate=${addDays(LAST, -6)}&endDate=${LAST}`;
+  const page = await site.signedIn(key, 'trust?range=7d');
+  await loaded(page);
+  expect(await rowsOf(page, 'channels')).toEqual({
+    'claude-code: tokens': [2200, 2100, expect.closeTo(1 - 2100 / 2200, 9), 1, 3],
+    'claude-code: turns': [9, 8, expect.closeTo(1 - 8 / 9, 9), 1, 3],
+  });
+  const { data: agents } = await site.api(key, `analytics/quality?${range}&group_by=agent`);
+  expect(agents.map((row: Record<string, number>) => row.users_with_other_tokens)).toEqual([1, 0, 0]);
+  const { data: quality } = await site.api(key, `analytics/quality?${range}`);
+  const sum = (name: string) =>
+    quality.reduce((all: number, row: Record<string, number>) => all + Number(row[name]), 0);
+  const share = (name: string) => [1 - sum(name) / sum('events'), sum(name), sum('events')];
+  expect(await rowsOf(page, 'known')).toEqual({
+    User: share('events_without_user'),
+    Client: share('events_without_client'),
+    'Autonomy mode': share('events_without_autonomy_mode'),
+  });
+  expect((await rowsOf(page, 'known')).Client?.[0]).toBeLessThan(1);
+
+  // Five of the seven days are before the first event: they aren't built, in both rows.
+  expect(await page.locator('figure[data-chart=who-reports] .unbuilt rect').count()).toBe(2 * 5);
+  expect((await rowsOf(page, 'days-built'))[addDays(LAST, -6)]).toEqual([null, null]);
+  expect(Object.keys(await rowsOf(page, 'lines-rejected'))).toHaveLength(7);
+  expect(await page.locator('.stale').count()).toBe(0);
+  await site.world.send([event('late', { timestamp: `${day}T11:00:00Z` })]);
+  await page.reload();
+  const { data: status } = await site.api(key, 'status');
+  expect(status.days_stale).toBeGreaterThan(0);
+  const told = await page.locator('.stale').textContent();
+  expect(told).toMatch(new RegExp(`^${status.days_stale} days? waits? for a build, the oldest Jul 7:`));
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await faultsOf(page)).toEqual([]);
+  }
+  expect(site.complaints).toEqual([]);
+});
+
+test.runIf(hasBrowser)('every number of trust leads to its definition, request and rows', async () => {
+  const site = await Site.start(onTestFinished, { events: twice('ada', LAST, [1000, 900, 4, 4]) });
+  const { key } = await site.key('owner');
+  for (const [path, atLeast] of [
+    ['trust', 9],
+    ['', 10],
+  ] as const) {
+    const page = await site.signedIn(key, path);
+    await loaded(page);
+    const dots = page.locator('main .dots');
+    const count = await dots.count();
+    expect(count).toBeGreaterThanOrEqual(atLeast);
+    for (let index = 0; index < count; index += 1) {
+      const panel = page.locator('main section', { has: page.locator('.dots') }).nth(index);
+      const name = String(await panel.locator('figure').getAttribute('data-chart'));
+      const choose = async (what: string) => {
+        await panel.locator('.dots summary').click();
+        await panel.locator('.dots').getByRole('button', { name: what, exact: true }).click();
+      };
+      await choose('Table');
+      expect(await panel.locator('table.rows').isVisible(), name).toBe(true);
+      const [file] = await Promise.all([page.waitForEvent('download'), choose('CSV')]);
+      expect(file.suggestedFilename()).toBe(`${name}.csv`);
+      await choose('curl');
+      const [, asked = ''] =
+        /\/api\/v1\/([^']+)'/.exec(String(await panel.locator('pre').textContent())) ?? [];
+      await site.api(key, asked);
+      await choose('Definition');
+      await panel.locator('pre', { hasText: '-- One row is' }).waitFor();
+    }
+    if (path === '')
+      expect(await page.locator('figure[data-chart=chosen-number] .unbuilt rect').count()).toBe(29);
+    await page.context().close();
+  }
   expect(site.complaints).toEqual([]);
 });

@@ -364,7 +364,7 @@ describe('the lake', () => {
 });
 
 describe('a year of nights', () => {
-  const NIGHTS = process.env.SLOW_TESTS === undefined ? 30 : 365;
+  const NIGHTS = process.env.SLOW_TESTS === undefined ? 15 : 365;
   const FIRST = day('2026-01-20');
 
   test(

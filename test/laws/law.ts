@@ -98,6 +98,11 @@ export async function answersOf(
         await report(world.store, family, { orgId, from, to, groupBy })
       ).data;
   }
+  // It is counted from what coverage has.
+  if (isAsked('quality') && isAsked('coverage'))
+    rows['quality by agent'] = (
+      await report(world.store, 'quality', { orgId, from, to, groupBy: 'agent' })
+    ).data;
   if (isAsked('coverage')) rows.coverage = (await report(world.store, 'coverage', { orgId, from, to })).data;
   const range = { org_id: orgId, from: { day: from }, to: { day: to } };
   if (isAsked('user_totals'))

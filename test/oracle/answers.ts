@@ -1,12 +1,12 @@
 import { activity, activityByClient } from './activity.js';
 import { activityByAgent, tokensByAgent, usersByAgent } from './agents.js';
-import { coverage } from './coverage.js';
+import { coverage, qualityByAgent } from './coverage.js';
 import type { SentEvent } from './event.js';
 import { type Circumstances, Organization } from './organization.js';
 import { productivity } from './productivity.js';
 import { quality } from './quality.js';
 import { tokens, tokensByModel } from './tokens.js';
-import { tools, toolsByToolName } from './tools.js';
+import { tools, toolsByAutonomyLevel, toolsByToolName } from './tools.js';
 import { userTotals } from './user-totals.js';
 import { users } from './users.js';
 
@@ -22,6 +22,7 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     'tokens by agent': tokensByAgent(organization),
     tools: tools(organization),
     'tools by tool_name': toolsByToolName(organization),
+    'tools by autonomy_level': toolsByAutonomyLevel(organization),
     activity: activity(organization),
     'activity by client': activityByClient(organization),
     'activity by agent': activityByAgent(organization),
@@ -30,6 +31,7 @@ export function answers(sent: readonly SentEvent[], circumstances: Circumstances
     'users by agent': usersByAgent(organization),
     coverage: coverage(organization),
     quality: quality(organization),
+    'quality by agent': qualityByAgent(organization),
     user_totals: userTotals(organization),
   };
 }

@@ -11,8 +11,9 @@ const FAMILIES: readonly (readonly Type[])[] = [
   ['file_change'],
   ['git_commit', 'pull_request'],
   ['hook_run'],
-  ['session_start', 'session_end'],
 ];
+/** Any event of a session tells that it started. */
+const OF_SESSIONS: readonly Type[] = ['session_start', 'session_end'];
 
 const isOf = (agents: readonly string[], event: StoredEvent) => agents.includes(event.text('agent') ?? '');
 
@@ -60,7 +61,9 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     (event.text('agent') ?? '') === (other.text('agent') ?? '') &&
     event.session_id === other.session_id &&
     (event.day === other.day || isOfSession(event)) &&
-    FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type)) &&
+    (OF_SESSIONS.includes(event.type)
+      ? !isOfSession(other)
+      : FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type))) &&
     rankOf(other) < rankOf(event)
   );
 }

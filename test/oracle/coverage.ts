@@ -54,6 +54,39 @@ function rowOf(organization: Organization, events: readonly StoredEvent[]) {
   };
 }
 
+/** What two channels report of the same, of all users of an agent on a day. */
+export function qualityByAgent(organization: Organization) {
+  const rows = coverage(organization);
+  return organization.days.flatMap((date) =>
+    [
+      ...groups(
+        rows.filter((row) => row.date === date),
+        ({ agent }) => agent,
+      ),
+    ]
+      .sort(([one], [other]) => byteOrder(one, other))
+      .map(([group_key, ofUsers]) => {
+        const tokens = ofUsers.filter((row) => row.token_difference_ratio !== null);
+        const turns = ofUsers.filter((row) => row.turn_difference_ratio !== null);
+        const most = (row: (typeof ofUsers)[number], names: readonly string[], of: 'tokens' | 'user_turns') =>
+          Math.max(...row.channels.filter(({ channel }) => names.includes(channel)).map((one) => one[of]));
+        return {
+          date,
+          group_key,
+          users: ofUsers.length,
+          users_with_tokens: tokens.length,
+          users_with_other_tokens: tokens.filter((row) => Number(row.token_difference_ratio) > 0.01).length,
+          log_tokens: sum(tokens.map((row) => most(row, ['log'], 'tokens'))),
+          otlp_tokens: sum(tokens.map((row) => most(row, TELEMETRY, 'tokens'))),
+          users_with_turns: turns.length,
+          users_with_other_turns: turns.filter((row) => Number(row.turn_difference_ratio) > 0.01).length,
+          log_turns: sum(turns.map((row) => most(row, ['log'], 'user_turns'))),
+          hook_turns: sum(turns.map((row) => most(row, ['hook'], 'user_turns'))),
+        };
+      }),
+  );
+}
+
 export function coverage(organization: Organization) {
   const built = organization.stored.filter(({ day }) => organization.days.includes(day));
   return distinct(built.map(({ user_id }) => user_id))

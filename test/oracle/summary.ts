@@ -19,6 +19,10 @@ export interface Request {
   readonly interval?: Interval | undefined;
   readonly sort?: string | undefined;
   readonly compare?: 'previous' | undefined;
+  /** What the keys of groups have in them. */
+  readonly search?: string | undefined;
+  /** The only keys. */
+  readonly keys?: readonly string[] | undefined;
   /** What must be so, by the words that the rows can be grouped by. */
   readonly filters?: Partial<Record<Group, string>> | undefined;
 }
@@ -206,7 +210,7 @@ function daysBeforeRow(
 
 /** All rows of the summary, in their order. The organization has all its days. */
 export function summary(organization: Organization, request: Request) {
-  const { from, to, groupBy, interval, sort, compare, filters = {} } = request;
+  const { from, to, groupBy, interval, sort, compare, search = '', keys: only, filters = {} } = request;
   const given = Object.entries(filters) as Condition[];
   const daysIn = (first: string, last: string) =>
     organization.days.filter((day) => first <= day && day <= last);
@@ -223,6 +227,9 @@ export function summary(organization: Organization, request: Request) {
         ? [null]
         : distinct(
             days.flatMap((day) => organization.on(day)).flatMap((event) => groupOf(event, groupBy) ?? []),
+          ).filter(
+            (key) =>
+              key.toLowerCase().includes(search.toLowerCase()) && (only === undefined || only.includes(key)),
           );
     return keys.flatMap((key) => {
       const conditions: Condition[] =

@@ -103,6 +103,14 @@ export function tools(organization: Organization) {
   });
 }
 
+export function toolsByAutonomyLevel(organization: Organization) {
+  return organization.days.flatMap((date) =>
+    counted(
+      toolCalls(organization.on(date)).map((event) => levelOf(event.text('autonomy_mode')) ?? 'unknown'),
+    ).map(({ name, count }) => ({ date, group_key: name, tool_calls: count })),
+  );
+}
+
 export function toolsByToolName(organization: Organization) {
   return organization.days.flatMap((date) =>
     byTool(organization.on(date)).map(({ name, count }) => ({ date, group_key: name, tool_calls: count })),

@@ -101,6 +101,8 @@ test('a damaged body is refused, or what is whole of it is taken; the service go
       examples: [
         // A part of a message that is no record.
         [false, [{ kind: 'flip', at: 776_638_377, bit: 3 }]],
+        // The name of an attribute that becomes a number.
+        [false, [{ kind: 'flip', at: 820_087_899, bit: 4 }]],
         // Records that an odd bracket moves to where none are expected.
         [
           true,

@@ -35,6 +35,9 @@ export interface Answers {
       nextCursor: string | null;
     };
   };
+  getOrganizationEnterpriseControlsDifferences: {
+    differences: ControlsDifference[];
+  };
   createComputer: CreatedComputer;
   listComputers: {
     computers: Computer[];
@@ -63,7 +66,7 @@ export interface Answers {
     };
   };
   getAnalyticsTools: {
-    data: ToolsRow[] | ToolsByToolNameRow[];
+    data: ToolsRow[] | ToolsByToolNameRow[] | ToolsByAutonomyLevelRow[];
     meta: {
       /**
        * the organization
@@ -155,7 +158,7 @@ export interface Answers {
     };
   };
   getAnalyticsQuality: {
-    data: QualityRow[];
+    data: QualityRow[] | QualityByAgentRow[];
     meta: {
       /**
        * the organization
@@ -317,6 +320,21 @@ export interface Answers {
   getCaller: {
     data: Caller;
   };
+  listApiKeys: {
+    data: ApiKey[];
+    meta: {
+      /**
+       * whether there are more keys
+       */
+      has_more: boolean;
+      /**
+       * what to send as cursor for the next page
+       */
+      next_cursor: string | null;
+    };
+  };
+  createApiKey: CreatedApiKey;
+  getApiKey: ApiKey;
   getStatus: {
     data: OrganizationStatus;
   };
@@ -702,6 +720,27 @@ export interface ControlsChange {
     name: string;
   };
   updatedAt: string;
+}
+/**
+ * a member that two revisions have differently
+ */
+export interface ControlsDifference {
+  /**
+   * the path of the member
+   */
+  member: string;
+  /**
+   * absent if the older revision has no such member
+   */
+  before?: {
+    [k: string]: unknown;
+  };
+  /**
+   * absent if the newer revision has no such member
+   */
+  after?: {
+    [k: string]: unknown;
+  };
 }
 export interface CreatedComputer {
   id: string;
@@ -1142,6 +1181,20 @@ export interface ToolsByToolNameRow {
    */
   tool_calls: number;
 }
+export interface ToolsByAutonomyLevelRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the level, unknown for calls whose mode isn't known
+   */
+  group_key: 'auto_high' | 'auto_medium' | 'auto_low' | 'manual' | 'unknown';
+  /**
+   * calls of tools in it
+   */
+  tool_calls: number;
+}
 export interface ActivityRow {
   /**
    * a day in UTC
@@ -1528,6 +1581,52 @@ export interface QualityRow {
     reason: string;
   }[];
 }
+export interface QualityByAgentRow {
+  /**
+   * a day in UTC
+   */
+  date: string;
+  /**
+   * the agent, empty if events name none
+   */
+  group_key: string;
+  /**
+   * users of the agent
+   */
+  users: number;
+  /**
+   * of them, those whose tokens both transcripts and telemetry reported
+   */
+  users_with_tokens: number;
+  /**
+   * of these, those for whom the two differ by more than 1 %
+   */
+  users_with_other_tokens: number;
+  /**
+   * tokens of these users in transcripts
+   */
+  log_tokens: number;
+  /**
+   * the same by telemetry
+   */
+  otlp_tokens: number;
+  /**
+   * users whose turns both transcripts and hooks reported
+   */
+  users_with_turns: number;
+  /**
+   * of these, those for whom the two differ by more than 1 %
+   */
+  users_with_other_turns: number;
+  /**
+   * turns of these users in transcripts
+   */
+  log_turns: number;
+  /**
+   * the same by hooks
+   */
+  hook_turns: number;
+}
 export interface CoverageRow {
   /**
    * id of the user
@@ -1842,6 +1941,8 @@ export interface Caller {
     | 'run SQL'
     | 'read enterprise controls'
     | 'change enterprise controls'
+    | 'manage API keys'
+    | 'end browser sessions'
     | 'read computers'
     | 'create computers'
     | 'change computers'
@@ -1867,6 +1968,91 @@ export interface Caller {
      */
     last: string | null;
   };
+}
+/**
+ * an API key; the key itself is not stored
+ */
+export interface ApiKey {
+  key_id: string;
+  /**
+   * what the key is for, or null
+   */
+  name: string | null;
+  /**
+   * what the key may do
+   */
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  /**
+   * the user or service that it belongs to, or null
+   */
+  user_id: string | null;
+  /**
+   * the user's address, or null
+   */
+  user_email: string | null;
+  /**
+   * names the key in logs and limits
+   */
+  fingerprint: string;
+  /**
+   * in Unix milliseconds
+   */
+  created_at: number;
+  /**
+   * when it ends; null if it never does, in Unix milliseconds
+   */
+  expires_at: number | null;
+  /**
+   * when it was revoked; null if it was not, in Unix milliseconds
+   */
+  revoked_at: number | null;
+  /**
+   * whether it is the credential of this request
+   */
+  is_current: boolean;
+}
+export interface CreatedApiKey {
+  key_id: string;
+  /**
+   * what the key is for, or null
+   */
+  name: string | null;
+  /**
+   * what the key may do
+   */
+  role: 'owner' | 'manager' | 'member' | 'guest' | 'ingest';
+  /**
+   * the user or service that it belongs to, or null
+   */
+  user_id: string | null;
+  /**
+   * the user's address, or null
+   */
+  user_email: string | null;
+  /**
+   * names the key in logs and limits
+   */
+  fingerprint: string;
+  /**
+   * in Unix milliseconds
+   */
+  created_at: number;
+  /**
+   * when it ends; null if it never does, in Unix milliseconds
+   */
+  expires_at: number | null;
+  /**
+   * when it was revoked; null if it was not, in Unix milliseconds
+   */
+  revoked_at: number | null;
+  /**
+   * whether it is the credential of this request
+   */
+  is_current: boolean;
+  /**
+   * the key itself; shown only once
+   */
+  key: string;
 }
 export interface OrganizationStatus {
   /**
@@ -2125,6 +2311,37 @@ export interface RepositoryReadiness {
    */
   level: number | null;
   latestReport: ReadinessReport;
+  /**
+   * levels that have criteria in the latest report, lowest first
+   */
+  metByLevel: {
+    level: number;
+    /**
+     * how many it has
+     */
+    criteria: number;
+    /**
+     * share of its criteria that are met; 0.8 opens the next level
+     */
+    ratio: number;
+  }[];
+  /**
+   * criteria that are not met, those that raise the level first
+   */
+  nextSteps: {
+    /**
+     * id of a criterion
+     */
+    id: string;
+    /**
+     * level of the criterion
+     */
+    level: number;
+    /**
+     * what holds if it is met; null if Daybook does not ship it
+     */
+    description: string | null;
+  }[];
   /**
    * what has changed since the report before; null where there is none
    */

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { go, hrefOf, parseAddress, useAddress } from './address.js';
 import type { Answers } from './answers.js';
-import { CALLER, forget, onSignedOut, sendJson, useAnswer } from './client.js';
+import { CALLER, forget, onChange, sendJson, useAnswer } from './client.js';
 import mark from './mark.svg';
 import { Overview } from './overview.js';
 import type { PageProps } from './page-props.js';
@@ -28,6 +28,18 @@ const PAGES: readonly {
     name: 'Trust',
     action: 'read analytics',
     load: async () => (await import('./trust.js')).Trust,
+  },
+  {
+    path: 'operations',
+    name: 'Operations',
+    action: 'use the page',
+    load: async () => (await import('./operations/operations.js')).Operations,
+  },
+  {
+    path: 'sql',
+    name: 'SQL',
+    action: 'run SQL',
+    load: async () => (await import('./sql-page.js')).SqlPage,
   },
 ];
 
@@ -78,7 +90,7 @@ export function App() {
       .catch((error: Error) => setFault(error.message))
       .finally(() => setIsReady(true));
   }, []);
-  useEffect(() => onSignedOut(() => setRound((last) => last + 1)), []);
+  useEffect(() => onChange(() => setRound((last) => last + 1)), []);
   return isReady ? <Signed key={round} fault={fault} again={() => setRound(round + 1)} /> : null;
 }
 
@@ -106,6 +118,21 @@ function Refusal({ text }: { text: string }) {
   );
 }
 
+/** What charts lay over days: stripes through what isn't finished, and where nothing is built. */
+function Patterns() {
+  const shared = { width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' };
+  return (
+    <svg class="unseen" aria-hidden="true">
+      <pattern id="unfinished" {...shared}>
+        <rect width="3" height="6" fill="var(--surface)" />
+      </pattern>
+      <pattern id="unbuilt" {...shared}>
+        <rect width="1" height="6" fill="var(--line-strong)" />
+      </pattern>
+    </svg>
+  );
+}
+
 function Frame({ session, again }: { session: Session; again: () => void }) {
   const address = useAddress();
   const [{ Page, shown }, setPage] = useState<{ Page?: ComponentType<PageProps>; shown?: string }>({});
@@ -123,7 +150,15 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
   }, []);
   useEffect(() => {
     document.title = `${page?.name ?? 'Nothing here'} · Daybook`;
-    page?.load().then((loaded) => setPage({ Page: loaded, shown: place }));
+    // On a phone the names of pages scroll.
+    document
+      .querySelector('.head nav [aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    let isWanted = true;
+    page?.load().then((loaded) => isWanted && setPage({ Page: loaded, shown: place }));
+    return () => {
+      isWanted = false;
+    };
   }, [place]);
   const signOut = useCallback(async () => {
     await sendJson('POST', 'sign-out');
@@ -132,6 +167,7 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
   const allowed = PAGES.filter(({ action }) => action === undefined || session.actions.includes(action));
   return (
     <>
+      <Patterns />
       <header class="head">
         <a class="name" href={hrefOf({ ...address, path: [] })}>
           <img src={mark} alt="" width="16" height="16" /> Daybook

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 /** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
 export class ServiceError extends Error {
@@ -14,10 +14,15 @@ export class ServiceError extends Error {
 /** Where the service says whom the browser is signed in as. */
 export const CALLER = 'api/v1/caller';
 
-/** Called when the session has ended: the page asks to sign in again. */
-let signedOut = () => {};
-export function onSignedOut(act: () => void): void {
-  signedOut = act;
+/** Called when who is signed in, or what there is to see, has changed: the page asks the service again. */
+let changed = () => {};
+export function onChange(act: () => void): void {
+  changed = act;
+}
+
+/** Has the page ask who is signed in, and which days have numbers. */
+export function begin(): void {
+  changed();
 }
 
 /** Sends a request to the service: `path` is below its address, and has no slash at the beginning. Throws a ServiceError. */
@@ -35,7 +40,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   }
   if (response.ok) return response;
   const { detail = response.statusText, requestId } = await response.json().catch(() => ({}));
-  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) signedOut();
+  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) changed();
   throw new ServiceError(response.status, detail, requestId);
 }
 
@@ -72,7 +77,8 @@ export function forget(): void {
   kept.clear();
 }
 
-function read(path: string): Promise<unknown> {
+/** Reads an answer, or takes the one that is kept. */
+export function read(path: string): Promise<unknown> {
   const known = kept.get(path);
   if (known !== undefined) return known;
   const answer = send(path).then((response) => response.json());
@@ -107,8 +113,17 @@ export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
     error: state.of === path ? state.error : undefined,
     isLoading: path !== undefined && state.of !== path,
     path,
-    again: () => setRound(round + 1),
+    again: () => {
+      if (path !== undefined) kept.delete(path);
+      setRound((last) => last + 1);
+    },
   };
+}
+
+/** The same for what people change: what was kept is read again when it is shown. */
+export function useFresh<Answer>(path: string | undefined): Asked<Answer> {
+  useMemo(() => path !== undefined && kept.delete(path), [path]);
+  return useAnswer(path);
 }
 
 /** The path of an answer with the parameters that have a value. */

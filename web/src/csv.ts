@@ -1,3 +1,6 @@
+/** How a text begins that spreadsheets run. */
+export const FORMULA = /^[=+\-@\t\r]/;
+
 /** A cell of CSV (RFC 4180). Spreadsheets run texts that begin like a formula, so those get an apostrophe. */
 function cellOf(value: unknown): string {
   const text =
@@ -6,7 +9,7 @@ function cellOf(value: unknown): string {
       : typeof value === 'object'
         ? JSON.stringify(value)
         : String(value);
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,10 +1,10 @@
 import * as Plot from '@observablehq/plot';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { daysOf, isWeekend, type Range, weekday } from './days.js';
+import { type Day, daysOf, isWeekend, type Range, weekday } from './days.js';
 import { change, dayText, exactly, figure, tick, type Unit, weekdayText } from './format.js';
 import type { Table } from './panel.js';
 
-/** One number per day, in the order of the chart's days; null where a day isn't built. */
+/** One number per day, in the order of the chart's days; null where a day isn't built, or its number isn't known. */
 export interface Series {
   readonly name: string;
   /** A custom property, as `--c1`. */
@@ -16,6 +16,10 @@ export interface Series {
 export interface DayChartProps {
   readonly label: string;
   readonly range: Range;
+  /** The day that isn't over, which comes last: its numbers still grow. */
+  readonly open?: Day | undefined;
+  /** Days that aren't built. */
+  readonly unbuilt?: readonly Day[];
   readonly unit: Unit;
   /** Columns of several series are stacked, the first at the bottom. */
   readonly series: readonly Series[];
@@ -31,16 +35,18 @@ export interface DayChartProps {
   readonly onName?: (name: string) => void;
 }
 
+/** The days of a chart. */
+function daysIn({ range, open }: Pick<DayChartProps, 'range' | 'open'>): Day[] {
+  return open === undefined ? daysOf(range) : [...daysOf(range), open];
+}
+
 /** The rows of a chart as a table. */
-export function tableOf({
-  range,
-  series,
-  before,
-}: Pick<DayChartProps, 'range' | 'series' | 'before'>): Table {
+export function tableOf(chart: Pick<DayChartProps, 'range' | 'open' | 'series' | 'before'>): Table {
+  const { open, series, before } = chart;
   return {
     columns: ['Day', ...series.map(({ name }) => name), ...(before === undefined ? [] : ['4 weeks before'])],
-    rows: daysOf(range).map((day, index) => [
-      day,
+    rows: daysIn(chart).map((day, index) => [
+      day === open ? `${day} so far` : day,
       ...series.map(({ values }) => values[index] ?? null),
       ...(before === undefined ? [] : [before[index] ?? null]),
     ]),
@@ -67,18 +73,32 @@ const MARGIN = { top: 16, right: 4, bottom: 24, left: 48 };
 
 /** Columns and lines over days. */
 export function DayChart(props: DayChartProps) {
-  const { label, range, unit, series, before, isShare = false, height = 180, onRange, onName } = props;
+  const {
+    label,
+    range,
+    open,
+    unbuilt,
+    unit,
+    series,
+    before,
+    isShare = false,
+    height = 180,
+    onRange,
+    onName,
+  } = props;
   const [holder, width] = useWidth();
   const drawing = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number>();
   const [from, setFrom] = useState<number>();
-  const days = daysOf(range);
+  const days = daysIn(props);
+  // A range is of days that are over.
+  const lastOver = days.length - (open === undefined ? 1 : 2);
 
   useEffect(() => {
     if (width === 0) return;
     const plot = draw(props, days, width, height);
     drawing.current?.replaceChildren(plot);
-  }, [width, height, range.from, range.to, JSON.stringify([series, before])]);
+  }, [width, height, range.from, range.to, open, JSON.stringify([series, before, unbuilt])]);
 
   const indexAt = (event: PointerEvent): number => {
     const { left, width: whole } = (event.currentTarget as Element).getBoundingClientRect();
@@ -93,7 +113,7 @@ export function DayChart(props: DayChartProps) {
     setAt(Math.min(days.length - 1, Math.max(0, (at ?? (step > 0 ? -1 : days.length)) + step)));
   };
   const select = (event: PointerEvent) => {
-    const to = indexAt(event);
+    const to = Math.min(indexAt(event), lastOver);
     if (from !== undefined && from !== to)
       onRange?.({ from: days[Math.min(from, to)] ?? range.from, to: days[Math.max(from, to)] ?? range.to });
     setFrom(undefined);
@@ -110,7 +130,7 @@ export function DayChart(props: DayChartProps) {
       onBlur={() => setAt(undefined)}
       onPointerMove={(event) => setAt(indexAt(event))}
       onPointerLeave={() => setAt(undefined)}
-      onPointerDown={(event) => onRange && setFrom(indexAt(event))}
+      onPointerDown={(event) => onRange && setFrom(Math.min(indexAt(event), lastOver))}
       onPointerUp={select}
       onClick={(event) => {
         const { name } = (event.target as SVGElement).dataset;
@@ -123,7 +143,10 @@ export function DayChart(props: DayChartProps) {
       )}
       {at !== undefined && (
         <div class="tip" role="status" style={tipAt(at, days.length, width)}>
-          <b>{weekdayText(days[at] ?? range.from)}</b>
+          <b>
+            {weekdayText(days[at] ?? range.from)}
+            {days[at] === open && ' so far'}
+          </b>
           {series.map(({ name, color, values }) => (
             <p key={name}>
               {series.length > 1 && <i class="swatch" style={{ background: `var(${color})` }} />}
@@ -131,7 +154,7 @@ export function DayChart(props: DayChartProps) {
               <span>{exactly(values[at], unit)}</span>
             </p>
           ))}
-          {before !== undefined && (
+          {before !== undefined && days[at] !== open && (
             <p class="note">
               {exactly(before[at], unit)} four weeks before {change(series[0]?.values[at], before[at])}
             </p>
@@ -154,7 +177,7 @@ function tipAt(index: number, count: number, width: number) {
 }
 
 function draw(
-  { unit, series, before, isShare = false, isPeakNamed = false }: DayChartProps,
+  { unit, open, unbuilt = [], series, before, isShare = false, isPeakNamed = false }: DayChartProps,
   days: readonly string[],
   width: number,
   height: number,
@@ -167,7 +190,8 @@ function draw(
     }),
   );
   const weekends = days.length > 92 ? [] : days.filter(isWeekend);
-  const everyMonday = days.length <= 10 ? days : days.filter((day) => weekday(day) === 1);
+  const over = open === undefined ? days : days.slice(0, -1);
+  const everyMonday = days.length <= 10 ? over : over.filter((day) => weekday(day) === 1);
   const highest = Math.max(
     0,
     ...series.flatMap(({ values }) => values.map((value) => value ?? 0)),
@@ -175,7 +199,7 @@ function draw(
   );
   const peak = Math.max(...(columns[0]?.values ?? []).map((value) => value ?? 0));
   const peakAt = columns[0]?.values.indexOf(peak) ?? -1;
-  const room = (width - MARGIN.left) / 56;
+  const room = (width - MARGIN.left - (open === undefined ? 0 : TODAY_ROOM)) / 56;
   const step = Math.ceil(everyMonday.length / Math.max(room, 1));
   const plot = Plot.plot({
     className: 'plot',
@@ -190,6 +214,7 @@ function draw(
     y: { axis: null, zero: true, nice: !isShare, ...(isShare || highest === 0 ? { domain: [0, 1] } : {}) },
     marks: [
       Plot.cell(weekends, { x: (day) => day, fill: 'var(--weekend)', inset: 0 }),
+      Plot.cell(unbuilt, { x: (day) => day, fill: 'url(#unbuilt)', inset: 0, className: 'unbuilt' }),
       Plot.gridY({ ticks: 4, stroke: 'var(--grid)', strokeOpacity: 1 }),
       Plot.axisY({
         ticks: 4,
@@ -204,7 +229,7 @@ function draw(
         label: null,
       }),
       Plot.axisX(
-        everyMonday.filter((_, index) => index % step === 0),
+        everyMonday.filter((day, index) => index % step === 0 && isClear(day, days, width, open)),
         { tickSize: 0, tickFormat: dayText, fill: 'var(--ink-3)', label: null },
       ),
       ...(before === undefined
@@ -232,6 +257,7 @@ function draw(
           className: COLUMNS,
         }),
       ),
+      ...(open === undefined ? [] : openMarks(open, columns, isShare)),
       ...series
         .filter(({ mark }) => mark !== 'column')
         .map(({ color, values, mark }) =>
@@ -270,6 +296,37 @@ function draw(
   for (const style of plot.querySelectorAll('style')) style.remove();
   plot.setAttribute('aria-hidden', 'true');
   return plot;
+}
+
+/** How much of the axis the word under the open day takes. */
+const TODAY_ROOM = 40;
+
+/** Whether a day's name on the axis leaves room for the word under the open day. */
+function isClear(day: Day, days: readonly Day[], width: number, open: Day | undefined): boolean {
+  const { left } = placed(days.indexOf(day), days.length, days.length, width);
+  return open === undefined || left + TODAY_ROOM + 24 < width;
+}
+
+/** The open day: stripes through its columns, and its name on the axis. */
+function openMarks(open: Day, columns: readonly Series[], isShare: boolean): Plot.Markish[] {
+  const sum = columns.reduce((all, { values }) => all + (values.at(-1) ?? 0), 0);
+  return [
+    Plot.barY(sum > 0 ? [open] : [], {
+      x: (day) => day,
+      y: () => (isShare ? 1 : sum),
+      fill: 'url(#unfinished)',
+      className: 'open-day',
+    }),
+    Plot.text([open], {
+      x: (day) => day,
+      text: () => 'today',
+      frameAnchor: 'bottom',
+      textAnchor: 'end',
+      dx: 12,
+      dy: 14,
+      fill: 'var(--ink)',
+    }),
+  ];
 }
 
 function insets(width: number, count: number, isNarrow: boolean) {

@@ -22,6 +22,12 @@ export function daysOf({ from, to }: Range): Day[] {
   return Array.from({ length: lengthOf({ from, to }) }, (_, index) => addDays(from, index));
 }
 
+/** The days of a range that an answer has no row of, once it is there. */
+export function missingIn(range: Range, rows: readonly { date: Day | null }[] | undefined): Day[] {
+  const found = new Set(rows?.map(({ date }) => date));
+  return rows === undefined ? [] : daysOf(range).filter((day) => !found.has(day));
+}
+
 /** The range of equal length before. */
 export function before(range: Range): Range {
   return { from: addDays(range.from, -lengthOf(range)), to: addDays(range.from, -1) };

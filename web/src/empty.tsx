@@ -1,20 +1,31 @@
 import { useEffect } from 'preact/hooks';
 import type { Answers } from './answers.js';
-import { useAnswer } from './client.js';
+import { begin, CALLER, useAnswer } from './client.js';
 import { Code } from './panel.js';
 import { may, type Session } from './session.js';
 
-/** What to do where there is no built day yet. */
+/** How often it looks whether there is something to show. */
+const LOOK_MS = 5000;
+
+/** What to do where there is no built day yet. Charts come by themselves once there is one. */
 export function Empty({ session }: { session: Session }) {
   const server = document.baseURI.replace(/\/$/, '');
   const status = useAnswer<Answers['getStatus']>(
     may(session, 'read analytics') ? 'api/v1/status' : undefined,
   );
   const events = status.answer?.data.events ?? 0;
+  const caller = useAnswer<Answers['getCaller']>(CALLER);
+  const isOver = (caller.answer?.data.days.last ?? null) !== null || caller.error?.status === 401;
   useEffect(() => {
-    const timer = setTimeout(status.again, 5000);
-    return () => clearTimeout(timer);
-  });
+    const timer = setInterval(() => {
+      status.again();
+      caller.again();
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  useEffect(() => {
+    if (isOver) begin();
+  }, [isOver]);
   return (
     <div class="empty">
       <div>
@@ -51,7 +62,7 @@ export function Empty({ session }: { session: Session }) {
             {events > 0 ? `${events.toLocaleString()} events have arrived` : 'Waiting for the first event'}
           </b>{' '}
           {events > 0
-            ? 'Days that are over are built at night, or at once with "npx daybook build". Then load this page again.'
+            ? 'Days that are over are built at night, or at once with "npx daybook build". The charts come by themselves.'
             : 'This page looks every five seconds.'}
         </p>
       </div>

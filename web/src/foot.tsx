@@ -1,19 +1,14 @@
 import { rangeOf } from './address.js';
-import type { Answers } from './answers.js';
-import { useAnswer, withQuery } from './client.js';
 import { lengthOf } from './days.js';
 import { instantText } from './format.js';
 import type { RangeProps } from './page-props.js';
+import { useQuality } from './quality.js';
 import { may, type Session } from './session.js';
 
 /** How complete the numbers of the range are. */
 export function Foot({ address, last, session }: RangeProps & { session: Session }) {
   const range = rangeOf(address, last);
-  const { answer } = useAnswer<Answers['getAnalyticsQuality']>(
-    may(session, 'read analytics')
-      ? withQuery('api/v1/analytics/quality', { startDate: range.from, endDate: range.to })
-      : undefined,
-  );
+  const { answer } = useQuality(may(session, 'read analytics') ? range : undefined);
   const built = answer?.data.length ?? 0;
   const restated = answer?.data.filter(({ restatements }) => restatements.length > 0).length ?? 0;
   const at = answer?.meta.data_refreshed_at;

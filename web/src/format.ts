@@ -115,6 +115,8 @@ export const dayText = (day: string): string => dayMonth.format(Date.parse(day))
 export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
 export const rangeText = (from: string, to: string): string =>
   dayMonthYear.formatRange(Date.parse(from), Date.parse(to));
+/** The UTC day of an instant, with its year. */
+export const dateText = (at: number): string => dayMonthYear.format(at);
 export const instantText = (at: number): string => `${instant.format(at)} UTC`;
 
 /** The name of a value of a filter, short enough for a list: a repository without its host. Nothing is "not known". */

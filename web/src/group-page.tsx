@@ -9,6 +9,7 @@ import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import type { PageProps } from './page-props.js';
 import { PeopleDots } from './people-dots.js';
+import { PersonDays } from './person-days.js';
 import { RangeHead } from './range-head.js';
 
 interface Kind {
@@ -65,43 +66,13 @@ export function GroupPage({ address, session }: PageProps) {
         <Numbers address={of} last={last} />
         {filter !== 'model' && <CostByModel address={of} last={last} />}
         <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
-        <Groups
-          address={of}
-          last={last}
-          name="places"
-          lists={
-            filter === 'repo'
-              ? [
-                  { title: 'Agents', filter: 'agent', sort: 'sessions' },
-                  { title: 'Clients', filter: 'client', sort: 'sessions' },
-                ]
-              : [
-                  { title: 'Repositories', filter: 'repo', sort: 'sessions' },
-                  { title: 'Agents', filter: 'agent', sort: 'sessions' },
-                  { title: 'Clients', filter: 'client', sort: 'sessions' },
-                ]
-          }
-        />
+        {filter === 'user_id' && <PersonDays address={of} last={last} userId={name} />}
+        <Groups address={of} last={last} name="places" without={filter} />
         {filter !== 'user_id' && session.actions.includes('read analytics') && (
-          <Groups
-            address={of}
-            last={last}
-            name="people"
-            lists={[{ title: 'People', filter: 'user_id', sort: 'cost_usd' }]}
-          />
+          <Groups address={of} last={last} name="people" />
         )}
-        <Groups
-          address={of}
-          last={last}
-          name="tools"
-          lists={[{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }]}
-        />
-        <Groups
-          address={of}
-          last={last}
-          name="mcp-servers"
-          lists={[{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }]}
-        />
+        <Groups address={of} last={last} name="tools" />
+        <Groups address={of} last={last} name="mcp-servers" />
       </div>
       <Foot address={of} last={last} session={session} />
     </>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Address, type Filter, go, hrefOf, rangeOf } from './address.js';
-import { useAnswer } from './client.js';
-import { type Day, daysOf, lengthOf } from './days.js';
+import { read, useAnswer } from './client.js';
+import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
 import { cell, change, nameOf, type Unit } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -43,6 +43,8 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const asked = useSummary(address, last, cursor === undefined ? query : { ...query, cursor });
   const rows = asked.answer?.data ?? [];
   const next = asked.answer?.meta.next_cursor;
+  const keys = rows.map(({ group_key }) => group_key ?? '');
+  const costsOf = useCosts(address, last, filter, keys);
   const columns = COLUMNS.filter(([member]) => member !== 'active_users' || filter !== 'user_id');
   const [sorted, direction = 'desc'] = sort.split(':');
   const hrefOfGroup = (row: SummaryRow) =>
@@ -89,7 +91,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
               <th scope="col" class="number">
                 Change
               </th>
-              <th scope="col">Cost, {lengthOf(range)} days</th>
+              <th scope="col">Cost by {intervalOf(range)}</th>
             </tr>
           </thead>
           <tbody>
@@ -107,7 +109,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
                 ))}
                 <td class="number soft">{change(row.cost_usd, row.previous?.cost_usd)}</td>
                 <td class="sparked">
-                  <RowSpark address={address} last={last} filter={filter} value={row.group_key || '(none)'} />
+                  <Spark now={costsOf(row.group_key ?? '')} />
                 </td>
               </tr>
             ))}
@@ -131,73 +133,100 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   );
 }
 
-interface RowSparkProps extends RangeProps {
-  readonly filter: Filter;
-  readonly value: string;
+/** In what the lines of a table are: few enough points of all rows for one answer. */
+function intervalOf(range: Range): 'day' | 'week' | 'month' {
+  const days = lengthOf(range);
+  return days <= 1000 / PAGE ? 'day' : days <= 7000 / PAGE ? 'week' : 'month';
 }
 
-/** What a group cost each day, as a line. */
-function RowSpark({ address, last, filter, value }: RowSparkProps) {
-  const of = { ...address, filters: { ...address.filters, [filter]: value } };
-  const { answer } = useSummary(of, last, { interval: 'day', limit: 1000 });
-  const rows = new Map(answer?.data.map((row) => [row.date as Day, row.cost_usd]));
-  const isPriced = [...rows.values()].some((cost) => cost !== null);
-  return <Spark now={isPriced ? daysOf(rangeOf(address, last)).map((day) => rows.get(day) ?? 0) : []} />;
+/** The days on which whole days, weeks or months of a range begin. */
+function beginningsOf(range: Range): Day[] {
+  const interval = intervalOf(range);
+  if (interval === 'day') return daysOf(range);
+  const begins = (day: Day) => (interval === 'week' ? weekday(day) === 1 : day.endsWith('-01'));
+  const days = [...daysOf(range), addDays(range.to, 1)].filter(begins);
+  // The last of them ends before the next one begins.
+  return days.slice(0, -1);
 }
 
-/** How many names are offered while somebody types. */
-const NAMES = 1000;
-
-/** The path of the names that are offered; charts of all groups use the same answer. */
-export function namesPath(address: Address, last: Day, filter: Filter): string {
-  return summaryPath(rangeOf(address, last), address.filters, {
-    groupBy: GROUP_OF[filter],
-    sort: 'cost_usd',
-    limit: NAMES,
-  });
+/** What each group of a page cost in time: one request for all of them. */
+function useCosts(
+  address: Address,
+  last: Day,
+  filter: Filter,
+  keys: readonly string[],
+): (key: string) => number[] {
+  const range = rangeOf(address, last);
+  const interval = intervalOf(range);
+  const { answer } = useAnswer<Summary>(
+    keys.length === 0
+      ? undefined
+      : summaryPath(range, address.filters, { groupBy: GROUP_OF[filter], interval, keys, limit: 1000 }),
+  );
+  const costs = new Map<string, Map<Day, number>>();
+  for (const { group_key, date, cost_usd } of answer?.data ?? []) {
+    if (group_key === null || date === null || cost_usd === null) continue;
+    const of = costs.get(group_key) ?? new Map<Day, number>();
+    costs.set(group_key, of.set(date, cost_usd));
+  }
+  const beginnings = beginningsOf(range);
+  return (key) => {
+    const of = costs.get(key);
+    return of === undefined ? [] : beginnings.map((day) => of.get(day) ?? 0);
+  };
 }
 
+/** How many names are offered while somebody types, and how long after the last letter they are asked for. */
+const OFFERED = 8;
+const TYPING_MS = 150;
+
+/** Finds any group of the range by a part of its name, however many there are. */
 function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) {
   const [text, setText] = useState('');
-  const { answer } = useAnswer<Summary>(text === '' ? undefined : namesPath(address, last, filter));
-  const names = (answer?.data ?? []).map(({ group_key }) => group_key ?? '');
-  const found = names
-    .filter((name) => name !== '' && name.toLowerCase().includes(text.toLowerCase()))
-    .slice(0, 8);
+  const [typed, setTyped] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const pathOf = (search: string) =>
+    summaryPath(rangeOf(address, last), address.filters, {
+      ...{ groupBy: GROUP_OF[filter], sort: 'cost_usd', limit: OFFERED, search },
+    });
+  const { answer, error } = useAnswer<Summary>(typed === '' ? undefined : pathOf(typed));
+  const found = (answer?.data ?? []).flatMap(({ group_key }) => group_key || []);
   const open = (name: string) => {
     setText('');
     go({ ...address, choices: { name } });
   };
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (text === '') return;
+    const { data } = (await read(pathOf(text))) as Summary;
+    open(data[0]?.group_key || text);
+  };
   return (
-    <form
-      class="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const name = found[0] ?? text;
-        if (name !== '' && answer !== undefined) open(name);
-      }}
-    >
+    <form class="search" onSubmit={(event) => void submit(event).catch(() => setTyped(text))}>
       <input
         type="search"
+        maxLength={255}
         aria-label={`Search a ${one}`}
         placeholder={`Search a ${one}`}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      {text !== '' && answer !== undefined && (
+      {text !== '' && (answer !== undefined || error !== undefined) && (
         <div class="pop values">
-          {found.map((name) => (
-            <button key={name} type="button" title={name} onClick={() => open(name)}>
-              <bdi>{nameOf(filter, name)}</bdi>
-            </button>
-          ))}
-          {found.length === 0 && (
-            <p class="note">
-              {answer.meta.has_more
-                ? `Not among the ${NAMES} with the highest cost: press Enter for exactly this name`
-                : 'Nothing in this range has this name'}
-            </p>
+          {error === undefined &&
+            found.map((name) => (
+              <button key={name} type="button" title={name} onClick={() => open(name)}>
+                <bdi>{nameOf(filter, name)}</bdi>
+              </button>
+            ))}
+          {error !== undefined && <p class="note">{error.message}</p>}
+          {error === undefined && found.length === 0 && (
+            <p class="note">Nothing in this range has this name</p>
           )}
+          {answer?.meta.has_more && <p class="note">More have it: type more of the name</p>}
         </div>
       )}
     </form>

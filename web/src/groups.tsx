@@ -8,11 +8,23 @@ import { FILTER_NAMES } from './range-head.js';
 import { COST, FIGURES, GROUP_OF, type Numbers, useSummary } from './summary.js';
 import { Tabs } from './tabs.js';
 
-export interface GroupList {
+interface GroupList {
   readonly title: string;
   readonly filter: Filter;
   readonly sort: keyof Numbers;
 }
+
+/** The lists of each panel, the first of them first. */
+const LISTS = {
+  places: [
+    { title: 'Repositories', filter: 'repo', sort: 'sessions' },
+    { title: 'Agents', filter: 'agent', sort: 'sessions' },
+    { title: 'Clients', filter: 'client', sort: 'sessions' },
+  ],
+  people: [{ title: 'People', filter: 'user_id', sort: 'cost_usd' }],
+  tools: [{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }],
+  'mcp-servers': [{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }],
+} satisfies Readonly<Record<string, readonly [GroupList, ...GroupList[]]>>;
 
 /** How many rows a list shows. */
 const LISTED = 6;
@@ -20,15 +32,17 @@ const LISTED = 6;
 const PAGE_OF: Partial<Record<Filter, string>> = { repo: 'repositories', model: 'models', user_id: 'people' };
 
 interface GroupsProps extends RangeProps {
-  readonly name: string;
-  /** Lists that the panel can show, the first of them first. */
-  readonly lists: readonly [GroupList, ...GroupList[]];
+  readonly name: keyof typeof LISTS;
+  /** What the page is about, which is no list of it. */
+  readonly without?: Filter;
 }
 
 /** The largest groups of a range: a row is a filter. */
-export function Groups({ address, last, name, lists }: GroupsProps) {
+export function Groups({ address, last, name, without }: GroupsProps) {
   const [at, setAt] = useState(0);
-  const { title, filter, sort } = lists[at] ?? lists[0];
+  const all: readonly [GroupList, ...GroupList[]] = LISTS[name];
+  const lists = all.filter((list) => list.filter !== without);
+  const { title, filter, sort } = lists[at] ?? all[0];
   const { unit, name: measure } = FIGURES.find(({ member }) => member === sort) ?? COST;
   const asked = useSummary(address, last, {
     groupBy: GROUP_OF[filter],
@@ -36,6 +50,8 @@ export function Groups({ address, last, name, lists }: GroupsProps) {
     limit: LISTED,
     compare: 'previous',
   });
+  // Lists of calls are also shown from the answer about days, which can't tell how many users a range has.
+  const users = sort === 'tool_calls' ? [] : ([{ member: 'active_users', name: 'Users' }] as const);
   const rows = asked.answer?.data ?? [];
   const page = PAGE_OF[filter];
   return (
@@ -48,11 +64,11 @@ export function Groups({ address, last, name, lists }: GroupsProps) {
       isTable
       table={
         asked.answer && {
-          columns: [FILTER_NAMES[filter], measure, 'Users', `${measure} before`],
+          columns: [FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), `${measure} before`],
           rows: rows.map((row) => [
             row.group_key ?? '',
             row[sort],
-            row.active_users,
+            ...users.map(({ member }) => row[member]),
             row.previous?.[sort] ?? null,
           ]),
         }
@@ -61,7 +77,7 @@ export function Groups({ address, last, name, lists }: GroupsProps) {
       span={4}
     >
       <BarList
-        columns={[FILTER_NAMES[filter], measure, 'Users', 'Change']}
+        columns={[FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), 'Change']}
         none={asked.answer === undefined ? '–' : undefined}
         rows={rows.map((row) => {
           const value = row.group_key || '(none)';
@@ -73,7 +89,7 @@ export function Groups({ address, last, name, lists }: GroupsProps) {
             value: row[sort],
             cells: [
               cell(row[sort], unit),
-              cell(row.active_users, 'count'),
+              ...users.map(({ member }) => cell(row[member], 'count')),
               change(row[sort], row.previous?.[sort]),
             ],
           };

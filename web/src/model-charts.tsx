@@ -1,20 +1,21 @@
 import { type Address, type Filter, go, hrefOf, rangeOf, toggled } from './address.js';
+import { TOKENS, useModelCosts, useRanking } from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
-import { type Day, daysOf, lengthOf } from './days.js';
+import { type Day, daysOf, missingIn } from './days.js';
 import { cell, figure, nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
-import { COLORED, colorOf, OTHERS, useRanking } from './ranking.js';
-import { type Numbers, useSummary } from './summary.js';
+import { COLORED, colorOf, OTHERS } from './ranking.js';
+import { useSummary } from './summary.js';
 
 /** What each model costs a day. */
 export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const range = rangeOf(address, last);
-  const ranking = useRanking(address, last, 'model', 'model', 'cost_usd');
-  const asked = useSummary(address, last, { groupBy: 'model', interval: 'day', limit: 1000 });
-  const totals = useSummary(address, last, { groupBy: 'model', sort: 'cost_usd', limit: 100 });
+  const ranking = useRanking(address, last);
+  const { asked, isCut, models } = useModelCosts(address, last);
   const whole = useSummary(address, last, { compare: 'previous' });
-  const models = (totals.answer?.data ?? []).map((row) => ({ ...row, name: row.group_key ?? '' }));
+  const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
+  const unbuilt = missingIn(range, daily.answer?.data);
   const isNamed = (name: string) => ranking.slice(0, COLORED).includes(name);
   const named = models.filter(({ name }) => isNamed(name));
   const others = models.filter(({ name }) => !isNamed(name));
@@ -33,12 +34,12 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
       color: isNamed(name) ? colorOf(ranking, name) : OTHERS,
       mark: 'column',
       values: daysOf(range).map(
-        (day) => values.get(name)?.get(day) ?? (asked.answer === undefined ? null : 0),
+        (day) =>
+          values.get(name)?.get(day) ?? (asked.answer === undefined || unbuilt.includes(day) ? null : 0),
       ),
     }),
   );
   const [row] = whole.answer?.data ?? [];
-  const isCut = asked.answer?.meta.has_more === true;
   return (
     <Panel
       name="cost-by-model"
@@ -57,6 +58,7 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
         <DayChart
           label="Cost by model"
           range={range}
+          unbuilt={unbuilt}
           unit="dollars"
           series={series}
           height={220}
@@ -135,23 +137,22 @@ export function Legend({
   );
 }
 
-const TOKENS = [
-  ['input_tokens', 'Input'],
-  ['cache_read_tokens', 'Cache read'],
-  ['cache_write_tokens', 'Cache write'],
-  ['output_tokens', 'Output'],
-  ['billable_tokens', 'Billable'],
-] as const;
+const NAMES: Readonly<Record<(typeof TOKENS)[number], string>> = {
+  input_tokens: 'Input',
+  cache_read_tokens: 'Cache read',
+  cache_write_tokens: 'Cache write',
+  output_tokens: 'Output',
+  billable_tokens: 'Billable',
+};
 
 /** Cache reads are over nine tenths of all tokens: a stack of kinds would show nothing else. */
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
-  const ranking = useRanking(address, last, 'model', 'model', 'cost_usd');
-  const asked = useSummary(address, last, { groupBy: 'model', sort: 'billable_tokens', limit: 7 });
+  const ranking = useRanking(address, last);
+  const { asked, models } = useModelCosts(address, last);
   const whole = useSummary(address, last, { compare: 'previous' });
-  const all = asked.answer?.data ?? [];
-  const rows = all.slice(0, 6);
+  const rows = [...models].sort((one, other) => other.billable_tokens - one.billable_tokens).slice(0, 6);
   const [total] = whole.answer?.data ?? [];
-  const most = (member: keyof Numbers) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
+  const most = (member: (typeof TOKENS)[number]) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
   return (
     <Panel
       name="tokens-by-model"
@@ -161,8 +162,8 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       isTable
       table={
         asked.answer && {
-          columns: ['Model', ...TOKENS.map(([, name]) => name)],
-          rows: rows.map((row) => [row.group_key ?? '', ...TOKENS.map(([member]) => row[member])]),
+          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind])],
+          rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind])]),
         }
       }
       definition="daily/user_models"
@@ -173,29 +174,26 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
           <thead>
             <tr>
               <th scope="col">Model</th>
-              {TOKENS.map(([member, name]) => (
+              {TOKENS.map((member) => (
                 <th key={member} scope="col" class="number">
-                  {name}
+                  {NAMES[member]}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => (
-              <tr key={row.group_key} data-key={row.group_key}>
+              <tr key={row.name} data-key={row.name}>
                 <th scope="row" class="named">
                   <a
-                    href={hrefOf(toggled(address, 'model', row.group_key ?? ''))}
-                    aria-current={address.filters.model === row.group_key ? 'true' : undefined}
+                    href={hrefOf(toggled(address, 'model', row.name))}
+                    aria-current={address.filters.model === row.name ? 'true' : undefined}
                   >
-                    <i
-                      class="swatch"
-                      style={{ background: `var(${colorOf(ranking, row.group_key ?? '')})` }}
-                    />
-                    <bdi>{nameOf('model', row.group_key)}</bdi>
+                    <i class="swatch" style={{ background: `var(${colorOf(ranking, row.name)})` }} />
+                    <bdi>{nameOf('model', row.name)}</bdi>
                   </a>
                 </th>
-                {TOKENS.map(([member]) => (
+                {TOKENS.map((member) => (
                   <td key={member} class="number under" data-value={row[member]}>
                     {cell(row[member], 'count')}
                     <i style={{ width: `${(100 * row[member]) / most(member)}%` }} />
@@ -208,7 +206,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
             <tfoot>
               <tr>
                 <th scope="row">All models</th>
-                {TOKENS.map(([member]) => (
+                {TOKENS.map((member) => (
                   <td key={member} class="number">
                     {cell(total[member], 'count')}
                   </td>
@@ -218,16 +216,11 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
           )}
         </table>
       </div>
-      {all.length > 6 && (
+      {models.length > 6 && (
         <p class="note">
           <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
         </p>
       )}
     </Panel>
   );
-}
-
-/** Whether a range is short enough for a row per day and model in one answer. */
-export function fits(range: { from: Day; to: Day }, groups: number): boolean {
-  return lengthOf(range) * groups <= 1000;
 }

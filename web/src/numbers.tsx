@@ -1,18 +1,25 @@
-import { go, rangeOf } from './address.js';
+import { FILTERS, go, rangeOf } from './address.js';
 import { DayChart, tableOf } from './day-chart.js';
-import { daysOf } from './days.js';
+import { daysOf, missingIn } from './days.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Strip } from './strip.js';
 import { COST, FIGURES, type SummaryRow, useSummary } from './summary.js';
+import { numberOf, type OpenDay } from './today.js';
+
+interface NumbersProps extends RangeProps {
+  readonly open?: OpenDay | undefined;
+  /** Whether they are of whoever looks. */
+  readonly isOwn?: boolean;
+}
 
 /** The numbers of the range, and a chart of the one that is chosen. */
-export function Numbers({ address, last }: RangeProps) {
+export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   const range = rangeOf(address, last);
   const total = useSummary(address, last, { compare: 'previous' });
   const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
   const shown =
-    address.fixed?.user_id !== undefined
+    isOwn || address.fixed?.user_id !== undefined
       ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))
       : FIGURES;
   const { member, name, unit } = shown.find((one) => one.member === address.choices.metric) ?? COST;
@@ -22,10 +29,17 @@ export function Numbers({ address, last }: RangeProps) {
       const row = rows.get(day);
       return row === undefined ? null : (pick(row) ?? null);
     });
+  // The open day is counted for the whole organization only.
+  const isFiltered = FILTERS.some((filter) => address.filters[filter] !== undefined);
+  const found = isFiltered || open === undefined ? null : numberOf(open, member);
+  const today = found === null ? [] : [found];
+  const values = [...valuesOf((row) => row[member]), ...today];
   const chart = {
     range,
+    open: today.length === 0 ? undefined : open?.day,
+    unbuilt: missingIn(range, daily.answer?.data),
     unit,
-    series: [{ name, color: '--accent', values: valuesOf((row) => row[member]), mark: 'column' as const }],
+    series: [{ name, color: '--accent', values, mark: 'column' as const }],
     before: valuesOf((row) => row.previous?.[member]),
   };
   return (

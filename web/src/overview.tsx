@@ -1,4 +1,4 @@
-import { type Address, hrefOf } from './address.js';
+import { type Address, hrefOf, rangeOf } from './address.js';
 import { BarList } from './bar-list.js';
 import { DailyPanels } from './daily-panels.js';
 import { Empty } from './empty.js';
@@ -9,16 +9,22 @@ import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import type { PageProps, RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
+import { PersonDays } from './person-days.js';
 import { RangeHead } from './range-head.js';
 import { may } from './session.js';
 import { type SummaryRow, useSummary } from './summary.js';
-import { TodaySoFar } from './today.js';
+import { openDayOf, TodaySoFar, useToday } from './today.js';
 
 /** Everything at a glance. */
 export function Overview({ address, session }: PageProps) {
   const last = session.days.last;
-  if (last === null) return <Empty session={session} />;
   const isManager = may(session, 'read analytics');
+  const hasToday = isManager && address.choices.today !== undefined;
+  const today = useToday(hasToday && last !== null);
+  if (last === null) return <Empty session={session} />;
+  const found = openDayOf(today);
+  // Beside days that ended long ago it would say nothing.
+  const open = rangeOf(address, last).to === last ? found : undefined;
   return (
     <>
       <RangeHead
@@ -26,38 +32,28 @@ export function Overview({ address, session }: PageProps) {
         session={session}
         last={last}
         title={isManager ? 'Overview' : 'Your numbers'}
+        hasToday={isManager}
       />
       <div class="panels">
-        {address.choices.today !== undefined && isManager && <TodaySoFar />}
-        <Numbers address={address} last={last} />
+        {hasToday && <TodaySoFar asked={today} />}
+        <Numbers address={address} last={last} open={open} isOwn={!isManager} />
         <CostByModel address={address} last={last} />
-        {isManager && <DailyPanels address={address} last={last} part="users" />}
+        {isManager && <DailyPanels address={address} last={last} part="users" open={open} />}
         <TokensByModel address={address} last={last} />
-        {isManager && <DailyPanels address={address} last={last} part="autonomy" />}
+        {isManager && <DailyPanels address={address} last={last} part="autonomy" open={open} />}
+        {!isManager && session.user_id !== null && (
+          <PersonDays address={address} last={last} userId={undefined} />
+        )}
         {isManager && <AutonomousPeople address={address} last={last} />}
-        <Groups
-          address={address}
-          last={last}
-          name="places"
-          lists={[
-            { title: 'Repositories', filter: 'repo', sort: 'sessions' },
-            { title: 'Agents', filter: 'agent', sort: 'sessions' },
-            { title: 'Clients', filter: 'client', sort: 'sessions' },
-          ]}
-        />
-        <Groups
-          address={address}
-          last={last}
-          name="mcp-servers"
-          lists={[{ title: 'MCP servers', filter: 'mcp_server', sort: 'tool_calls' }]}
-        />
-        <Groups
-          address={address}
-          last={last}
-          name="tools"
-          lists={[{ title: 'Tools', filter: 'tool', sort: 'tool_calls' }]}
-        />
-        {isManager && <DailyPanels address={address} last={last} part="lists" />}
+        <Groups address={address} last={last} name="places" />
+        {isManager ? (
+          <DailyPanels address={address} last={last} part="lists" />
+        ) : (
+          <>
+            <Groups address={address} last={last} name="mcp-servers" />
+            <Groups address={address} last={last} name="tools" />
+          </>
+        )}
       </div>
       <Foot address={address} last={last} session={session} />
     </>

@@ -10,67 +10,37 @@ export interface Table {
   readonly rows: readonly (readonly (string | number | null)[])[];
 }
 
-export interface PanelProps {
+/** What a reader can ask of numbers: their rows, their request and what defines them. */
+export interface Source {
   /** Names the chart, for links, tests and files. */
   readonly name: string;
+  readonly asked: Asked<unknown>;
+  /** What is shown, once it is there. */
+  readonly table: Table | undefined;
+  /** The file of `sql/` that defines these numbers, without its ending, if one does. */
+  readonly definition?: string;
+}
+
+export interface PanelProps extends Source {
   readonly title: ComponentChildren;
   readonly note?: ComponentChildren | undefined;
-  readonly asked: Asked<unknown>;
-  /** What the panel shows, once it is there. */
-  readonly table: Table | undefined;
   /** Whether what it shows is a table already. */
   readonly isTable?: boolean;
-  /** The file of `sql/` that defines these numbers, without its ending. */
-  readonly definition: string;
   /** How wide it is on a large screen, of twelve columns. */
   readonly span?: 3 | 4 | 6 | 8 | 12;
   readonly children: ComponentChildren;
 }
 
 /** A chart or list with its title, and behind the three dots its table, CSV, request and definition. */
-export function Panel({
-  name,
-  title,
-  note,
-  asked,
-  table,
-  isTable = false,
-  definition,
-  span = 6,
-  children,
-}: PanelProps) {
-  const [shown, setShown] = useState<'table' | 'request' | 'definition' | undefined>();
-  const menu = useRef<HTMLDetailsElement>(null);
-  const choose = (what: typeof shown) => {
-    setShown(what === shown ? undefined : what);
-    menu.current?.removeAttribute('open');
-  };
+export function Panel({ title, note, isTable = false, span = 6, children, ...source }: PanelProps) {
+  const { name, asked, table } = source;
+  const { dots, shown, below } = useSource(source);
   return (
     <section class={`panel span-${span}`} aria-labelledby={`${name}-title`}>
       <header>
         <h2 id={`${name}-title`}>{title}</h2>
         {note !== undefined && <p class="note">{note}</p>}
-        <details class="menu dots" ref={menu}>
-          <summary aria-label={`More about ${name.replaceAll('-', ' ')}`} />
-          <div>
-            <button type="button" onClick={() => choose('table')}>
-              Table
-            </button>
-            <button
-              type="button"
-              disabled={table === undefined}
-              onClick={() => table && download(`${name}.csv`, 'text/csv', csvOf(table.columns, table.rows))}
-            >
-              CSV
-            </button>
-            <button type="button" onClick={() => choose('request')}>
-              curl
-            </button>
-            <button type="button" onClick={() => choose('definition')}>
-              Definition
-            </button>
-          </div>
-        </details>
+        {dots}
       </header>
       {asked.error !== undefined ? (
         <Problem error={asked.error} again={asked.again} />
@@ -87,10 +57,52 @@ export function Panel({
           )}
         </figure>
       )}
-      {shown === 'request' && asked.path && <Code text={curlOf(asked.path)} />}
-      {shown === 'definition' && <Definition name={definition} />}
+      {below}
     </section>
   );
+}
+
+/** The menu of the three dots, what was chosen in it, and the texts that it shows. */
+export function useSource({ name, asked, table, definition }: Source) {
+  const [shown, setShown] = useState<'table' | 'request' | 'definition' | undefined>();
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = () => menu.current?.removeAttribute('open');
+  const choose = (what: typeof shown) => {
+    setShown(what === shown ? undefined : what);
+    close();
+  };
+  const save = () => {
+    if (table !== undefined) download(`${name}.csv`, 'text/csv', csvOf(table.columns, table.rows));
+    close();
+  };
+  const dots = (
+    <details class="menu dots" ref={menu}>
+      <summary aria-label={`More about ${name.replaceAll('-', ' ')}`} />
+      <div>
+        <button type="button" onClick={() => choose('table')}>
+          Table
+        </button>
+        <button type="button" disabled={table === undefined} onClick={save}>
+          CSV
+        </button>
+        <button type="button" onClick={() => choose('request')}>
+          curl
+        </button>
+        {definition !== undefined && (
+          <button type="button" onClick={() => choose('definition')}>
+            Definition
+          </button>
+        )}
+      </div>
+    </details>
+  );
+  const below = (
+    <>
+      {shown === 'request' && asked.path && <Code text={curlOf(asked.path)} />}
+      {shown === 'definition' && definition !== undefined && <Definition name={definition} />}
+    </>
+  );
+  return { dots, shown, below };
 }
 
 function curlOf(path: string): string {
@@ -98,7 +110,7 @@ function curlOf(path: string): string {
 }
 
 /** The table of a chart: for screen readers at all times, for others when they ask. */
-function TableOf({
+export function TableOf({
   table,
   isShown,
   isTwin,

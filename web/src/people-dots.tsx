@@ -1,12 +1,10 @@
 import * as Plot from '@observablehq/plot';
 import { useEffect, useRef } from 'preact/hooks';
-import { useAnswer } from './client.js';
 import { useWidth } from './day-chart.js';
 import { tick } from './format.js';
-import { namesPath } from './group-table.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
-import type { Summary } from './summary.js';
+import { useSummary } from './summary.js';
 
 /** On how many days people must have worked to be shown: one long session says nothing. */
 const DAYS = 3;
@@ -20,7 +18,7 @@ interface Dot {
 
 /** Who is autonomous, and at what price. */
 export function PeopleDots({ address, last }: RangeProps) {
-  const asked = useAnswer<Summary>(namesPath(address, last, 'user_id'));
+  const asked = useSummary(address, last, { groupBy: 'user', sort: 'cost_usd', limit: 1000 });
   const [holder, width] = useWidth();
   const drawing = useRef<HTMLDivElement>(null);
   const dots: Dot[] = (asked.answer?.data ?? []).flatMap((row) =>

@@ -36,10 +36,13 @@ interface RangeHeadProps {
   readonly without?: Filter;
   /** Whether its numbers are always the whole organization's. */
   readonly isUnfiltered?: boolean;
+  /** Whether it can show the open day too. */
+  readonly hasToday?: boolean;
 }
 
 /** The title of a page with its range and filters, which are in the address. */
-export function RangeHead({ address, session, last, title, without, isUnfiltered = false }: RangeHeadProps) {
+export function RangeHead(props: RangeHeadProps) {
+  const { address, session, last, title, without, isUnfiltered = false, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
   const isOld = last < addDays(today(), -2) && address.rangeName !== 'custom';
@@ -65,9 +68,27 @@ export function RangeHead({ address, session, last, title, without, isUnfiltered
         ))}
         <Custom address={address} last={last} first={session.days.first} />
       </nav>
+      {hasToday && <TodaySwitch address={address} />}
       {!isUnfiltered && <AddFilter address={address} last={last} session={session} without={without} />}
       <Chips address={address} />
     </div>
+  );
+}
+
+/** Shows the day that isn't over, or hides it again. */
+function TodaySwitch({ address }: { address: Address }) {
+  const { today: present, ...others } = address.choices;
+  const choices = present === undefined ? { ...others, today: '1' } : others;
+  return (
+    <button
+      type="button"
+      role="switch"
+      class="switch"
+      aria-checked={present !== undefined}
+      onClick={() => go({ ...address, choices })}
+    >
+      Today so far
+    </button>
   );
 }
 
@@ -155,7 +176,7 @@ interface ValuesProps {
 function Values({ filter, address, last, choose }: ValuesProps) {
   const [text, setText] = useState('');
   const { [filter]: _, ...others } = address.filters;
-  const { answer } = useAnswer<Summary>(
+  const pathOf = (search?: string) =>
     summaryPath(
       rangeOf(address, last),
       { ...others, ...address.fixed },
@@ -163,10 +184,15 @@ function Values({ filter, address, last, choose }: ValuesProps) {
         groupBy: GROUP_OF[filter],
         sort: filter === 'tool' || filter === 'mcp_server' ? 'tool_calls' : 'sessions',
         limit: 100,
+        search,
       },
-    ),
-  );
-  const values = (answer?.data ?? []).map(({ group_key }) => group_key || '(none)');
+    );
+  const { answer } = useAnswer<Summary>(pathOf());
+  // Of more than a hundred, the service finds those that aren't among the largest.
+  const isCut = answer?.meta.has_more === true && text !== '';
+  const more = useAnswer<Summary>(isCut ? pathOf(text) : undefined).answer;
+  const rows = [...(answer?.data ?? []), ...(isCut ? (more?.data ?? []) : [])];
+  const values = [...new Set(rows.map(({ group_key }) => group_key || '(none)'))];
   const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));
   return (
     <form
@@ -181,6 +207,7 @@ function Values({ filter, address, last, choose }: ValuesProps) {
         ref={(field) => field?.focus()}
         aria-label={FILTER_NAMES[filter]}
         placeholder={FILTER_NAMES[filter]}
+        maxLength={255}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

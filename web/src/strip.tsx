@@ -2,6 +2,7 @@ import { type Address, hrefOf } from './address.js';
 import type { Asked } from './client.js';
 import { daysOf, type Range } from './days.js';
 import { change, figure } from './format.js';
+import { TableOf, useSource } from './panel.js';
 import type { FIGURES, Numbers, Summary } from './summary.js';
 
 interface StripProps {
@@ -20,30 +21,44 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
   const [row] = total.answer?.data ?? [];
   const rows = new Map(daily.answer?.data.map((one) => [one.date, one]));
   const days = daysOf(range).map((day) => rows.get(day));
+  const table = row && {
+    columns: ['Number', 'Range', 'Before'],
+    rows: figures.map(({ member, name }) => [name, row[member], row.previous?.[member] ?? null]),
+  };
+  const { dots, shown, below } = useSource({
+    ...{ name: 'numbers', asked: total, table, definition: 'report/summary' },
+  });
   return (
-    <nav class="strip" aria-label="Numbers of the range">
-      {figures.map(({ member, name, unit }) => (
-        <a
-          key={member}
-          href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
-          aria-current={member === chosen ? 'true' : undefined}
-          data-figure={member}
-          data-value={row?.[member]}
-        >
-          <p class="what">{name}</p>
-          <p class="figure">{figure(row?.[member], unit)}</p>
-          <p class="change">
-            {row?.previous &&
-              `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
-            {'\u00a0'}
-          </p>
-          <Spark
-            now={smooth(days.map((one) => one?.[member] ?? null))}
-            before={smooth(days.map((one) => one?.previous?.[member] ?? null))}
-          />
-        </a>
-      ))}
-    </nav>
+    <section class="numbers">
+      {dots}
+      <figure data-chart="numbers" aria-busy={total.isLoading}>
+        <nav class="strip" aria-label="Numbers of the range">
+          {figures.map(({ member, name, unit }) => (
+            <a
+              key={member}
+              href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
+              aria-current={member === chosen ? 'true' : undefined}
+              data-figure={member}
+              data-value={row?.[member]}
+            >
+              <p class="what">{name}</p>
+              <p class="figure">{figure(row?.[member], unit)}</p>
+              <p class="change">
+                {row?.previous &&
+                  `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
+                {'\u00a0'}
+              </p>
+              <Spark
+                now={smooth(days.map((one) => one?.[member] ?? null))}
+                before={smooth(days.map((one) => one?.previous?.[member] ?? null))}
+              />
+            </a>
+          ))}
+        </nav>
+        {table && <TableOf table={table} isShown={shown === 'table'} isTwin caption="numbers of the range" />}
+      </figure>
+      {below}
+    </section>
   );
 }
 

@@ -29,14 +29,18 @@ export interface SummaryQuery {
   readonly limit?: number;
   readonly cursor?: string;
   readonly compare?: 'previous';
+  /** Only groups that have this text in their key, or these keys. */
+  readonly search?: string | undefined;
+  readonly keys?: readonly string[];
 }
 
 export function summaryPath(range: Range, filters: Filters, query: SummaryQuery): string {
-  const { groupBy, ...others } = query;
+  const { groupBy, keys, ...others } = query;
   return withQuery('api/v1/analytics/summary', {
     startDate: range.from,
     endDate: range.to,
     group_by: groupBy,
+    group_keys: keys && JSON.stringify(keys),
     ...others,
     ...filters,
   });

@@ -1,19 +1,58 @@
+import { useEffect } from 'preact/hooks';
 import type { Answers } from './answers.js';
-import { useAnswer } from './client.js';
-import { figure, instantText, type Unit } from './format.js';
+import { type Asked, useAnswer } from './client.js';
+import type { Day } from './days.js';
+import { figure, instantText } from './format.js';
 import { Panel } from './panel.js';
+import { FIGURES, type Numbers } from './summary.js';
 
-/** The open day, apart from the days that are over: its numbers still grow. */
-export function TodaySoFar() {
-  const asked = useAnswer<Answers['getAnalyticsToday']>('api/v1/analytics/today');
-  const { tokens, tools, activity, productivity } = asked.answer?.data ?? {};
-  const numbers: [string, number | undefined, Unit][] = [
-    ['Active users', activity?.daily_active_users, 'count'],
-    ['Billable tokens', tokens?.billable_tokens, 'count'],
-    ['Tool calls', tools?.tool_calls, 'count'],
-    ['Commits', productivity?.git_commits, 'count'],
-    ['Pull requests', productivity?.git_prs_created, 'count'],
-  ];
+type Today = Answers['getAnalyticsToday'];
+
+/** The day that isn't over, as it was counted last. */
+export interface OpenDay {
+  readonly day: Day;
+  readonly counts: Today['data'];
+}
+
+/** How often it is counted again while somebody looks. */
+const AGAIN_MS = 60_000;
+
+/** Asks for the open day while the switch is on. */
+export function useToday(isOn: boolean): Asked<Today> {
+  const asked = useAnswer<Today>(isOn ? 'api/v1/analytics/today' : undefined);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || asked.again(), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
+  return asked;
+}
+
+export function openDayOf({ answer }: Asked<Today>): OpenDay | undefined {
+  return answer && { day: answer.meta.start_date, counts: answer.data };
+}
+
+/** A number of the open day; null for those that are counted once the day is over. */
+export function numberOf({ counts }: OpenDay, member: keyof Numbers): number | null {
+  const { tokens, tools, activity, productivity } = counts;
+  const numbers: Partial<Record<keyof Numbers, number>> = {
+    active_users: activity.daily_active_users,
+    sessions: activity.sessions,
+    billable_tokens: tokens.billable_tokens,
+    tool_calls: tools.tool_calls,
+    commits: productivity.git_commits,
+    pull_requests: productivity.git_prs_created,
+  };
+  return numbers[member] ?? null;
+}
+
+/** The numbers of the open day, apart from those of days that are over: they still grow. */
+export function TodaySoFar({ asked }: { asked: Asked<Today> }) {
+  const open = openDayOf(asked);
+  const numbers = FIGURES.map(({ member, name, unit }) => ({
+    name,
+    unit,
+    value: open === undefined ? null : numberOf(open, member),
+  }));
   const at = asked.answer?.meta.counted_at;
   return (
     <Panel
@@ -22,25 +61,22 @@ export function TodaySoFar() {
       note={
         at === undefined
           ? undefined
-          : `counted on ${instantText(Date.parse(at))}; no other number on this page has today`
+          : `all people and models, counted on ${instantText(Date.parse(at))}; cost and ratio come when the day is over`
       }
       asked={asked}
-      table={
-        asked.answer && {
-          columns: ['Number', 'Today'],
-          rows: numbers.map(([name, value]) => [name, value ?? null]),
-        }
-      }
-      definition="report/summary"
+      table={open && { columns: ['Number', 'Today'], rows: numbers.map(({ name, value }) => [name, value]) }}
+      definition="daily/activity"
       span={12}
     >
       <dl class="figures">
-        {numbers.map(([name, value, unit]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{figure(value, unit)}</dd>
-          </div>
-        ))}
+        {numbers
+          .filter(({ value }) => value !== null || open === undefined)
+          .map(({ name, value, unit }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{figure(value, unit)}</dd>
+            </div>
+          ))}
       </dl>
     </Panel>
   );

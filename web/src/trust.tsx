@@ -1,36 +1,40 @@
-import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'preact/hooks';
-import { rangeOf } from './address.js';
+import { Fragment } from 'preact';
+import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
-import { type Asked, useAnswer, withQuery } from './client.js';
-import { useWidth } from './day-chart.js';
-import { type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
+import { Channels } from './channels.js';
+import { useAnswer, withQuery } from './client.js';
+import { type DayCell, DayCells } from './day-cells.js';
+import { type Day, daysOf, missingIn } from './days.js';
 import { Empty } from './empty.js';
-import { cell, dayText, exactly, figure, instantText, weekdayText } from './format.js';
+import { Facts } from './facts.js';
+import { cell, dayText, exactly, instantText, weekdayText } from './format.js';
+import { Known } from './known.js';
 import type { PageProps } from './page-props.js';
 import { Panel } from './panel.js';
+import { type QualityProps, useQuality } from './quality.js';
 import { RangeHead } from './range-head.js';
-import { useSummary } from './summary.js';
 
-type Quality = Answers['getAnalyticsQuality'];
+type Status = Answers['getStatus']['data'];
 type Agents = { data: Extract<Answers['getAnalyticsActivity']['data'][number], { group_key: string }>[] };
 
 /** How far the numbers of the other pages can be trusted. */
 export function Trust({ address, session }: PageProps) {
   const last = session.days.last;
   const range = last === null ? undefined : rangeOf(address, last);
-  const asked = useAnswer<Quality>(
-    range && withQuery('api/v1/analytics/quality', { startDate: range.from, endDate: range.to }),
-  );
+  const asked = useQuality(range);
+  const status = useAnswer<Answers['getStatus']>(range && 'api/v1/status').answer?.data;
   if (last === null || range === undefined) return <Empty session={session} />;
-  const unfiltered = { ...address, filters: {} };
+  const unfiltered: Address = { ...address, filters: {} };
   return (
     <>
       <RangeHead address={unfiltered} session={session} last={last} title="Trust" isUnfiltered />
+      {status !== undefined && status.days_stale > 0 && <Stale status={status} last={last} />}
       <div class="panels">
-        <Facts asked={asked} range={range} address={unfiltered} last={last} />
-        <Reports range={range} />
+        <Facts asked={asked} range={range} status={status} address={unfiltered} last={last} />
+        <Reports asked={asked} range={range} status={status} />
+        <Channels range={range} />
+        <Known asked={asked} range={range} />
         <Reasons asked={asked} />
         <Restated asked={asked} />
       </div>
@@ -38,88 +42,15 @@ export function Trust({ address, session }: PageProps) {
   );
 }
 
-interface QualityProps {
-  readonly asked: Asked<Quality>;
-}
-
-function Facts({
-  asked,
-  range,
-  address,
-  last,
-}: QualityProps & { range: Range; address: PageProps['address']; last: Day }) {
-  const status = useAnswer<Answers['getStatus']>('api/v1/status').answer?.data;
-  const total = useSummary(address, last, { compare: 'previous' }).answer?.data[0];
-  const rows = asked.answer?.data ?? [];
-  const sum = (of: (row: Quality['data'][number]) => number) => rows.reduce((all, row) => all + of(row), 0);
-  const rejected = sum((row) => row.rejected);
-  const restated = rows.filter((row) => row.restatements.length > 0).length;
-  const at = asked.answer?.meta.data_refreshed_at;
-  const tokens =
-    total === undefined
-      ? undefined
-      : total.input_tokens + total.output_tokens + total.cache_read_tokens + total.cache_write_tokens;
-  const isKnown = asked.answer !== undefined;
-  const facts: readonly (readonly [
-    name: string,
-    isFine: boolean,
-    figure: string,
-    of: string,
-    sentence: string,
-  ])[] = [
-    [
-      'Days built',
-      rows.length === lengthOf(range) && status?.days_stale === 0,
-      isKnown ? exactly(rows.length, 'count') : '–',
-      `of ${lengthOf(range)}`,
-      `${status === undefined ? '' : status.days_stale === 0 ? 'None is stale.' : `${exactly(status.days_stale, 'count')} wait for a build, the oldest ${dayText(status.oldest_stale_day ?? last)}.`}${at ? ` Last build ${instantText(Date.parse(at))}.` : ''}`,
-    ],
-    [
-      'Lines rejected',
-      rejected === 0,
-      isKnown ? figure(rejected, 'count') : '–',
-      `of ${figure(sum((row) => row.events) + rejected, 'count')} lines`,
-      rejected === 0
-        ? 'Every line was taken.'
-        : 'Their reasons are below; "daybook status" has their places.',
-    ],
-    [
-      'Days restated',
-      restated === 0,
-      isKnown ? figure(restated, 'count') : '–',
-      'days',
-      restated === 0
-        ? 'No built day has changed.'
-        : `${figure(
-            sum((row) => row.late),
-            'count',
-          )} events came late.`,
-    ],
-    [
-      'Tokens without a price',
-      total?.unpriced_tokens === 0,
-      tokens ? exactly((total?.unpriced_tokens ?? 0) / tokens, 'share') : '–',
-      'of tokens',
-      total?.unpriced_tokens === 0
-        ? 'Every cost is complete.'
-        : 'They count as tokens; no cost includes them.',
-    ],
-  ];
+/** Says that numbers are about to change. */
+function Stale({ status, last }: { status: Status; last: Day }) {
+  const { days_stale, oldest_stale_day } = status;
   return (
-    <dl class="facts">
-      {facts.map(([name, isFine, value, of, sentence]) => (
-        <div key={name}>
-          <dt>
-            <i class={isFine ? 'state ok' : 'state warn'} />
-            {name}
-          </dt>
-          <dd>
-            <b>{value}</b> {of}
-            <p class="note">{sentence}</p>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <p class="stale" role="status">
+      {days_stale === 1 ? '1 day waits' : `${exactly(days_stale, 'count')} days wait`} for a build, the oldest{' '}
+      {dayText(oldest_stale_day ?? last)}: their numbers are old or missing. The service builds at night, and
+      "daybook build" at once.
+    </p>
   );
 }
 
@@ -127,13 +58,11 @@ function Facts({
 const SILENT = 5;
 
 /** Which agent reported on which day. */
-function Reports({ range }: { range: Range }) {
-  const silent = useAnswer<Answers['getStatus']>('api/v1/status').answer?.data.silent_agents ?? [];
+function Reports({ asked: quality, range, status }: QualityProps & { status: Status | undefined }) {
+  const silent = status?.silent_agents ?? [];
   const asked = useAnswer<Agents>(
     withQuery('api/v1/analytics/activity', { startDate: range.from, endDate: range.to, group_by: 'agent' }),
   );
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
   const days = daysOf(range);
   const agents = new Map<string, Map<Day, number>>();
   for (const { group_key, date, daily_active_users } of asked.answer?.data ?? []) {
@@ -141,38 +70,49 @@ function Reports({ range }: { range: Range }) {
     agents.set(group_key, of.set(date, daily_active_users));
   }
   const names = [...agents.keys()].sort();
-  useEffect(() => {
-    if (width > 0) drawing.current?.replaceChildren(drawCells(names, agents, days, width));
-  }, [width, asked.answer]);
+  const cells = names.flatMap((name): DayCell[] => {
+    const of = agents.get(name) ?? new Map<Day, number>();
+    const most = Math.max(1, ...of.values());
+    return days.map((day) => ({
+      ...{ name: name || 'not known', day, share: (of.get(day) ?? 0) / most, color: '--accent' },
+    }));
+  });
+  const built = new Set(quality.answer?.data.map(({ date }) => date));
+  const unbuilt = missingIn(range, quality.answer?.data);
   return (
     <Panel
       name="who-reports"
       title="Who reports"
-      note="people by agent and day, each row on its own scale"
+      note={`people by agent and day, each row on its own scale${unbuilt.length > 0 ? '; striped days aren’t built' : ''}`}
       asked={asked}
       table={
         asked.answer && {
           columns: ['Day', ...names.map((name) => name || 'not known')],
-          rows: days.map((day) => [day, ...names.map((name) => agents.get(name)?.get(day) ?? null)]),
+          rows: days.map((day) => [
+            day,
+            ...names.map((name) => agents.get(name)?.get(day) ?? (built.has(day) ? 0 : null)),
+          ]),
         }
       }
       definition="daily/user_agents"
       span={12}
     >
-      <div ref={holder}>
-        <div ref={drawing} style={{ minHeight: 24 * names.length + 28 }} />
-      </div>
+      <DayCells
+        range={range}
+        names={names.map((name) => name || 'not known')}
+        cells={cells}
+        unbuilt={unbuilt}
+      />
       {silent.length > 0 && (
         <p class="note">
           <i class="state" />
           No longer reporting:{' '}
-          {silent
-            .slice(0, SILENT)
-            .map(
-              ({ user_id, agent, last_day }) =>
-                `${agent || 'an agent'} of ${user_id} since ${dayText(last_day)}`,
-            )
-            .join(', ')}
+          {silent.slice(0, SILENT).map(({ user_id, agent, last_day }, index) => (
+            <Fragment key={`${user_id} ${agent}`}>
+              {index > 0 && ', '}
+              <bdi>{agent || 'an agent'}</bdi> of <bdi>{user_id}</bdi> since {dayText(last_day)}
+            </Fragment>
+          ))}
           {silent.length > SILENT && `, and ${silent.length - SILENT} more ("daybook status" lists all)`}
         </p>
       )}
@@ -180,58 +120,7 @@ function Reports({ range }: { range: Range }) {
   );
 }
 
-function drawCells(
-  names: readonly string[],
-  agents: ReadonlyMap<string, ReadonlyMap<Day, number>>,
-  days: readonly Day[],
-  width: number,
-): Element {
-  const cells = names.flatMap((name) => {
-    const of = agents.get(name);
-    const most = Math.max(1, ...(of?.values() ?? []));
-    return days.map((day) => ({ name: name || 'not known', day, share: (of?.get(day) ?? 0) / most }));
-  });
-  const mondays = days.filter((day) => weekday(day) === 1);
-  const step = Math.ceil(mondays.length / Math.max(1, (width - 128) / 56));
-  const plot = Plot.plot({
-    className: 'plot',
-    width,
-    height: 24 * names.length + 28,
-    marginLeft: 128,
-    marginRight: 0,
-    marginTop: 0,
-    marginBottom: 28,
-    x: { type: 'band', domain: [...days], padding: 0, round: false, axis: null },
-    y: {
-      type: 'band',
-      domain: names.map((name) => name || 'not known'),
-      padding: 0,
-      round: false,
-      axis: null,
-    },
-    marks: [
-      Plot.cell(cells, { x: 'day', y: 'name', fill: 'var(--sunken)', inset: 1, rx: 2 }),
-      Plot.cell(
-        cells.filter(({ share }) => share > 0),
-        {
-          ...{ x: 'day', y: 'name', fill: 'var(--accent)', inset: 1, rx: 2 },
-          fillOpacity: ({ share }: { share: number }) => 0.2 + 0.8 * Math.sqrt(share),
-        },
-      ),
-      Plot.axisY({ tickSize: 0, fill: 'var(--ink)', label: null, fontSize: 12 }),
-      Plot.axisX(
-        mondays.filter((_, index) => index % step === 0),
-        { tickSize: 0, tickFormat: dayText, fill: 'var(--ink-3)', label: null },
-      ),
-    ],
-    opacity: { type: 'identity' },
-  });
-  for (const style of plot.querySelectorAll('style')) style.remove();
-  plot.setAttribute('aria-hidden', 'true');
-  return plot;
-}
-
-function Reasons({ asked }: QualityProps) {
+function Reasons({ asked }: Pick<QualityProps, 'asked'>) {
   const reasons = new Map<string, number>();
   for (const { rejected_by_reason } of asked.answer?.data ?? [])
     for (const { reason, count } of rejected_by_reason)
@@ -263,7 +152,7 @@ function Reasons({ asked }: QualityProps) {
   );
 }
 
-function Restated({ asked }: QualityProps) {
+function Restated({ asked }: Pick<QualityProps, 'asked'>) {
   const rows = (asked.answer?.data ?? []).flatMap(
     ({ date, late, restatements, first_built_at, built_at }) => {
       const why = [...new Set(restatements.map(({ reason }) => reason))].join(', ');

@@ -1,0 +1,2 @@
+-- What a key is for, as whoever made it said.
+ALTER TABLE keys ADD COLUMN name VARCHAR

@@ -1,0 +1,78 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { LAST, loaded, Site } from './browser.js';
+import { northwind } from './northwind.js';
+
+/**
+ * Makes docs/pictures, which people look at after a change of the page: PICTURES=1 npx vitest run --project Page -t pictures
+ */
+const FOLDER = join(PACKAGE_ROOT, 'docs', 'pictures');
+const MOST_BYTES = 1_000_000;
+const PAGES: Readonly<Record<string, string>> = {
+  overview: '',
+  people: 'people',
+  person: 'people?name=copper-finch',
+  repositories: 'repositories',
+  models: 'models',
+  trust: 'trust',
+};
+
+/** A picture of all of a page, as WebP: a third of a PNG. */
+async function pictureOf(page: Page): Promise<Buffer> {
+  const png = await page.screenshot({ fullPage: true, animations: 'disabled' });
+  const blank = await page.context().newPage();
+  const text = await blank.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const canvas = document.createElement('canvas');
+    canvas.width = image.width;
+    canvas.height = image.height;
+    canvas.getContext('2d')?.drawImage(image, 0, 0);
+    return canvas.toDataURL('image/webp', 0.65);
+  }, png.toString('base64'));
+  await blank.close();
+  return Buffer.from(text.slice(text.indexOf(',') + 1), 'base64');
+}
+
+test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async () => {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  const names: string[] = [];
+  const keep = async (name: string, page: Page) => {
+    const path = join(FOLDER, `${name}.webp`);
+    writeFileSync(path, await pictureOf(page));
+    names.push(path);
+    await page.context().close();
+  };
+  const site = await Site.start(onTestFinished, { events: northwind(LAST, { people: 60, days: 75 }) });
+  const nobody = await Site.start(onTestFinished, { events: [] });
+  const { key } = await site.key('owner');
+  const newcomer = await nobody.key('owner');
+  // Of each page as much as fits: the overview in all widths and both colour schemes.
+  const looks = [
+    { width: 390, colorScheme: 'light', pages: Object.keys(PAGES).filter((name) => name !== 'person') },
+    { width: 1280, colorScheme: 'light', pages: Object.keys(PAGES) },
+    { width: 1280, colorScheme: 'dark', pages: ['overview'] },
+    { width: 1920, colorScheme: 'light', pages: ['overview'] },
+  ] as const;
+  for (const { width, colorScheme, pages } of looks) {
+    const options = { colorScheme, viewport: { width, height: 800 } };
+    const end = `${width}${colorScheme === 'dark' ? '-dark' : ''}`;
+    for (const name of pages) {
+      const page = await site.signedIn(key, PAGES[name], options);
+      await loaded(page);
+      await keep(`${name}-${end}`, page);
+    }
+    if (pages.length === 1) continue;
+    const form = await site.open('', options);
+    await form.getByLabel('API key').waitFor();
+    await keep(`sign-in-${end}`, form);
+    const empty = await nobody.signedIn(newcomer.key, '', options);
+    await empty.getByRole('heading', { name: 'No events yet: send some' }).waitFor();
+    await keep(`empty-${end}`, empty);
+  }
+  expect(names.reduce((sum, path) => sum + statSync(path).size, 0)).toBeLessThanOrEqual(MOST_BYTES);
+});

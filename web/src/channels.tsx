@@ -1,0 +1,130 @@
+import { useAnswer, withQuery } from './client.js';
+import type { Range } from './days.js';
+import { cell, exactly, figure } from './format.js';
+import { Panel } from './panel.js';
+import type { AgentQualityRow as Row } from './quality.js';
+
+type Sums = Omit<Row, 'date' | 'group_key'>;
+
+/** What two channels say of the same: transcripts and telemetry of tokens, transcripts and hooks of turns. */
+const PAIRS = [
+  {
+    name: 'Tokens',
+    log: 'log_tokens',
+    other: 'otlp_tokens',
+    differing: 'users_with_other_tokens',
+    compared: 'users_with_tokens',
+  },
+  {
+    name: 'Turns',
+    log: 'log_turns',
+    other: 'hook_turns',
+    differing: 'users_with_other_turns',
+    compared: 'users_with_turns',
+  },
+] as const;
+
+function added(one: Sums | undefined, other: Row): Sums {
+  const { date: _, group_key: __, ...sums } = other;
+  const names = Object.keys(sums) as (keyof Sums)[];
+  return Object.fromEntries(names.map((name) => [name, (one?.[name] ?? 0) + sums[name]])) as Sums;
+}
+
+/** The difference as a share of the greater; null if nothing was compared. */
+function difference(one: number, other: number): number | null {
+  return one + other === 0 ? null : Math.abs(one - other) / Math.max(one, other);
+}
+
+/** How far the channels of each agent agree, where two of them report the same. */
+export function Channels({ range }: { range: Range }) {
+  const asked = useAnswer<{ data: Row[] }>(
+    withQuery('api/v1/analytics/quality', {
+      ...{ startDate: range.from, endDate: range.to, group_by: 'agent' },
+    }),
+  );
+  const agents = new Map<string, Sums>();
+  for (const row of asked.answer?.data ?? [])
+    agents.set(row.group_key, added(agents.get(row.group_key), row));
+  const rows = [...agents]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([agent, sums]) =>
+      PAIRS.filter(({ compared }) => sums[compared] > 0).map(({ name, log, other, differing, compared }) => ({
+        key: `${agent || 'not known'}: ${name.toLowerCase()}`,
+        log: sums[log],
+        other: sums[other],
+        ratio: difference(sums[log], sums[other]),
+        differing: sums[differing],
+        compared: sums[compared],
+      })),
+    );
+  return (
+    <Panel
+      name="channels"
+      title="Do channels agree?"
+      note="tokens by transcripts against telemetry, turns by transcripts against hooks"
+      asked={asked}
+      isTable
+      table={
+        asked.answer && {
+          columns: ['Agent', 'Transcripts', 'Other channel', 'Difference', 'Differing', 'Compared'],
+          rows: rows.map((row) => [row.key, row.log, row.other, row.ratio, row.differing, row.compared]),
+        }
+      }
+      definition="report/quality_by_agent"
+      span={8}
+    >
+      {rows.length === 0 ? (
+        <p class="note none">
+          {asked.answer === undefined
+            ? '–'
+            : 'No two channels report the same users in this range, so there is nothing to compare.'}
+        </p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
+        <section class="scrolls" aria-label="Rows of channels" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Agent</th>
+                <th scope="col" class="number">
+                  Transcripts
+                </th>
+                <th scope="col" class="number">
+                  Other channel
+                </th>
+                <th scope="col" class="number">
+                  Difference
+                </th>
+                <th scope="col" class="number">
+                  Users and days apart
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ key, log, other, ratio, differing, compared }) => (
+                <tr key={key}>
+                  <th scope="row">
+                    <i class={differing === 0 ? 'state ok' : 'state warn'} />
+                    {key}
+                  </th>
+                  <td class="number">{cell(log, 'count')}</td>
+                  <td class="number">{cell(other, 'count')}</td>
+                  <td class="number strong">{exactly(ratio, 'share')}</td>
+                  <td class="number">
+                    {figure(differing, 'count')} of {figure(compared, 'count')}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {rows.some(({ differing }) => differing > 0) && (
+        <p class="note">
+          The better channel counts, so the numbers of a day are mostly right. "daybook report coverage" names
+          the users.
+        </p>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,160 @@
+import { type ComponentChildren, Fragment } from 'preact';
+import type { Address } from './address.js';
+import type { Answers } from './answers.js';
+import { type Day, daysOf, lengthOf } from './days.js';
+import { exactly, figure, instantText } from './format.js';
+import { Panel, type Source } from './panel.js';
+import type { QualityProps, QualityRow } from './quality.js';
+import { useSummary } from './summary.js';
+
+interface FactProps extends Source {
+  readonly title: string;
+  /** Whether there is nothing to look after; undefined while it isn't known. */
+  readonly isFine: boolean | undefined;
+  readonly figure: string;
+  readonly of: string;
+  readonly children: ComponentChildren;
+}
+
+/** One number, whether it is fine, and a sentence about it. */
+function Fact({ title, isFine, figure: shown, of, children, ...source }: FactProps) {
+  return (
+    <Panel
+      {...source}
+      title={
+        <>
+          {isFine !== undefined && <i class={isFine ? 'state ok' : 'state warn'} />}
+          {title}
+        </>
+      }
+      isTable
+      span={3}
+    >
+      <p class="fact">
+        <b>{shown}</b> {of}
+      </p>
+      <p class="note">{children}</p>
+    </Panel>
+  );
+}
+
+interface FactsProps extends QualityProps {
+  readonly status: Answers['getStatus']['data'] | undefined;
+  readonly address: Address;
+  readonly last: Day;
+}
+
+/** What can be said of the range's days in a number each. */
+export function Facts({ asked, range, status, address, last }: FactsProps) {
+  const { answer } = asked;
+  const rows = answer?.data ?? [];
+  const sum = (of: (row: QualityRow) => number) => rows.reduce((all, row) => all + of(row), 0);
+  const rejected = sum((row) => row.rejected);
+  const restated = rows.filter((row) => row.restatements.length > 0).length;
+  const at = answer?.meta.data_refreshed_at;
+  const count = (value: number) => (answer === undefined ? '–' : figure(value, 'count'));
+  const fine = (isFine: boolean) => (answer === undefined ? undefined : isFine);
+  const tableOf = (columns: readonly string[], cells: (row: QualityRow) => readonly (string | number)[]) => {
+    const byDay = new Map(rows.map((row) => [row.date, row]));
+    return (
+      answer && {
+        columns: ['Day', ...columns],
+        rows: daysOf(range).map((day) => {
+          const row = byDay.get(day);
+          return [day, ...(row === undefined ? columns.map(() => null) : cells(row))];
+        }),
+      }
+    );
+  };
+  return (
+    <>
+      <Fact
+        name="days-built"
+        title="Days built"
+        asked={asked}
+        table={tableOf(['First built', 'Built'], (row) => [row.first_built_at, row.built_at])}
+        definition="daily/quality"
+        isFine={fine(rows.length === lengthOf(range) && status?.days_stale === 0)}
+        figure={count(rows.length)}
+        of={`of ${lengthOf(range)}`}
+      >
+        {status?.days_stale === 0 && 'None is stale. '}
+        {at && `Last build ${instantText(Date.parse(at))}.`}
+      </Fact>
+      <Fact
+        name="lines-rejected"
+        title="Lines rejected"
+        asked={asked}
+        table={tableOf(['Rejected', 'Accepted'], (row) => [row.rejected, row.accepted])}
+        definition="report/quality"
+        isFine={fine(rejected === 0)}
+        figure={count(rejected)}
+        of={`of ${count(sum((row) => row.accepted) + rejected)} lines`}
+      >
+        {rejected === 0
+          ? 'Every line was taken.'
+          : 'Their reasons are below; the table rejects has their places.'}
+      </Fact>
+      <Fact
+        name="days-restated"
+        title="Days restated"
+        asked={asked}
+        table={tableOf(['Late events', 'Changes'], (row) => [row.late, row.restatements.length])}
+        definition="report/quality_restatements"
+        isFine={fine(restated === 0)}
+        figure={count(restated)}
+        of="days"
+      >
+        {restated === 0 ? 'No built day has changed.' : `${count(sum((row) => row.late))} events came late.`}
+      </Fact>
+      <Unpriced address={address} last={last} />
+    </>
+  );
+}
+
+/** How many models without a price are named. */
+const NAMED = 3;
+
+/** The tokens that no cost includes. */
+function Unpriced({ address, last }: { address: Address; last: Day }) {
+  const asked = useSummary(address, last, { groupBy: 'model', sort: 'unpriced_tokens', limit: 1000 });
+  const rows = (asked.answer?.data ?? []).map((row) => ({
+    name: row.group_key ?? '',
+    unpriced: row.unpriced_tokens,
+    all: row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
+  }));
+  const unpriced = rows.reduce((sum, row) => sum + row.unpriced, 0);
+  const all = rows.reduce((sum, row) => sum + row.all, 0);
+  const names = rows.filter((row) => row.unpriced > 0).map(({ name }) => name || 'not known');
+  return (
+    <Fact
+      name="unpriced-tokens"
+      title="Tokens without a price"
+      asked={asked}
+      table={
+        asked.answer && {
+          columns: ['Model', 'Without a price', 'Tokens'],
+          rows: rows.map((row) => [row.name, row.unpriced, row.all]),
+        }
+      }
+      definition="report/summary"
+      isFine={asked.answer && unpriced === 0}
+      figure={asked.answer === undefined ? '–' : exactly(all === 0 ? 0 : unpriced / all, 'share')}
+      of="of tokens"
+    >
+      {asked.answer !== undefined && unpriced === 0 && 'Every cost is complete.'}
+      {unpriced > 0 && (
+        <>
+          No cost includes those of{' '}
+          {names.slice(0, NAMED).map((name, index) => (
+            <Fragment key={name}>
+              {index > 0 && ', '}
+              <bdi>{name}</bdi>
+            </Fragment>
+          ))}
+          {names.length > NAMED && ` and ${names.length - NAMED} more`}.
+        </>
+      )}
+    </Fact>
+  );
+}

@@ -1,0 +1,240 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Answers, Computer, ProvisioningStep } from '../answers.js';
+import { sendJson, useFresh } from '../client.js';
+import { instantText } from '../format.js';
+import type { PageProps } from '../page-props.js';
+import { Problem } from '../panel.js';
+import { may, type Session } from '../session.js';
+import { Ask, Done } from './dialog.js';
+import { NewComputer } from './new-computer.js';
+import { ShownOnce } from './shown-once.js';
+import { Upload } from './upload.js';
+
+const PATH = 'api/v0/computers';
+
+/** How often the list is read again: milliseconds, while something is under way and otherwise. */
+const POLL = { busy: 2000, calm: 15_000 };
+
+export function Computers({ session }: PageProps) {
+  const asked = useFresh<Answers['listComputers']>(`${PATH}?includeProvisioningSteps=true`);
+  const [made, setMade] = useState<Answers['createComputer']>();
+  const [asking, setAsking] = useState<Computer>();
+  const [done, setDone] = useState('');
+  const computers = asked.answer?.computers;
+  useEffect(() => {
+    const isBusy = computers?.some(isUnderWay) === true;
+    const timer = setInterval(() => document.hidden || asked.again(), isBusy ? POLL.busy : POLL.calm);
+    return () => clearInterval(timer);
+  }, [asked.answer]);
+  const created = (computer: Answers['createComputer']) => {
+    setDone(computer.agentToken === undefined ? `The computer ${computer.name} is being created.` : '');
+    setMade(computer.agentToken === undefined ? undefined : computer);
+    asked.again();
+  };
+  return (
+    <div class="panels loose">
+      {made !== undefined && (
+        <ShownOnce
+          title={`The agent token of ${made.name}`}
+          sentence="Run this on the computer. The token is shown only now, and connects whoever has it as this computer."
+          text={`npx daybook agent --server ${document.baseURI.replace(/\/$/, '')} --token ${made.agentToken} --workspace ~/work`}
+          onDone={() => setMade(undefined)}
+        />
+      )}
+      <section
+        class={`plain ${may(session, 'create computers') ? 'span-8' : 'span-12'}`}
+        aria-label="Computers"
+      >
+        <Done text={done} />
+        {asked.error !== undefined ? (
+          <Problem error={asked.error} again={asked.again} />
+        ) : computers === undefined ? (
+          <p class="note none">–</p>
+        ) : computers.length === 0 ? (
+          <p class="note none">
+            There is no computer yet.{' '}
+            {may(session, 'create computers')
+              ? 'Create one here, then start the agent on it with the line that you get.'
+              : 'Ask a member of the organization to create one.'}
+          </p>
+        ) : (
+          <ul class="cards">
+            {computers.map((computer) => (
+              <Card
+                key={computer.id}
+                computer={computer}
+                session={session}
+                remove={() => setAsking(computer)}
+                changed={(sentence) => {
+                  setDone(sentence);
+                  asked.again();
+                }}
+              />
+            ))}
+          </ul>
+        )}
+      </section>
+      {may(session, 'create computers') && <NewComputer session={session} created={created} />}
+      {asking !== undefined && (
+        <Ask
+          title={
+            <>
+              Delete the computer <bdi>{asking.name}</bdi>?
+            </>
+          }
+          action="Delete"
+          act={async () => {
+            await sendJson('DELETE', `${PATH}/${asking.id}`);
+            setDone(`The computer ${asking.name} is deleted.`);
+            if (made?.id === asking.id) setMade(undefined);
+            asked.again();
+          }}
+          onClose={() => setAsking(undefined)}
+        >
+          <p>
+            {asking.providerType === 'byom'
+              ? 'Its agent is disconnected, and its token no longer works. The machine and its files stay as they are.'
+              : 'Its sandbox is removed, with all files in it. That can’t be undone.'}
+          </p>
+        </Ask>
+      )}
+    </div>
+  );
+}
+
+/** Whether the service or the agent works on it. A step can also wait for an agent that nobody has started. */
+function isUnderWay({ status, connectedAt, provisioningSteps = [] }: Computer): boolean {
+  return (
+    status === 'provisioning' ||
+    (connectedAt !== null &&
+      provisioningSteps.some((step) => ['pending', 'in_progress'].includes(step.status)))
+  );
+}
+
+/** Whether the role may change this computer: its owner, or who may change another person's. */
+function mayChange(session: Session, { ownerPrincipalKind, ownerId }: Computer): boolean {
+  if (may(session, "change another person's computers")) return true;
+  // A key without a user owns what it makes; the service knows whether it is this one.
+  const isOwn = ownerPrincipalKind === 'human' ? ownerId === session.user_id : session.user_id === null;
+  return isOwn && may(session, 'change computers');
+}
+
+function mayUpload(session: Session, { ownerPrincipalKind, ownerId }: Computer): boolean {
+  if (ownerPrincipalKind === 'human')
+    return ownerId === session.user_id && may(session, 'upload files to computers');
+  return (
+    may(session, 'upload files to computers of service accounts') ||
+    (session.user_id === null && may(session, 'upload files to computers'))
+  );
+}
+
+const STATES: Readonly<Record<Computer['status'], string>> = {
+  active: 'active',
+  provisioning: 'being made ready',
+  error: 'failed',
+};
+
+function Card({
+  computer,
+  session,
+  remove,
+  changed,
+}: {
+  computer: Computer;
+  session: Session;
+  remove: () => void;
+  changed: (sentence: string) => void;
+}) {
+  const { id, name, status, providerType, connectedAt, hostname, remoteUser, ownerId, createdAt } = computer;
+  const [fault, setFault] = useState('');
+  const retry = () =>
+    sendJson('POST', `${PATH}/${id}/retry`).then(
+      () => changed(`The failed steps of ${name} are tried again.`),
+      (error: Error) => setFault(error.message),
+    );
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Agent', connectedAt === null ? 'not connected' : `connected since ${instantText(connectedAt)}`],
+    [
+      'Machine',
+      [providerType === 'e2b' ? 'sandbox of E2B' : 'own machine', hostname].filter(Boolean).join(', '),
+    ],
+    ['User on it', remoteUser],
+    ['Owner', ownerId],
+    ['Created', instantText(createdAt)],
+  ];
+  return (
+    <li class="panel" data-computer={name}>
+      <header>
+        <h2>{name}</h2>
+        <p class="note">
+          <i class={status === 'active' ? 'state ok' : status === 'error' ? 'state failed' : 'state'} />
+          {STATES[status]}
+        </p>
+      </header>
+      <dl class="pairs">
+        {facts.map(
+          ([what, text]) =>
+            text !== undefined && (
+              <div key={what}>
+                <dt>{what}</dt>
+                <dd>
+                  <bdi>{text}</bdi>
+                </dd>
+              </div>
+            ),
+        )}
+      </dl>
+      <Steps steps={computer.provisioningSteps ?? []} />
+      <p role="alert" class="bad">
+        {fault}
+      </p>
+      {mayUpload(session, computer) && <Upload computer={computer} />}
+      {mayChange(session, computer) && (
+        <div class="buttons">
+          {status === 'error' && (
+            <button type="button" onClick={retry} aria-label={`Try the failed steps of ${name} again`}>
+              Try again
+            </button>
+          )}
+          {may(session, 'delete computers') && (
+            <button type="button" onClick={remove} aria-label={`Delete ${name}`}>
+              Delete
+            </button>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+const STEPS: Readonly<Record<ProvisioningStep['name'], string>> = {
+  'create-computer': 'Create the machine',
+  'configure-user': 'Set up the user and the agent',
+  'clone-repos': 'Clone the repositories',
+  'install-dependencies': 'Install the dependencies',
+};
+
+const STEP_STATES: Readonly<Record<ProvisioningStep['status'], readonly [dot: string, word: string]>> = {
+  pending: ['state waits', 'waits'],
+  in_progress: ['state', 'under way'],
+  completed: ['state ok', 'done'],
+  failed: ['state failed', 'failed'],
+};
+
+function Steps({ steps }: { steps: readonly ProvisioningStep[] }) {
+  return (
+    <ol class="steps">
+      {steps.map(({ id, name, status, error, completedAt }) => {
+        const [dot, word] = STEP_STATES[status];
+        return (
+          <li key={id} data-step={name} data-status={status}>
+            <i class={dot} />
+            {STEPS[name]}: {word}
+            {completedAt !== undefined && <span class="note"> {instantText(completedAt)}</span>}
+            {error !== undefined && <pre class="bad">{error}</pre>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

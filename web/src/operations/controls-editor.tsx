@@ -1,0 +1,168 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Answers } from '../answers.js';
+import { type ServiceError, send } from '../client.js';
+import { Ask } from './dialog.js';
+import { Differences } from './differences.js';
+import type { Fault } from './settings-check.js';
+import { CONTROLS, saveSettings, textOf } from './settings-revisions.js';
+
+type Current = Answers['getOrganizationEnterpriseControls'];
+
+/** How many faults are named at a time. */
+const FAULTS = 5;
+
+/** An editor of the settings. They are checked by the service's own schema before they are sent. */
+export function Editor({
+  current,
+  reload,
+  saved,
+}: {
+  current: Current;
+  reload: () => void;
+  saved: (sentence: string) => void;
+}) {
+  const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  /** The revision that the text was made from. It stays when somebody else saves another. */
+  const [base, setBase] = useState({ revision: current.revision, text: textOf(current.settings) });
+  const [text, setText] = useState(base.text);
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [newer, setNewer] = useState<Current>();
+  const [isBusy, setIsBusy] = useState(false);
+  const [isDiscarding, setIsDiscarding] = useState(false);
+  const isChanged = text !== base.text;
+
+  const take = (change: Pick<Current, 'revision' | 'settings'>) => {
+    const taken = { revision: change.revision, text: textOf(change.settings) };
+    setBase(taken);
+    setText(taken.text);
+    setFaults([]);
+    setNewer(undefined);
+  };
+  // Going back to an earlier revision saves one too.
+  useEffect(() => {
+    if (!isChanged && current.revision !== base.revision) take(current);
+  }, [current.revision]);
+  useEffect(() => {
+    if (!isChanged) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+
+  const show = ({ from, to }: Fault) => {
+    field.current?.focus();
+    field.current?.setSelectionRange(from, to);
+  };
+
+  async function save(event: Event) {
+    event.preventDefault();
+    setIsBusy(true);
+    setNewer(undefined);
+    try {
+      const { checkSettings, faultOf } = await import('./settings-check.js');
+      const checked = await checkSettings(text);
+      setFaults(checked.faults);
+      if ('settings' in checked) {
+        try {
+          const change = await saveSettings(checked.settings, base.revision);
+          take(change);
+          saved(`Revision ${change.revision} is saved.`);
+        } catch (error) {
+          const { status, message } = error as ServiceError;
+          if (status === 412) setNewer(await (await send(CONTROLS)).json());
+          else setFaults([faultOf(text, message)]);
+        }
+      }
+    } catch (error) {
+      setFaults([{ sentence: (error as ServiceError).message, line: 1, column: 1, from: 0, to: 0 }]);
+    }
+    setIsBusy(false);
+  }
+
+  return (
+    <form class="editor" onSubmit={save}>
+      <textarea
+        ref={field}
+        aria-label="Settings as JSON"
+        aria-invalid={faults.length > 0}
+        aria-describedby={`${id}-faults`}
+        spellcheck={false}
+        rows={24}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <div id={`${id}-faults`} role="alert">
+        {faults.length > 0 && (
+          <ul class="faults bad">
+            {faults.slice(0, FAULTS).map((fault) => (
+              <li key={`${fault.from} ${fault.sentence}`}>
+                <button type="button" onClick={() => show(fault)}>
+                  Line {fault.line}, column {fault.column}
+                </button>{' '}
+                <bdi>{fault.sentence}</bdi>
+              </li>
+            ))}
+            {faults.length > FAULTS && <li>and {faults.length - FAULTS} more.</li>}
+          </ul>
+        )}
+      </div>
+      {newer !== undefined && (
+        <div class="conflict" role="alert">
+          <p>
+            <b>
+              <bdi>{newer.user?.name}</bdi> has saved revision {newer.revision} meanwhile.
+            </b>{' '}
+            Your text is kept, and nothing of it is saved. This is what has changed since revision{' '}
+            {base.revision}:
+          </p>
+          <Differences from={base.revision} to={newer.revision} />
+          <p>
+            Put these changes into your text where you want them, then save it over revision {newer.revision}.
+          </p>
+          <div class="buttons">
+            <button
+              type="button"
+              onClick={() => {
+                setBase({ revision: newer.revision, text: textOf(newer.settings) });
+                setNewer(undefined);
+                reload();
+                field.current?.focus();
+              }}
+            >
+              Continue with my text
+            </button>
+            <button type="button" onClick={() => setIsDiscarding(true)}>
+              Discard my text
+            </button>
+          </div>
+        </div>
+      )}
+      <p class="note">
+        A secret is shown as ***, and stays as it is if you leave that. <a href="docs">The reference</a> names
+        every member that is checked (EnterpriseControls).
+      </p>
+      <div class="buttons">
+        <button type="submit" class="main" disabled={isBusy || !isChanged}>
+          Save
+        </button>
+        <button type="button" disabled={!isChanged || isBusy} onClick={() => setIsDiscarding(true)}>
+          Discard changes
+        </button>
+      </div>
+      {isDiscarding && (
+        <Ask
+          title="Discard your changes?"
+          action="Discard"
+          act={async () => {
+            take(newer ?? { revision: base.revision, settings: JSON.parse(base.text) });
+            if (newer !== undefined) reload();
+          }}
+          onClose={() => setIsDiscarding(false)}
+        >
+          <p>The text is replaced by revision {newer?.revision ?? base.revision}.</p>
+        </Ask>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import type { Answers, ControlsChange } from '../answers.js';
+import { useFresh, withQuery } from '../client.js';
+import { instantText } from '../format.js';
+import { Problem } from '../panel.js';
+import { Ask } from './dialog.js';
+import { Differences } from './differences.js';
+import { CONTROLS, saveSettings } from './settings-revisions.js';
+
+/** Every change of the settings, with what it changed, and the way back. */
+export function History({
+  current,
+  isEditor,
+  saved,
+}: {
+  current: number;
+  isEditor: boolean;
+  saved: (sentence: string) => void;
+}) {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const asked = useFresh<Answers['getOrganizationEnterpriseControlsHistory']>(
+    withQuery(`${CONTROLS}/history`, { cursor: cursors.at(-1) }),
+  );
+  const [asking, setAsking] = useState<ControlsChange>();
+  const next = asked.answer?.pagination.nextCursor;
+  return (
+    <section class="panel" aria-labelledby="history-title">
+      <header>
+        <h2 id="history-title">History</h2>
+        <p class="note">newest first, UTC</p>
+      </header>
+      {asked.error !== undefined ? (
+        <Problem error={asked.error} again={asked.again} />
+      ) : asked.answer === undefined ? (
+        <p class="note none">–</p>
+      ) : asked.answer.changes.length === 0 ? (
+        <p class="note none">
+          Nobody has changed the settings yet.
+          {isEditor && ' Write some into the editor, for example {"sessionRetentionDays": 90}.'}
+        </p>
+      ) : (
+        <ol class="history">
+          {asked.answer.changes.map((change) => (
+            <li key={change.revision} data-revision={change.revision}>
+              <Change change={change} />
+              {isEditor && change.revision !== current && (
+                <button
+                  type="button"
+                  aria-label={`Go back to revision ${change.revision}`}
+                  onClick={() => setAsking(change)}
+                >
+                  Go back
+                </button>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      <div class="paging">
+        {cursors.length > 0 && (
+          <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
+            Newer
+          </button>
+        )}
+        {next && (
+          <button type="button" onClick={() => setCursors([...cursors, next])}>
+            Older
+          </button>
+        )}
+      </div>
+      {asking !== undefined && (
+        <Ask
+          title={`Go back to revision ${asking.revision}?`}
+          action={`Go back to revision ${asking.revision}`}
+          act={async () => {
+            const { revision } = await saveSettings(asking.settings, current);
+            saved(`Revision ${revision} is saved. It has the settings of revision ${asking.revision}.`);
+          }}
+          onClose={() => setAsking(undefined)}
+        >
+          <p>
+            This saves revision {current + 1} with the settings of revision {asking.revision}. Secrets keep
+            the values that they have now. It changes:
+          </p>
+          <Differences from={current} to={asking.revision} />
+        </Ask>
+      )}
+    </section>
+  );
+}
+
+/** Its differences are asked for when somebody wants to see them. */
+function Change({ change: { revision, user, updatedAt } }: { change: ControlsChange }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>
+        <b>Revision {revision}</b> <bdi>{user.name}</bdi>{' '}
+        <span class="note">{instantText(Date.parse(updatedAt))}</span>
+      </summary>
+      {isOpen && <Differences from={revision - 1} to={revision} />}
+    </details>
+  );
+}

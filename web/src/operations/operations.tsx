@@ -1,0 +1,86 @@
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { hrefOf } from '../address.js';
+import type { PageProps } from '../page-props.js';
+import { may, type Session } from '../session.js';
+import { Computers } from './computers.js';
+import { Controls } from './controls.js';
+import { Keys } from './keys.js';
+import { Readiness } from './readiness.js';
+
+/** What an owner runs, each with the action that a role needs to see it. */
+const PLACES: readonly {
+  readonly path: string;
+  readonly name: string;
+  readonly lead: string;
+  readonly action: Session['actions'][number];
+  readonly Place: ComponentType<PageProps>;
+}[] = [
+  {
+    path: 'computers',
+    name: 'Computers',
+    lead: 'Machines that agents work on, what makes them ready, and files for them',
+    action: 'read computers',
+    Place: Computers,
+  },
+  {
+    path: 'readiness',
+    name: 'Readiness',
+    lead: 'How ready repositories are for agents, and what raises their level',
+    action: 'read readiness reports',
+    Place: Readiness,
+  },
+  {
+    path: 'controls',
+    name: 'Controls',
+    lead: 'Settings of the whole organization, and who changed them',
+    action: 'read enterprise controls',
+    Place: Controls,
+  },
+  {
+    path: 'keys',
+    name: 'API keys',
+    lead: 'What programs and people sign in with',
+    action: 'manage API keys',
+    Place: Keys,
+  },
+];
+
+export function Operations({ address, session }: PageProps) {
+  const allowed = PLACES.filter(({ action }) => may(session, action));
+  const wanted = address.path[1] ?? allowed[0]?.path;
+  const place = allowed.find(({ path }) => path === wanted);
+  useEffect(() => {
+    document.title = `${place?.name ?? 'Operations'} · Daybook`;
+  }, [place]);
+  return (
+    <>
+      <div class="top">
+        <div>
+          <h1 tabIndex={-1}>{place?.name ?? 'Operations'}</h1>
+          <p>{place?.lead}</p>
+        </div>
+        <nav class="choice" aria-label="Operations">
+          {allowed.map(({ path, name }) => (
+            <a
+              key={path}
+              href={hrefOf({ ...address, path: ['operations', path], choices: {} })}
+              aria-current={path === place?.path ? 'page' : undefined}
+            >
+              {name}
+            </a>
+          ))}
+        </nav>
+      </div>
+      {place === undefined ? (
+        <p class="problem">
+          {PLACES.some(({ path }) => path === wanted)
+            ? `Your role may not ${PLACES.find(({ path }) => path === wanted)?.action}: ask an owner of the organization.`
+            : 'There is no page here: choose one above.'}
+        </p>
+      ) : (
+        <place.Place key={place.path} address={address} session={session} />
+      )}
+    </>
+  );
+}

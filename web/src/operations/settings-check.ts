@@ -1,0 +1,108 @@
+import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
+import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { send } from '../client.js';
+
+/** What is wrong with a text, and where. Lines and columns begin at 1. */
+export interface Fault {
+  readonly sentence: string;
+  readonly line: number;
+  readonly column: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The document of the API is asked for once; its schemas need its other ones. */
+let validator: Promise<Validator> | undefined;
+
+async function settingsValidator(): Promise<Validator> {
+  validator ??= send('openapi.json')
+    .then((response) => response.json())
+    .then(({ components }) => {
+      const schema: Schema = { $ref: '#/components/schemas/EnterpriseControls', components };
+      return new Validator(schema, '2020-12', false);
+    });
+  validator.catch(() => {
+    validator = undefined;
+  });
+  return validator;
+}
+
+function faultAt(text: string, sentence: string, from: number, length: number): Fault {
+  const before = text.slice(0, from).split('\n');
+  return {
+    sentence,
+    line: before.length,
+    column: (before.at(-1)?.length ?? 0) + 1,
+    from,
+    to: from + length,
+  };
+}
+
+/** `CloseBraceExpected` as "close brace expected". */
+function words(code: string): string {
+  return code.replace(/(?!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+}
+
+/** Says a fault of the schema as the service would. */
+function sentenceOf({ keyword, error }: OutputUnit): string {
+  const [, given, expected] = /^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/.exec(error) ?? [];
+  if (given !== undefined) return `must be ${expected?.replaceAll('", "', ' or ')}, not ${given}`;
+  if (keyword === 'additionalProperties' || keyword === 'false') return 'is not a member that there is';
+  return error.replace(/\.$/, '').replace(/^./, (letter) => letter.toLowerCase());
+}
+
+/** The path of a JSON pointer in the form that validators give. */
+function pathOf(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** Where a member is, as far as it is there. Names of objects can look like numbers. */
+function placeOf(text: string, path: readonly (string | number)[]): { offset: number; length: number } {
+  const tree = parseTree(text);
+  for (let depth = path.length; tree !== undefined && depth > 0; depth -= 1) {
+    const some = path.slice(0, depth);
+    const node = findNodeAtLocation(tree, some) ?? findNodeAtLocation(tree, some.map(String));
+    if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
+  }
+  return { offset: 0, length: 0 };
+}
+
+/** The settings that a text has; or what is wrong with it as JSON, or by the schema that the service itself publishes. */
+export async function checkSettings(
+  text: string,
+): Promise<{ settings: object; faults: [] } | { faults: readonly Fault[] }> {
+  const errors: ParseError[] = [];
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  const [first] = errors;
+  if (first !== undefined) {
+    const said = `This is not JSON: ${words(printParseErrorCode(first.error))}.`;
+    return { faults: [faultAt(text, said, first.offset, first.length)] };
+  }
+  const settings: unknown = JSON.parse(text);
+  const { errors: found } = (await settingsValidator()).validate(settings);
+  // What is around a wrong member is wrong too, and says nothing of its own.
+  const own = found.filter(
+    ({ instanceLocation: place }) =>
+      !found.some(({ instanceLocation: other }) => other !== place && other.startsWith(`${place}/`)),
+  );
+  const byPlace = new Map(own.reverse().map((error) => [error.instanceLocation, error]));
+  const faults = [...byPlace.values()].map((error) => {
+    const path = pathOf(error.instanceLocation);
+    const { offset, length } = placeOf(text, path);
+    return faultAt(text, `${path.join('.') || 'The settings'} ${sentenceOf(error)}.`, offset, length);
+  });
+  if (faults.length > 0) return { faults: faults.sort((one, other) => one.from - other.from) };
+  return { settings: settings as object, faults: [] };
+}
+
+/** The same for what the service refused: the member that its sentence names. */
+export function faultOf(text: string, sentence: string): Fault {
+  const member = /member settings\.(\S+?)[,.]? /.exec(sentence)?.[1] ?? '';
+  const path = member.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const { offset, length } = placeOf(text, path);
+  return faultAt(text, sentence, offset, length);
+}

@@ -1,0 +1,32 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { Code } from '../panel.js';
+
+/** A secret that no later answer has, until its reader has taken it. */
+export function ShownOnce({
+  title,
+  sentence,
+  text,
+  onDone,
+}: {
+  title: string;
+  sentence: string;
+  text: string;
+  onDone: () => void;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section class="panel span-12 once" aria-labelledby="once-title">
+      <h2 id="once-title" ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      <p>{sentence}</p>
+      <Code text={text} />
+      <div class="buttons">
+        <button type="button" class="main" onClick={onDone}>
+          I have copied it
+        </button>
+      </div>
+    </section>
+  );
+}

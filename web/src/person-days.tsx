@@ -1,0 +1,102 @@
+import { rangeOf } from './address.js';
+import type { Answers } from './answers.js';
+import { BarList } from './bar-list.js';
+import { useAnswer, withQuery } from './client.js';
+import { DayCells } from './day-cells.js';
+import { type Day, daysOf } from './days.js';
+import { cell } from './format.js';
+import type { RangeProps } from './page-props.js';
+import { Panel } from './panel.js';
+
+type Row = Answers['getAnalyticsMe']['data'][number];
+
+/** How far agents work alone, from the most: the mode, its name and its colour. */
+const MODES: readonly (readonly [mode: string, name: string, color: string])[] = [
+  ['auto-high', 'High', '--a3'],
+  ['auto-medium', 'Medium', '--a2'],
+  ['auto-low', 'Low', '--a1'],
+  ['spec', 'Spec', '--before'],
+  ['manual', 'Manual', '--before'],
+];
+
+interface PersonDaysProps extends RangeProps {
+  /** Undefined for the own days of whoever looks. */
+  readonly userId: string | undefined;
+}
+
+/** What only a person's own days have: the autonomy mode and the languages of each. They can't be filtered. */
+export function PersonDays({ address, last, userId }: PersonDaysProps) {
+  const range = rangeOf(address, last);
+  const days = { startDate: range.from, endDate: range.to };
+  const asked = useAnswer<{ data: Row[] }>(
+    userId === undefined
+      ? withQuery('api/v1/analytics/me', days)
+      : withQuery('api/v1/analytics/users', { ...days, user_id: userId }),
+  );
+  const rows = asked.answer?.data ?? [];
+  const most = Math.max(1, ...rows.map(({ sessions }) => sessions));
+  const languages = new Map<string, number>();
+  for (const row of rows)
+    for (const language of row.languages) languages.set(language, (languages.get(language) ?? 0) + 1);
+  const used = [...languages].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  const of = new Map(rows.map((row) => [row.date as Day, row]));
+  return (
+    <>
+      <Panel
+        name="modes"
+        title="Sessions and autonomy"
+        note="the mode used most on each day, darker with more sessions; not filtered"
+        asked={asked}
+        table={
+          asked.answer && {
+            columns: ['Day', 'Mode', 'Calls a turn', 'Sessions', 'Messages'],
+            rows: daysOf(range).map((day) => {
+              const row = of.get(day);
+              return [
+                day,
+                row?.delegation_level ?? null,
+                row?.autonomy_ratio ?? null,
+                row?.sessions ?? null,
+                row?.user_messages ?? null,
+              ];
+            }),
+          }
+        }
+        definition="daily/users"
+        span={8}
+      >
+        <DayCells
+          range={range}
+          names={MODES.map(([, name]) => name)}
+          unbuilt={[]}
+          cells={rows.flatMap(({ date, delegation_level, sessions }) => {
+            const [, name = '', color = ''] = MODES.find(([mode]) => mode === delegation_level) ?? [];
+            return name === '' ? [] : [{ name, color, day: date, share: Math.max(0.1, sessions / most) }];
+          })}
+        />
+      </Panel>
+      <Panel
+        name="languages-of-days"
+        title="Languages"
+        note="not filtered"
+        asked={asked}
+        isTable
+        table={asked.answer && { columns: ['Language', 'Days'], rows: used }}
+        definition="report/users_by_language"
+        span={4}
+      >
+        <BarList
+          columns={['Language', 'Days']}
+          none={asked.answer === undefined ? '–' : undefined}
+          rows={used.slice(0, 6).map(([language, count]) => ({
+            key: language,
+            name: language,
+            value: count,
+            cells: [cell(count, 'count')],
+          }))}
+          more={used.length > 6 ? `${used.length - 6} more in the table` : undefined}
+        />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Answers } from './answers.js';
+import { type Asked, useAnswer, withQuery } from './client.js';
+import type { Range } from './days.js';
+
+type Answer = Answers['getAnalyticsQuality'];
+export type QualityRow = Extract<Answer['data'][number], { rejected: number }>;
+export type AgentQualityRow = Exclude<Answer['data'][number], QualityRow>;
+/** A row for each built day. */
+export type Quality = { data: QualityRow[]; meta: Answer['meta'] };
+
+export interface QualityProps {
+  readonly asked: Asked<Quality>;
+  readonly range: Range;
+}
+
+/** How far the numbers of a range's days can be trusted; nothing is asked without a range. */
+export function useQuality(range: Range | undefined): Asked<Quality> {
+  return useAnswer<Quality>(
+    range && withQuery('api/v1/analytics/quality', { startDate: range.from, endDate: range.to }),
+  );
+}

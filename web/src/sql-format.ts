@@ -1,0 +1,35 @@
+import { dayText } from './format.js';
+import { digitsOf, type Kind, textOf } from './sql-answer.js';
+
+const locale = navigator.language;
+// Four digits may be a year.
+const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 20, useGrouping: 'min2' });
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });
+const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
+const time = new Intl.DateTimeFormat(locale, {
+  ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const),
+});
+
+/** A value that isn't null, as a reader sees it: numbers with all their digits, instants in UTC. */
+export function valueText(value: unknown, kind: Kind): string {
+  if (kind === 'number') {
+    const digits = digitsOf(value);
+    if (digits !== undefined)
+      return /e/i.test(digits) ? digits : exact.format(digits as Intl.StringNumericLiteral);
+    if (typeof value === 'number') return /e/.test(String(value)) ? String(value) : exact.format(value);
+  }
+  if (kind === 'instant') return textOf(value).replace('T', ' ').replace(/Z$/, '');
+  return textOf(value);
+}
+
+/** A number beside an axis or a bar. */
+export const shortNumber = (value: number): string => short.format(value);
+
+const HOUR_MS = 3_600_000;
+
+/** How the ticks of an axis of time are written, by how much time it shows. */
+export function tickText(span: number): (at: number) => string {
+  if (span > 400 * 24 * HOUR_MS) return (at) => month.format(at);
+  if (span > 48 * HOUR_MS) return (at) => dayText(new Date(at).toISOString());
+  return (at) => time.format(at);
+}

@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { type Column, digitsOf, type Kind, kindOf, type Row, textOf } from './sql-answer.js';
+import { valueText } from './sql-format.js';
+
+/** How many rows are in the document at a time. */
+const PAGE = 100;
+
+/** Rows of an answer, a page at a time. */
+export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: readonly Row[] }) {
+  const [first, setFirst] = useState(0);
+  const shown = rows.slice(first, first + PAGE);
+  const kinds = columns.map(kindOf);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus. */}
+      <section class="scrolls answer" aria-label="Rows of the answer" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column, index) => (
+                <th key={column.name} scope="col" class={kinds[index] === 'number' ? 'number' : ''}>
+                  <bdi>{column.name}</bdi>
+                  <span class="note">{kinds[index] === 'instant' ? `${column.type}, UTC` : column.type}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, index) => (
+              <tr key={first + index}>
+                {columns.map(({ name }, at) => (
+                  <Cell key={name} value={row[name]} kind={kinds[at] ?? 'text'} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {rows.length > PAGE && (
+        <>
+          <p class="note">
+            Rows {(first + 1).toLocaleString()} to {(first + shown.length).toLocaleString()}
+          </p>
+          <p class="paging">
+            <button type="button" disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
+              Previous
+            </button>
+            <button
+              type="button"
+              disabled={first + PAGE >= rows.length}
+              onClick={() => setFirst(first + PAGE)}
+            >
+              Next
+            </button>
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Cell({ value, kind }: { value: unknown; kind: Kind }) {
+  const side = kind === 'number' ? 'number' : '';
+  if (value === null || value === undefined) return <td class={`${side} null`}>NULL</td>;
+  const text = valueText(value, kind);
+  return (
+    <td
+      class={side}
+      data-value={digitsOf(value) ?? textOf(value)}
+      title={text.length > 60 ? text : undefined}
+    >
+      <bdi>{text}</bdi>
+    </td>
+  );
+}
