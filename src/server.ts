@@ -80,7 +80,7 @@ export async function serve(
       },
       clock,
       app: serving,
-      url: config.publicUrl?.replace(/\/$/, '') ?? url,
+      url: config.publicUrl ?? url,
     });
     inbox.start(store, {
       failed: (err) => serving.log.error({ err }, 'could not settle waiting events'),

@@ -184,7 +184,7 @@ mixed_family AS (
     agent_name,
     session_id,
     family,
-    CASE family WHEN 'sessions' THEN best_of_session ELSE best_of_family END AS best_rank
+    best_rank
   FROM (
     SELECT
       org_id,
@@ -192,9 +192,12 @@ mixed_family AS (
       coalesce(agent, '') AS agent_name,
       session_id,
       event_family(type) AS family,
-      min(channel_rank(channel, event_id)) AS best_of_family,
-      max(channel_rank(channel, event_id)) AS worst_of_family,
-      min(min(channel_rank(channel, event_id))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id) AS best_of_session
+      CASE event_family(type)
+        WHEN 'sessions'
+          THEN min(min(channel_rank(channel, event_id))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id)
+        ELSE min(channel_rank(channel, event_id))
+      END AS best_rank,
+      max(channel_rank(channel, event_id)) AS worst_rank
     FROM events
     WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
       AND NOT is_session_usage(type, agent)
@@ -205,8 +208,7 @@ mixed_family AS (
       session_id,
       event_family(type)
   ) AS ranked
-  WHERE best_of_family < worst_of_family
-    OR family = 'sessions' AND best_of_session < worst_of_family
+  WHERE best_rank < worst_rank
 ),
 worse_channel AS (
   SELECT

@@ -148,14 +148,9 @@ export const SummaryQuery = {
 export const Totals = z.strictObject({ ...SummaryQuery, ...Filters });
 export type Totals = z.infer<typeof Totals>;
 
-/** Parts a query into what is asked for and the rest. */
+/** The members of a query that are totals' own. */
 export function totalsOf(query: Totals): Totals {
-  const { interval, sort, compare, search, group_keys } = query;
-  const { user_id, model, agent, repo, client, tool, mcp_server } = query;
-  return {
-    ...{ interval, sort, compare, search, group_keys },
-    ...{ user_id, model, agent, repo, client, tool, mcp_server },
-  };
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name in Totals.shape));
 }
 
 /** A request for totals. */

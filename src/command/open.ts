@@ -15,6 +15,6 @@ export function add(program: Command, invocation: Invocation): void {
 async function run(options: { org?: string }, { settings, clock }: Invocation): Promise<void> {
   const chosen = settings(options);
   // Where the service will be, if none runs.
-  const url = chosen.publicUrl?.replace(/\/$/, '') ?? localUrl(chosen);
+  const url = chosen.publicUrl ?? localUrl(chosen);
   print(await call(chosen, clock, 'signInLink', { orgId: options.org, url }));
 }

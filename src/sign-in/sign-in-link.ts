@@ -14,5 +14,5 @@ export function signInLink(
 ): string {
   const caller = { orgId, role: 'owner', userId: null, email: null, credential: 'link' };
   const { text } = new Tickets(store, key, clock).issue('link', { caller });
-  return `${url}/${query === '' ? '' : `?${query}`}#token=${text}`;
+  return `${url.replace(/\/?$/, '/')}${query === '' ? '' : `?${query}`}#token=${text}`;
 }

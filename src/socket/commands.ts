@@ -42,7 +42,7 @@ export interface Context {
   readonly clock: () => number;
   /** The routes of the service; undefined where none runs. */
   readonly app?: FastifyInstance;
-  /** Where people reach the service, without a slash at the end; undefined where none runs. */
+  /** Where people reach the service; undefined where none runs. */
   readonly url?: string;
 }
 
