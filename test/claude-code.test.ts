@@ -6,7 +6,7 @@ import { DAY_TABLES } from '../src/store/day-builder.js';
 import { expectSameHoweverGrown } from './grown-files.js';
 import { expectNoText } from './private-text.js';
 import { EVENT, samples } from './samples.js';
-import { ending, World } from './world.js';
+import { ending, undoing, World } from './world.js';
 
 const AT = '2026-06-10T10:00:';
 
@@ -628,4 +628,27 @@ test('folders are read with the transcripts of sub-agents below them', async () 
     userId: 'ada',
   });
   expect(result).toMatchObject({ accepted: 2, rejected: 0 });
+});
+
+test('lines that are long, one of them more than the reader takes at once, need little memory', async () => {
+  const { atEnd, undo } = undoing();
+  const small = await World.create({ DAYBOOK_MEMORY_MB: '512' }, atEnd);
+  const long = (bytes: number) => prompt(1, 'x'.repeat(bytes));
+  const text = `${JSON.stringify(long(50_000))}\n`.repeat(1500);
+  const file = small.file('long.jsonl', text);
+  expect(await small.ingest([file], { orgId: 'acme', source: CLAUDE_CODE, userId: 'ada' })).toMatchObject({
+    accepted: 1,
+    rejected: 0,
+  });
+  const longer = small.file(
+    'longer.jsonl',
+    `${JSON.stringify(long(20 << 20))}\n${JSON.stringify(prompt(2, 'short'))}\n`,
+  );
+  expect(await small.ingest([longer], { orgId: 'globex', source: CLAUDE_CODE, userId: 'ada' })).toMatchObject(
+    {
+      accepted: 2,
+      rejected: 0,
+    },
+  );
+  await undo();
 });

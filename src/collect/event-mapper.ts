@@ -1,6 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
 import { DuckDBInstance } from '../duckdb-driver.js';
-import { messageOf } from '../exit.js';
 import { checkoutOf } from '../git-remote.js';
 import type { ChangedFile } from '../ingest/changed-files.js';
 import type { InputFile } from '../ingest/input-files.js';
@@ -11,6 +10,7 @@ import { Settler } from '../store/settler.js';
 import { sideFilesOf, unitOf } from '../store/source-sql.js';
 import { readFunctions, readSql } from '../store/sql-text.js';
 import type { Batch, Settled } from '../store/store.js';
+import { isOutOfMemory } from '../store/store-fault.js';
 import { rawColumns, readRawTable } from '../store/table-text.js';
 
 /** Maps files of agents to events, in a database in memory: the only part of `collect` that needs DuckDB. */
@@ -175,7 +175,7 @@ export class EventMapper {
         const { events, states } = this.reader;
         return { events, states, rejected };
       } catch (error) {
-        if (left === 1 || !/out of memory/i.test(messageOf(error))) throw error;
+        if (left === 1 || !isOutOfMemory(error)) throw error;
       }
     }
   }

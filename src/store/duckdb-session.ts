@@ -12,7 +12,14 @@ import {
 import { rowsOf } from './duckdb-rows.js';
 import { withSources } from './sql-text.js';
 import type { Parameters, ReadColumns, Row, WrittenFile } from './store.js';
-import { isFatal, isOutOfRoom, StoreFull, StoreUnavailable } from './store-fault.js';
+import {
+  isFatal,
+  isOutOfMemory,
+  isOutOfRoom,
+  StoreFull,
+  StoreOutOfMemory,
+  StoreUnavailable,
+} from './store-fault.js';
 
 /** One database connection, with what this project asks of one. */
 export class Session {
@@ -63,7 +70,7 @@ export class Session {
     }
   }
 
-  /** What an error of the engine is to whoever asked: a full disk or a broken database will pass, and is told as such. */
+  /** What an error of the engine is to whoever asked: what will pass, or can be mended, is told as such. */
   private faultOf(error: unknown): unknown {
     if (isFatal(error)) {
       this.broke(error);
@@ -71,7 +78,8 @@ export class Session {
         ? new StoreFull({ cause: error })
         : new StoreUnavailable(undefined, { cause: error });
     }
-    return isOutOfRoom(error) ? new StoreFull({ cause: error }) : error;
+    if (isOutOfRoom(error)) return new StoreFull({ cause: error });
+    return isOutOfMemory(error) ? new StoreOutOfMemory({ cause: error }) : error;
   }
 
   /** Runs the work in a transaction: all of it, or nothing when it throws. */

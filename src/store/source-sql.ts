@@ -18,6 +18,12 @@ export function limitOf({ limitMb }: SourceSql): number {
   return limitMb << 20;
 }
 
+/**
+ * The bytes of the longest line that is read as it is: the reader has room for several of these in each thread, and fills it. Of longer lines
+ * the whole batch is read numbered.
+ */
+const USUAL_BYTES = 16 << 20;
+
 /** How much longer a line can be with its number or fault in it. */
 const MORE_BYTES = 64 << 10;
 
@@ -136,7 +142,7 @@ function readDocuments(source: SourceSql, files: readonly UnitFile[]): string {
 function readLineFiles(source: SourceSql, files: readonly UnitFile[]): string {
   const { members } = textsOf(source);
   const paths = pathsOf(files);
-  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${limitOf(source) + (source.isChecked === true ? MORE_BYTES : 0)}`;
+  const options = `format = 'newline_delimited', ignore_errors = true, hive_partitioning = false, maximum_object_size = ${Math.min(limitOf(source), USUAL_BYTES) + (source.isChecked === true ? MORE_BYTES : 0)}`;
   const [lineNo, numbering] = source.isOrdered
     ? ['ordinality', 'WITH ORDINALITY']
     : ['CAST(NULL AS BIGINT)', ''];

@@ -19,6 +19,23 @@ export class StoreFull extends StoreUnavailable {
   }
 }
 
+/** What was asked for takes more memory than the database may use; it is undone. */
+export class StoreOutOfMemory extends Error {
+  override name = 'StoreOutOfMemory';
+
+  constructor(options?: ErrorOptions) {
+    super('The database ran out of memory: ask for less at once, or raise DAYBOOK_MEMORY_MB.', options);
+  }
+}
+
+/** Whether DuckDB needs more memory than it may use. */
+export function isOutOfMemory(error: unknown): boolean {
+  return (
+    error instanceof StoreOutOfMemory ||
+    (error instanceof Error && /^Out of Memory Error/.test(error.message))
+  );
+}
+
 /** Whether DuckDB has given up on a database: nothing works on it until it is opened again. */
 export function isFatal(error: unknown): boolean {
   return error instanceof Error && /^FATAL Error|database has been invalidated/.test(error.message);
