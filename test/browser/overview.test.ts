@@ -264,6 +264,8 @@ describe.runIf(hasBrowser)('the overview', () => {
     await opened.getByRole('switch', { name: 'Today so far' }).click();
     await expect.poll(() => opened.locator('figure[data-chart=today]').count()).toBe(0);
     expect(opened.url()).not.toContain('today');
+    await page.getByRole('switch', { name: 'Today so far' }).click();
+    await expect.poll(() => rowsOf(page, 'chosen-number')).not.toHaveProperty([row]);
   });
 
   test('says of a chart its rows, its request and its definition', async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
 /** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
 export class ServiceError extends Error {
@@ -59,7 +59,7 @@ export async function sendJson<Answer>(
   return response.status === 204 ? (undefined as Answer) : response.json();
 }
 
-/** An answer while it is read, and again: the one before stays until the new one is there. */
+/** An answer of the service. While the next one is read, the last one stays. */
 export interface Asked<Answer> {
   readonly answer: Answer | undefined;
   readonly error: ServiceError | undefined;
@@ -95,21 +95,20 @@ export function read(path: string): Promise<unknown> {
 export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
   const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
   const [round, setRound] = useState(0);
-  const wanted = useRef(path);
-  wanted.current = path;
   useEffect(() => {
     if (path === undefined) return;
+    let isWanted = true;
     read(path).then(
-      (answer) => {
-        if (wanted.current === path) setState({ answer: answer as Answer, of: path });
-      },
-      (error) => {
-        if (wanted.current === path) setState((present) => ({ ...present, error, of: path }));
-      },
+      (answer) => isWanted && setState({ answer: answer as Answer, of: path }),
+      (error) =>
+        isWanted && setState((present) => ({ ...(present.of === path ? present : {}), error, of: path })),
     );
+    return () => {
+      isWanted = false;
+    };
   }, [path, round]);
   return {
-    answer: state.answer,
+    answer: path === undefined ? undefined : state.answer,
     error: state.of === path ? state.error : undefined,
     isLoading: path !== undefined && state.of !== path,
     path,
@@ -124,6 +123,19 @@ export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
 export function useFresh<Answer>(path: string | undefined): Asked<Answer> {
   useMemo(() => path !== undefined && kept.delete(path), [path]);
   return useAnswer(path);
+}
+
+/** Asks again a time after each answer, while somebody looks: in milliseconds, or never while that is undefined. */
+export function useAgain({ answer, error, path, again }: Asked<unknown>, ms: number | undefined): void {
+  useEffect(() => {
+    if (ms === undefined) return;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      clearInterval(timer);
+      again();
+    }, ms);
+    return () => clearInterval(timer);
+  }, [answer, error, path, ms]);
 }
 
 /** The path of an answer with the parameters that have a value. */

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { Answers } from './answers.js';
-import { begin, CALLER, useAnswer } from './client.js';
+import { begin, CALLER, useAgain, useAnswer } from './client.js';
 import { Code } from './panel.js';
 import { may, type Session } from './session.js';
 
@@ -16,13 +16,8 @@ export function Empty({ session }: { session: Session }) {
   const events = status.answer?.data.events ?? 0;
   const caller = useAnswer<Answers['getCaller']>(CALLER);
   const isOver = (caller.answer?.data.days.last ?? null) !== null || caller.error?.status === 401;
-  useEffect(() => {
-    const timer = setInterval(() => {
-      status.again();
-      caller.again();
-    }, LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useAgain(status, LOOK_MS);
+  useAgain(caller, LOOK_MS);
   useEffect(() => {
     if (isOver) begin();
   }, [isOver]);

@@ -2,7 +2,7 @@ import { type Address, hrefOf } from './address.js';
 import type { Asked } from './client.js';
 import { daysOf, type Range } from './days.js';
 import { change, figure } from './format.js';
-import { TableOf, useSource } from './panel.js';
+import { Problem, TableOf, useSource } from './panel.js';
 import type { FIGURES, Numbers, Summary } from './summary.js';
 
 interface StripProps {
@@ -31,32 +31,38 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
   return (
     <section class="numbers">
       {dots}
-      <figure data-chart="numbers" aria-busy={total.isLoading}>
-        <nav class="strip" aria-label="Numbers of the range">
-          {figures.map(({ member, name, unit }) => (
-            <a
-              key={member}
-              href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
-              aria-current={member === chosen ? 'true' : undefined}
-              data-figure={member}
-              data-value={row?.[member]}
-            >
-              <p class="what">{name}</p>
-              <p class="figure">{figure(row?.[member], unit)}</p>
-              <p class="change">
-                {row?.previous &&
-                  `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
-                {'\u00a0'}
-              </p>
-              <Spark
-                now={smooth(days.map((one) => one?.[member] ?? null))}
-                before={smooth(days.map((one) => one?.previous?.[member] ?? null))}
-              />
-            </a>
-          ))}
-        </nav>
-        {table && <TableOf table={table} isShown={shown === 'table'} isTwin caption="numbers of the range" />}
-      </figure>
+      {total.error !== undefined ? (
+        <Problem error={total.error} again={total.again} />
+      ) : (
+        <figure data-chart="numbers" aria-busy={total.isLoading}>
+          <nav class="strip" aria-label="Numbers of the range">
+            {figures.map(({ member, name, unit }) => (
+              <a
+                key={member}
+                href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
+                aria-current={member === chosen ? 'true' : undefined}
+                data-figure={member}
+                data-value={row?.[member]}
+              >
+                <p class="what">{name}</p>
+                <p class="figure">{figure(row?.[member], unit)}</p>
+                <p class="change">
+                  {row?.previous &&
+                    `${change(row[member], row.previous[member])} from ${figure(row.previous[member], unit)}`}
+                  {'\u00a0'}
+                </p>
+                <Spark
+                  now={smooth(days.map((one) => one?.[member] ?? null))}
+                  before={smooth(days.map((one) => one?.previous?.[member] ?? null))}
+                />
+              </a>
+            ))}
+          </nav>
+          {table && (
+            <TableOf table={table} isShown={shown === 'table'} isTwin caption="numbers of the range" />
+          )}
+        </figure>
+      )}
       {below}
     </section>
   );

@@ -1,6 +1,5 @@
-import { useEffect } from 'preact/hooks';
 import type { Answers } from './answers.js';
-import { type Asked, useAnswer } from './client.js';
+import { type Asked, useAgain, useAnswer } from './client.js';
 import type { Day } from './days.js';
 import { figure, instantText } from './format.js';
 import { Panel } from './panel.js';
@@ -20,10 +19,7 @@ const AGAIN_MS = 60_000;
 /** Asks for the open day while the switch is on. */
 export function useToday(isOn: boolean): Asked<Today> {
   const asked = useAnswer<Today>(isOn ? 'api/v1/analytics/today' : undefined);
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || asked.again(), AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isOn]);
+  useAgain(asked, isOn ? AGAIN_MS : undefined);
   return asked;
 }
 

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answers, Computer, ProvisioningStep } from '../answers.js';
-import { sendJson, useFresh } from '../client.js';
+import { sendJson, useAgain, useFresh } from '../client.js';
 import { instantText } from '../format.js';
 import type { PageProps } from '../page-props.js';
 import { Problem } from '../panel.js';
@@ -21,11 +21,7 @@ export function Computers({ session }: PageProps) {
   const [asking, setAsking] = useState<Computer>();
   const [done, setDone] = useState('');
   const computers = asked.answer?.computers;
-  useEffect(() => {
-    const isBusy = computers?.some(isUnderWay) === true;
-    const timer = setInterval(() => document.hidden || asked.again(), isBusy ? POLL.busy : POLL.calm);
-    return () => clearInterval(timer);
-  }, [asked.answer]);
+  useAgain(asked, computers?.some(isUnderWay) ? POLL.busy : POLL.calm);
   const created = (computer: Answers['createComputer']) => {
     setDone(computer.agentToken === undefined ? `The computer ${computer.name} is being created.` : '');
     setMade(computer.agentToken === undefined ? undefined : computer);
