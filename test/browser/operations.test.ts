@@ -25,7 +25,9 @@ beforeAll(async () => {
 });
 // Browsers note in the console what the service refuses, which is what these tests have it do.
 afterAll(() =>
-  expect((site?.complaints ?? []).filter((text) => !/status of (400|409|412|503)/.test(text))).toEqual([]),
+  expect((site?.complaints ?? []).filter((text) => !/status of (400|409|412|502|503)/.test(text))).toEqual(
+    [],
+  ),
 );
 
 /** Asks the service with the owner's key, or another. */
@@ -195,6 +197,25 @@ describe.runIf(hasBrowser)('API keys', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('x'.repeat(101));
   });
 
+  test('keys that are shown once stay until each is copied', async () => {
+    const page = await site.signedIn(key, 'operations/keys');
+    const heading = (name: string) => page.getByRole('heading', { name: `The new key ${name}` });
+    for (const name of ['of the pipeline', 'of the laptop']) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await heading(name).waitFor();
+    }
+    expect(await heading('of the pipeline').count()).toBe(1);
+    await page
+      .getByRole('region', { name: 'The new key of the pipeline' })
+      .getByRole('button', { name: 'I have copied it' })
+      .click();
+    expect(await focusOf(page)).toBe('API keys');
+    expect(await heading('of the pipeline').count()).toBe(0);
+    expect(await heading('of the laptop').count()).toBe(1);
+    await expectSound(page);
+  });
+
   test('a name with markup is text', async () => {
     const { status } = await ask('POST', '/api/v1/api-keys', { role: 'guest', name: HOSTILE });
     expect(status).toBe(201);
@@ -230,6 +251,8 @@ describe.runIf(hasBrowser)('enterprise controls', () => {
   test('are checked as JSON, then by the schema, then by the service, and only then saved', async () => {
     const page = await site.signedIn(key, 'operations/controls');
     await page.getByText('nothing is set yet').waitFor();
+    const form = page.locator('form.settings');
+    expect(await form.evaluate((all) => all.scrollHeight - all.clientHeight)).toBe(0);
     const puts: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'PUT') puts.push(request.url());
@@ -294,11 +317,16 @@ describe.runIf(hasBrowser)('enterprise controls', () => {
     });
   });
 
-  test('text is discarded only when its writer says so', async () => {
+  test('text is discarded only when its writer says so, not by a link', async () => {
     const page = await site.signedIn(key, 'operations/controls');
     await page.getByText('revision 3', { exact: true }).waitFor();
     const before = await field(page).inputValue();
     await field(page).fill('{}');
+    await page.getByRole('link', { name: 'Readiness' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Readiness' }).waitFor();
+    await page.goBack();
+    await field(page).waitFor();
+    expect(await field(page).inputValue()).toBe('{}');
     await page.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await field(page).inputValue()).toBe('{}');
@@ -424,6 +452,36 @@ describe.runIf(hasBrowser)('computers', () => {
     await page.getByText('The computer box is deleted.').waitFor();
     await card(page, 'box').waitFor({ state: 'detached' });
     expect(await computers()).toEqual([]);
+  });
+
+  test('an upload goes on while the list cannot be read, and says what a proxy answers', async () => {
+    const page = await site.signedIn(key, 'operations/computers');
+    await create(page, 'behind-proxy');
+    const of = card(page, 'behind-proxy');
+    await of.getByText('Send a file to behind-proxy').click();
+    await of
+      .getByLabel('File', { exact: false })
+      .first()
+      .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') });
+    await of.getByLabel('Folder in the workspace').fill('docs');
+    await page.route('**/api/v0/computers?*', (route) =>
+      route.fulfill({ status: 503, json: { detail: 'The database is away.' } }),
+    );
+    await create(page, 'another');
+    await page.getByText('The database is away.').waitFor();
+    expect(await of.getByLabel('Folder in the workspace').inputValue()).toBe('docs');
+    await page.unroute('**/api/v0/computers?*');
+    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await card(page, 'another').waitFor();
+    expect(await page.getByText('The database is away.').count()).toBe(0);
+    await page.route('**/*', (route) =>
+      route.request().method() === 'PUT'
+        ? route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' })
+        : route.fallback(),
+    );
+    await of.getByRole('button', { name: 'Send', exact: true }).click();
+    await of.getByText('The service answered 502.').waitFor();
+    for (const { id } of await computers()) await ask('DELETE', `${COMPUTERS}/${id}`);
   });
 
   test('a large file arrives whole, in pieces that the page counts', async () => {

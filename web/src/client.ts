@@ -39,7 +39,9 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     );
   }
   if (response.ok) return response;
-  const { detail = response.statusText, requestId } = await response.json().catch(() => ({}));
+  const { detail = `The service answered ${response.status}.`, requestId } = await response
+    .json()
+    .catch(() => ({}));
   if (response.status === 401 && path !== 'sign-in' && path !== CALLER) changed();
   throw new ServiceError(response.status, detail, requestId);
 }

@@ -176,6 +176,22 @@ function Definition({ name }: { name: string }) {
   return <Code text={text} />;
 }
 
+/** What an answer has, once it is there. An error of reading it again stands above what is shown. */
+export function Answered<Answer>({
+  asked: { answer, error, again },
+  children,
+}: {
+  asked: Pick<Asked<Answer>, 'answer' | 'error' | 'again'>;
+  children: (answer: Answer) => ComponentChildren;
+}) {
+  return (
+    <>
+      {error !== undefined && <Problem error={error} again={again} />}
+      {answer !== undefined ? children(answer) : error === undefined && <p class="note none">–</p>}
+    </>
+  );
+}
+
 /** What the service said when it couldn't answer. */
 export function Problem({ error, again }: { error: ServiceError; again: () => void }) {
   return (

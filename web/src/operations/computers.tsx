@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Answers, Computer, ProvisioningStep } from '../answers.js';
-import { sendJson, useAgain, useFresh } from '../client.js';
+import { type ServiceError, sendJson, useAgain, useFresh } from '../client.js';
 import { instantText } from '../format.js';
 import type { PageProps } from '../page-props.js';
-import { Problem } from '../panel.js';
+import { Answered } from '../panel.js';
 import { may, type Session } from '../session.js';
 import { Ask, Done } from './dialog.js';
 import { NewComputer } from './new-computer.js';
@@ -17,58 +17,58 @@ const POLL = { busy: 2000, calm: 15_000 };
 
 export function Computers({ session }: PageProps) {
   const asked = useFresh<Answers['listComputers']>(`${PATH}?includeProvisioningSteps=true`);
-  const [made, setMade] = useState<Answers['createComputer']>();
+  const [made, setMade] = useState<readonly Answers['createComputer'][]>([]);
   const [asking, setAsking] = useState<Computer>();
   const [done, setDone] = useState('');
-  const computers = asked.answer?.computers;
-  useAgain(asked, computers?.some(isUnderWay) ? POLL.busy : POLL.calm);
+  useAgain(asked, asked.answer?.computers.some(isUnderWay) ? POLL.busy : POLL.calm);
   const created = (computer: Answers['createComputer']) => {
     setDone(computer.agentToken === undefined ? `The computer ${computer.name} is being created.` : '');
-    setMade(computer.agentToken === undefined ? undefined : computer);
+    if (computer.agentToken !== undefined) setMade((all) => [...all, computer]);
     asked.again();
   };
   return (
     <div class="panels loose">
-      {made !== undefined && (
+      {made.map((computer) => (
         <ShownOnce
-          title={`The agent token of ${made.name}`}
+          key={computer.id}
+          title={`The agent token of ${computer.name}`}
           sentence="Run this on the computer. The token is shown only now, and connects whoever has it as this computer."
-          text={`npx daybook agent --server ${document.baseURI.replace(/\/$/, '')} --token ${made.agentToken} --workspace ~/work`}
-          onDone={() => setMade(undefined)}
+          text={`npx daybook agent --server ${document.baseURI.replace(/\/$/, '')} --token ${computer.agentToken} --workspace ~/work`}
+          onDone={() => setMade((all) => all.filter((other) => other !== computer))}
         />
-      )}
+      ))}
       <section
         class={`plain ${may(session, 'create computers') ? 'span-8' : 'span-12'}`}
         aria-label="Computers"
       >
         <Done text={done} />
-        {asked.error !== undefined ? (
-          <Problem error={asked.error} again={asked.again} />
-        ) : computers === undefined ? (
-          <p class="note none">–</p>
-        ) : computers.length === 0 ? (
-          <p class="note none">
-            There is no computer yet.{' '}
-            {may(session, 'create computers')
-              ? 'Create one here, then start the agent on it with the line that you get.'
-              : 'Ask a member of the organization to create one.'}
-          </p>
-        ) : (
-          <ul class="cards">
-            {computers.map((computer) => (
-              <Card
-                key={computer.id}
-                computer={computer}
-                session={session}
-                remove={() => setAsking(computer)}
-                changed={(sentence) => {
-                  setDone(sentence);
-                  asked.again();
-                }}
-              />
-            ))}
-          </ul>
-        )}
+        <Answered asked={asked}>
+          {({ computers }) =>
+            computers.length === 0 ? (
+              <p class="note none">
+                There is no computer yet.{' '}
+                {may(session, 'create computers')
+                  ? 'Create one here, then start the agent on it with the line that you get.'
+                  : 'Ask a member of the organization to create one.'}
+              </p>
+            ) : (
+              <ul class="cards">
+                {computers.map((computer) => (
+                  <Card
+                    key={computer.id}
+                    computer={computer}
+                    session={session}
+                    remove={() => setAsking(computer)}
+                    changed={(sentence) => {
+                      setDone(sentence);
+                      asked.again();
+                    }}
+                  />
+                ))}
+              </ul>
+            )
+          }
+        </Answered>
       </section>
       {may(session, 'create computers') && <NewComputer session={session} created={created} />}
       {asking !== undefined && (
@@ -82,7 +82,7 @@ export function Computers({ session }: PageProps) {
           act={async () => {
             await sendJson('DELETE', `${PATH}/${asking.id}`);
             setDone(`The computer ${asking.name} is deleted.`);
-            if (made?.id === asking.id) setMade(undefined);
+            setMade((all) => all.filter(({ id }) => id !== asking.id));
             asked.again();
           }}
           onClose={() => setAsking(undefined)}
@@ -124,10 +124,10 @@ function mayUpload(session: Session, { ownerPrincipalKind, ownerId }: Computer):
   );
 }
 
-const STATES: Readonly<Record<Computer['status'], string>> = {
-  active: 'active',
-  provisioning: 'being made ready',
-  error: 'failed',
+const STATES: Readonly<Record<Computer['status'], readonly [dot: string, word: string]>> = {
+  active: ['state ok', 'active'],
+  provisioning: ['state', 'being made ready'],
+  error: ['state failed', 'failed'],
 };
 
 function Card({
@@ -142,12 +142,20 @@ function Card({
   changed: (sentence: string) => void;
 }) {
   const { id, name, status, providerType, connectedAt, hostname, remoteUser, ownerId, createdAt } = computer;
+  const [dot, word] = STATES[status];
   const [fault, setFault] = useState('');
-  const retry = () =>
-    sendJson('POST', `${PATH}/${id}/retry`).then(
-      () => changed(`The failed steps of ${name} are tried again.`),
-      (error: Error) => setFault(error.message),
-    );
+  const [isBusy, setIsBusy] = useState(false);
+  const retry = async () => {
+    setIsBusy(true);
+    setFault('');
+    try {
+      await sendJson('POST', `${PATH}/${id}/retry`);
+      changed(`The failed steps of ${name} are tried again.`);
+    } catch (error) {
+      setFault((error as ServiceError).message);
+    }
+    setIsBusy(false);
+  };
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Agent', connectedAt === null ? 'not connected' : `connected since ${instantText(connectedAt)}`],
     [
@@ -163,8 +171,8 @@ function Card({
       <header>
         <h2>{name}</h2>
         <p class="note">
-          <i class={status === 'active' ? 'state ok' : status === 'error' ? 'state failed' : 'state'} />
-          {STATES[status]}
+          <i class={dot} />
+          {word}
         </p>
       </header>
       <dl class="pairs">
@@ -188,7 +196,12 @@ function Card({
       {mayChange(session, computer) && (
         <div class="buttons">
           {status === 'error' && (
-            <button type="button" onClick={retry} aria-label={`Try the failed steps of ${name} again`}>
+            <button
+              type="button"
+              disabled={isBusy}
+              onClick={retry}
+              aria-label={`Try the failed steps of ${name} again`}
+            >
               Try again
             </button>
           )}

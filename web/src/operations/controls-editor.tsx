@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Answers } from '../answers.js';
 import { type ServiceError, send } from '../client.js';
+import type { Session } from '../session.js';
 import { Ask } from './dialog.js';
 import { Differences } from './differences.js';
 import type { Fault } from './settings-check.js';
@@ -8,32 +9,52 @@ import { CONTROLS, saveSettings, textOf } from './settings-revisions.js';
 
 type Current = Answers['getOrganizationEnterpriseControls'];
 
+/** The revision that a text was made from. */
+interface Base {
+  readonly revision: number;
+  readonly text: string;
+}
+
+const baseOf = ({ revision, settings }: Pick<Current, 'revision' | 'settings'>): Base => ({
+  revision,
+  text: textOf(settings),
+});
+
+/** The text that isn't saved. It stays while its writer looks at another place, or signs in again. */
+let unsaved: { readonly writer: string; readonly base: Base; readonly text: string } | undefined;
+const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+
 /** How many faults are named at a time. */
 const FAULTS = 5;
 
 /** An editor of the settings. They are checked by the service's own schema before they are sent. */
 export function Editor({
+  session,
   current,
   reload,
   saved,
 }: {
+  session: Session;
   current: Current;
   reload: () => void;
   saved: (sentence: string) => void;
 }) {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  /** The revision that the text was made from. It stays when somebody else saves another. */
-  const [base, setBase] = useState({ revision: current.revision, text: textOf(current.settings) });
-  const [text, setText] = useState(base.text);
+  const writer = `${session.org_id} ${session.user_id ?? session.role}`;
+  const kept = unsaved?.writer === writer ? unsaved : undefined;
+  /** It stays when somebody else saves another revision. */
+  const [base, setBase] = useState(() => kept?.base ?? baseOf(current));
+  const [text, setText] = useState(kept?.text ?? base.text);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [newer, setNewer] = useState<Current>();
   const [isBusy, setIsBusy] = useState(false);
   const [isDiscarding, setIsDiscarding] = useState(false);
   const isChanged = text !== base.text;
 
-  const take = (change: Pick<Current, 'revision' | 'settings'>) => {
-    const taken = { revision: change.revision, text: textOf(change.settings) };
+  const take = (taken: Base) => {
+    // Also when the page of the settings was left meanwhile.
+    unsaved = undefined;
     setBase(taken);
     setText(taken.text);
     setFaults([]);
@@ -41,14 +62,13 @@ export function Editor({
   };
   // Going back to an earlier revision saves one too.
   useEffect(() => {
-    if (!isChanged && current.revision !== base.revision) take(current);
+    if (!isChanged && current.revision !== base.revision) take(baseOf(current));
   }, [current.revision]);
   useEffect(() => {
-    if (!isChanged) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [isChanged]);
+    unsaved = isChanged ? { writer, base, text } : undefined;
+    if (isChanged) window.addEventListener('beforeunload', warn);
+    else window.removeEventListener('beforeunload', warn);
+  }, [isChanged, writer, base, text]);
 
   const show = ({ from, to }: Fault) => {
     field.current?.focus();
@@ -66,7 +86,7 @@ export function Editor({
       if ('settings' in checked) {
         try {
           const change = await saveSettings(checked.settings, base.revision);
-          take(change);
+          take(baseOf(change));
           saved(`Revision ${change.revision} is saved.`);
         } catch (error) {
           const { status, message } = error as ServiceError;
@@ -81,7 +101,7 @@ export function Editor({
   }
 
   return (
-    <form class="editor" onSubmit={save}>
+    <form class="settings" onSubmit={save}>
       <textarea
         ref={field}
         aria-label="Settings as JSON"
@@ -89,6 +109,7 @@ export function Editor({
         aria-describedby={`${id}-faults`}
         spellcheck={false}
         rows={24}
+        readOnly={isBusy}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
@@ -124,7 +145,7 @@ export function Editor({
             <button
               type="button"
               onClick={() => {
-                setBase({ revision: newer.revision, text: textOf(newer.settings) });
+                setBase(baseOf(newer));
                 setNewer(undefined);
                 reload();
                 field.current?.focus();
@@ -155,7 +176,7 @@ export function Editor({
           title="Discard your changes?"
           action="Discard"
           act={async () => {
-            take(newer ?? { revision: base.revision, settings: JSON.parse(base.text) });
+            take(newer === undefined ? base : baseOf(newer));
             if (newer !== undefined) reload();
           }}
           onClose={() => setIsDiscarding(false)}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answers, ControlsChange } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
 import { instantText } from '../format.js';
-import { Problem } from '../panel.js';
+import { Answered } from '../panel.js';
 import { Ask } from './dialog.js';
 import { Differences } from './differences.js';
 import { CONTROLS, saveSettings } from './settings-revisions.js';
@@ -29,33 +29,33 @@ export function History({
         <h2 id="history-title">History</h2>
         <p class="note">newest first, UTC</p>
       </header>
-      {asked.error !== undefined ? (
-        <Problem error={asked.error} again={asked.again} />
-      ) : asked.answer === undefined ? (
-        <p class="note none">–</p>
-      ) : asked.answer.changes.length === 0 ? (
-        <p class="note none">
-          Nobody has changed the settings yet.
-          {isEditor && ' Write some into the editor, for example {"sessionRetentionDays": 90}.'}
-        </p>
-      ) : (
-        <ol class="history">
-          {asked.answer.changes.map((change) => (
-            <li key={change.revision} data-revision={change.revision}>
-              <Change change={change} />
-              {isEditor && change.revision !== current && (
-                <button
-                  type="button"
-                  aria-label={`Go back to revision ${change.revision}`}
-                  onClick={() => setAsking(change)}
-                >
-                  Go back
-                </button>
-              )}
-            </li>
-          ))}
-        </ol>
-      )}
+      <Answered asked={asked}>
+        {({ changes }) =>
+          changes.length === 0 ? (
+            <p class="note none">
+              Nobody has changed the settings yet.
+              {isEditor && ' Write some into the editor, for example {"sessionRetentionDays": 90}.'}
+            </p>
+          ) : (
+            <ol class="history">
+              {changes.map((change) => (
+                <li key={change.revision} data-revision={change.revision}>
+                  <Change change={change} />
+                  {isEditor && change.revision !== current && (
+                    <button
+                      type="button"
+                      aria-label={`Go back to revision ${change.revision}`}
+                      onClick={() => setAsking(change)}
+                    >
+                      Go back
+                    </button>
+                  )}
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Answered>
       <div class="paging">
         {cursors.length > 0 && (
           <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>

@@ -12,7 +12,8 @@ export function Done({ text }: { text: string }) {
 }
 
 /**
- * Asks before something that can't be undone is done. The focus goes back to where it was, or to the page's title where that is gone.
+ * Asks before something that can't be undone is done. The focus goes to the page's title once it is done, and back to where it was if it
+ * isn't.
  */
 export function Ask({
   title,
@@ -48,7 +49,12 @@ export function Ask({
   }
 
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => isBusy && event.preventDefault()}
+      onClose={onClose}
+    >
       <form onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {children}
@@ -56,7 +62,7 @@ export function Ask({
           {fault}
         </p>
         <div class="buttons">
-          <button type="button" autofocus onClick={() => dialog.current?.close()}>
+          <button type="button" autofocus disabled={isBusy} onClick={() => dialog.current?.close()}>
             Cancel
           </button>
           <button type="submit" class="danger" disabled={isBusy}>

@@ -1,17 +1,32 @@
 import type { Answers } from '../answers.js';
 import { useAnswer, withQuery } from '../client.js';
-import { Problem } from '../panel.js';
+import { Answered } from '../panel.js';
 import { CONTROLS } from './settings-revisions.js';
 
+type Answer = Answers['getOrganizationEnterpriseControlsDifferences'];
+
+interface Revisions {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What two revisions of the controls have differently. */
-export function Differences({ from, to }: { from: number; to: number }) {
-  const asked = useAnswer<Answers['getOrganizationEnterpriseControlsDifferences']>(
-    withQuery(`${CONTROLS}/differences`, { from, to }),
+export function Differences({ from, to }: Revisions) {
+  const asked = useAnswer<Answer>(withQuery(`${CONTROLS}/differences`, { from, to }));
+  return (
+    <Answered asked={asked}>
+      {({ differences }) =>
+        differences.length === 0 ? (
+          <p class="note none">Both have the same settings.</p>
+        ) : (
+          <Rows from={from} to={to} differences={differences} />
+        )
+      }
+    </Answered>
   );
-  if (asked.error !== undefined) return <Problem error={asked.error} again={asked.again} />;
-  if (asked.answer === undefined) return <p class="note none">–</p>;
-  const { differences } = asked.answer;
-  if (differences.length === 0) return <p class="note none">Both have the same settings.</p>;
+}
+
+function Rows({ from, to, differences }: Revisions & Answer) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
     <section class="scrolls" aria-label={`Differences of revisions ${from} and ${to}`} tabIndex={0}>

@@ -4,7 +4,7 @@ import { sendJson, useFresh, withQuery } from '../client.js';
 import { addDays, today } from '../days.js';
 import { dateText } from '../format.js';
 import type { PageProps } from '../page-props.js';
-import { Problem } from '../panel.js';
+import { Answered } from '../panel.js';
 import { Ask, Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
 import { ShownOnce } from './shown-once.js';
@@ -25,36 +25,33 @@ const ROLES: Readonly<Record<Key['role'], string>> = {
 export function Keys({ session }: PageProps) {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const asked = useFresh<Answers['listApiKeys']>(withQuery(PATH, { limit: 50, cursor: cursors.at(-1) }));
-  const [made, setMade] = useState<Answers['createApiKey']>();
+  const [made, setMade] = useState<readonly Answers['createApiKey'][]>([]);
   const [asking, setAsking] = useState<Key>();
   const [done, setDone] = useState('');
   const created = (key: Answers['createApiKey']) => {
     setDone('');
-    setMade(key);
+    setMade((all) => [...all, key]);
     setCursors([]);
     asked.again();
   };
   return (
     <div class="panels loose">
-      {made !== undefined && (
+      {made.map((key) => (
         <ShownOnce
-          title={`The new key ${made.name ?? made.fingerprint}`}
+          key={key.key_id}
+          title={`The new key ${labelOf(key)}`}
           sentence="Copy it now: Daybook stores only its checksum, so nobody can see it again."
-          text={made.key}
-          onDone={() => setMade(undefined)}
+          text={key.key}
+          onDone={() => setMade((all) => all.filter((other) => other !== key))}
         />
-      )}
+      ))}
       <section class="panel span-8" aria-labelledby="keys-title">
         <header>
           <h2 id="keys-title">Keys of {session.org_id}</h2>
           <p class="note">newest first, days in UTC</p>
         </header>
         <Done text={done} />
-        {asked.error !== undefined ? (
-          <Problem error={asked.error} again={asked.again} />
-        ) : (
-          <KeyTable keys={asked.answer?.data} revoke={setAsking} />
-        )}
+        <Answered asked={asked}>{({ data }) => <KeyTable keys={data} revoke={setAsking} />}</Answered>
         <div class="paging">
           {cursors.length > 0 && (
             <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
@@ -79,13 +76,13 @@ export function Keys({ session }: PageProps) {
         <Ask
           title={
             <>
-              Revoke the key <bdi>{asking.name ?? asking.fingerprint}</bdi>?
+              Revoke the key <bdi>{labelOf(asking)}</bdi>?
             </>
           }
           action="Revoke"
           act={async () => {
             await sendJson('DELETE', `${PATH}/${asking.key_id}`);
-            setDone(`The key ${asking.name ?? asking.fingerprint} is revoked.`);
+            setDone(`The key ${labelOf(asking)} is revoked.`);
             asked.again();
           }}
           onClose={() => setAsking(undefined)}
@@ -105,17 +102,26 @@ export function Keys({ session }: PageProps) {
   );
 }
 
+/** What people call a key. */
+function labelOf({ name, fingerprint }: Pick<Key, 'name' | 'fingerprint'>): string {
+  return name ?? fingerprint;
+}
+
+/** Whether a key no longer works. */
+function isOver({ revoked_at, expires_at }: Key): boolean {
+  return revoked_at !== null || (expires_at !== null && expires_at <= Date.now());
+}
+
 /** Whether a key works, in words. */
-function stateOf({ revoked_at, expires_at }: Key): string {
+function stateOf(key: Key): string {
+  const { revoked_at, expires_at } = key;
   if (revoked_at !== null) return `revoked ${dateText(revoked_at)}`;
   if (expires_at === null) return 'valid';
   // The last day that the key has.
-  const last = dateText(expires_at - 1);
-  return expires_at <= Date.now() ? `expired ${last}` : `valid until ${last}`;
+  return `${isOver(key) ? 'expired' : 'valid until'} ${dateText(expires_at - 1)}`;
 }
 
-function KeyTable({ keys, revoke }: { keys: readonly Key[] | undefined; revoke: (key: Key) => void }) {
-  if (keys === undefined) return <p class="note none">–</p>;
+function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) => void }) {
   if (keys.length === 0)
     return (
       <p class="note none">There is no key yet: create one, for example for a program that sends events.</p>
@@ -138,7 +144,7 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[] | undefined; revoke: 
         </thead>
         <tbody>
           {keys.map((key) => (
-            <tr key={key.key_id} class={stateOf(key).startsWith('valid') ? '' : 'over'}>
+            <tr key={key.key_id} class={isOver(key) ? 'over' : ''}>
               <th scope="row">
                 <bdi>{key.name ?? 'no name'}</bdi>
                 {key.is_current && <span class="note"> (yours)</span>}
@@ -152,11 +158,7 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[] | undefined; revoke: 
               <td>{stateOf(key)}</td>
               <td class="number">
                 {key.revoked_at === null && (
-                  <button
-                    type="button"
-                    aria-label={`Revoke ${key.name ?? key.fingerprint}`}
-                    onClick={() => revoke(key)}
-                  >
+                  <button type="button" aria-label={`Revoke ${labelOf(key)}`} onClick={() => revoke(key)}>
                     Revoke
                   </button>
                 )}

@@ -6,8 +6,8 @@ import { useFresh, withQuery } from '../client.js';
 import { useWidth } from '../day-chart.js';
 import { dayText, exactly, figure, instantText, nameOf, UNKNOWN } from '../format.js';
 import type { PageProps } from '../page-props.js';
-import { Code, Panel, Problem } from '../panel.js';
-import { may } from '../session.js';
+import { Answered, Code, Panel } from '../panel.js';
+import { may, type Session } from '../session.js';
 
 /** How many reports of a repository its chart shows. */
 const REPORTS = 100;
@@ -23,56 +23,63 @@ export function Readiness({ address, session }: PageProps) {
   const asked = useFresh<Answers['getOrganizationRepositories']>(
     withQuery('api/organization/repositories', { limit: PAGE, startAfter: after.at(-1) }),
   );
-  const repositories = asked.answer?.repositories;
-  if (asked.error !== undefined) return <Problem error={asked.error} again={asked.again} />;
-  if (repositories === undefined) return <p class="note none">–</p>;
-  if (repositories.length === 0 && after.length === 0)
-    return (
-      <section class="panel">
-        <h2>No repository was checked yet</h2>
-        <p>
-          The check looks at files and asks git. It uses no model, runs nothing of the repository, and takes
-          seconds.
-        </p>
-        <Code
-          text={`npx daybook readiness check ~/code/api --submit --server ${document.baseURI.replace(/\/$/, '')}`}
-        />
-        {!may(session, 'submit readiness reports') && (
-          <p class="note">Your role may only read reports: a member of the organization can send them.</p>
-        )}
-      </section>
-    );
-  const chosen = repositories.find(({ repoId }) => repoId === address.choices.repository) ?? repositories[0];
-  const last = repositories.at(-1);
   return (
-    <div class="panels loose">
-      <section class="panel span-4" aria-labelledby="repositories-title">
-        <header>
-          <h2 id="repositories-title">Repositories</h2>
-          <p class="note">level of the newest report, and its change</p>
-        </header>
-        <List repositories={repositories} chosen={chosen} address={address} />
-        <div class="paging">
-          {after.length > 0 && (
-            <button type="button" onClick={() => setAfter(after.slice(0, -1))}>
-              Previous
-            </button>
-          )}
-          {repositories.length === PAGE && last !== undefined && (
-            <button type="button" onClick={() => setAfter([...after, last.repoId])}>
-              Next
-            </button>
-          )}
-        </div>
-      </section>
-      {chosen !== undefined && (
-        <div class="panel-stack span-8">
-          <OverTime key={chosen.repoId} repository={chosen} />
-          <NextSteps repository={chosen} />
-          <Met report={chosen.latestReport} />
-        </div>
+    <Answered asked={asked}>
+      {({ repositories }) => {
+        if (repositories.length === 0 && after.length === 0) return <None session={session} />;
+        const chosen =
+          repositories.find(({ repoId }) => repoId === address.choices.repository) ?? repositories[0];
+        const last = repositories.at(-1);
+        return (
+          <div class="panels loose">
+            <section class="panel span-4" aria-labelledby="repositories-title">
+              <header>
+                <h2 id="repositories-title">Repositories</h2>
+                <p class="note">level of the newest report, and its change</p>
+              </header>
+              <List repositories={repositories} chosen={chosen} address={address} />
+              <div class="paging">
+                {after.length > 0 && (
+                  <button type="button" onClick={() => setAfter(after.slice(0, -1))}>
+                    Previous
+                  </button>
+                )}
+                {repositories.length === PAGE && last !== undefined && (
+                  <button type="button" onClick={() => setAfter([...after, last.repoId])}>
+                    Next
+                  </button>
+                )}
+              </div>
+            </section>
+            {chosen !== undefined && (
+              <div class="panel-stack span-8">
+                <OverTime key={chosen.repoId} repository={chosen} />
+                <NextSteps repository={chosen} />
+                <Met report={chosen.latestReport} />
+              </div>
+            )}
+          </div>
+        );
+      }}
+    </Answered>
+  );
+}
+
+function None({ session }: { session: Session }) {
+  return (
+    <section class="panel">
+      <h2>No repository was checked yet</h2>
+      <p>
+        The check looks at files and asks git. It uses no model, runs nothing of the repository, and takes
+        seconds.
+      </p>
+      <Code
+        text={`npx daybook readiness check ~/code/api --submit --server ${document.baseURI.replace(/\/$/, '')}`}
+      />
+      {!may(session, 'submit readiness reports') && (
+        <p class="note">Your role may only read reports: a member of the organization can send them.</p>
       )}
-    </div>
+    </section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { Code } from '../panel.js';
 
 /** A secret that no later answer has, until its reader has taken it. */
@@ -13,17 +13,25 @@ export function ShownOnce({
   text: string;
   onDone: () => void;
 }) {
+  const id = useId();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
-    <section class="panel span-12 once" aria-labelledby="once-title">
-      <h2 id="once-title" ref={heading} tabIndex={-1}>
+    <section class="panel span-12 once" aria-labelledby={id}>
+      <h2 id={id} ref={heading} tabIndex={-1}>
         {title}
       </h2>
       <p>{sentence}</p>
       <Code text={text} />
       <div class="buttons">
-        <button type="button" class="main" onClick={onDone}>
+        <button
+          type="button"
+          class="main"
+          onClick={() => {
+            onDone();
+            document.querySelector<HTMLElement>('main h1')?.focus();
+          }}
+        >
           I have copied it
         </button>
       </div>

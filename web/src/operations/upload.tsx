@@ -20,11 +20,13 @@ function put(url: string, file: File, sent: (share: number) => void): Promise<vo
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('PUT', url);
+    // What isn't JSON is null then: a proxy answers with a page of its own.
+    request.responseType = 'json';
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.upload.onprogress = ({ loaded }) => sent(file.size === 0 ? 1 : loaded / file.size);
     request.onload = () => {
       if (request.status < 300) return resolve();
-      const { detail = request.statusText } = JSON.parse(request.responseText || '{}');
+      const detail = request.response?.detail ?? `The service answered ${request.status}.`;
       reject(new ServiceError(request.status, detail, undefined));
     };
     request.onerror = () =>
