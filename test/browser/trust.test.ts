@@ -116,6 +116,30 @@ test.runIf(hasBrowser)('trust says where channels disagree, what is known, and w
   expect(site.complaints).toEqual([]);
 });
 
+test.runIf(hasBrowser)('trust says nothing of its days before there is an answer', async () => {
+  const site = await Site.start(onTestFinished, { events: [event('1', { timestamp: `${LAST}T10:00:00Z` })] });
+  const { key } = await site.key('owner');
+  const page = await site.signedIn(key);
+  await loaded(page);
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/analytics\/quality|v1\/status/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: '7 d' }).click();
+  await page.getByRole('link', { name: 'Trust' }).click();
+  await page.getByRole('heading', { name: 'Lines rejected' }).waitFor();
+  const facts = page.locator('.panel.span-3');
+  expect(await facts.filter({ hasText: /Every line was taken|No built day has changed/ }).count()).toBe(0);
+  expect(await facts.first().locator('.state').count()).toBe(0);
+  release();
+  await page.getByText('Every line was taken.').waitFor();
+  await page.getByText('No built day has changed.').waitFor();
+});
+
 test.runIf(hasBrowser)('every number of trust leads to its definition, request and rows', async () => {
   const site = await Site.start(onTestFinished, { events: twice('ada', LAST, [1000, 900, 4, 4]) });
   const { key } = await site.key('owner');

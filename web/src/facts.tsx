@@ -74,7 +74,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         asked={asked}
         table={tableOf(['First built', 'Built'], (row) => [row.first_built_at, row.built_at])}
         definition="daily/quality"
-        isFine={fine(rows.length === lengthOf(range) && status?.days_stale === 0)}
+        isFine={status && fine(rows.length === lengthOf(range) && status.days_stale === 0)}
         figure={count(rows.length)}
         of={`of ${lengthOf(range)}`}
       >
@@ -91,9 +91,10 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         figure={count(rejected)}
         of={`of ${count(sum((row) => row.accepted) + rejected)} lines`}
       >
-        {rejected === 0
-          ? 'Every line was taken.'
-          : 'Their reasons are below; the table rejects has their places.'}
+        {answer !== undefined &&
+          (rejected === 0
+            ? 'Every line was taken.'
+            : 'The reasons are below. The SQL table "rejects" has the place of each line.')}
       </Fact>
       <Fact
         name="days-restated"
@@ -105,7 +106,10 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         figure={count(restated)}
         of="days"
       >
-        {restated === 0 ? 'No built day has changed.' : `${count(sum((row) => row.late))} events came late.`}
+        {answer !== undefined &&
+          (restated === 0
+            ? 'No built day has changed.'
+            : `${count(sum((row) => row.late))} events came late.`)}
       </Fact>
       <Unpriced address={address} last={last} />
     </>

@@ -3,7 +3,7 @@ import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { Channels } from './channels.js';
-import { useAnswer, withQuery } from './client.js';
+import { useAnswer, useFresh, withQuery } from './client.js';
 import { type DayCell, DayCells } from './day-cells.js';
 import { type Day, daysOf, missingIn } from './days.js';
 import { Empty } from './empty.js';
@@ -23,7 +23,7 @@ export function Trust({ address, session }: PageProps) {
   const last = session.days.last;
   const range = last === null ? undefined : rangeOf(address, last);
   const asked = useQuality(range);
-  const status = useAnswer<Answers['getStatus']>(range && 'api/v1/status').answer?.data;
+  const status = useFresh<Answers['getStatus']>(range && 'api/v1/status').answer?.data;
   if (last === null || range === undefined) return <Empty session={session} />;
   const unfiltered: Address = { ...address, filters: {} };
   return (
