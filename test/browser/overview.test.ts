@@ -205,6 +205,8 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.getByText('Custom').click();
     await page.getByLabel('First day').fill(addDays(LAST, -2));
     await page.getByRole('button', { name: 'Show these days' }).click();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    expect(await focused()).toBe('Custom');
     await expect.poll(async () => Object.keys(await rowsOf(page, 'chosen-number')).length).toBe(3);
     await page.getByText('+ Filter').click();
     await page.getByRole('button', { name: 'Person' }).click();
@@ -212,6 +214,28 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.locator('.values button', { hasText: 'amber-' }).first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/user_id=amber-/);
+    expect(await focused()).toBe('+ Filter');
+  });
+
+  test('copies a request, or selects it where the browser lets pages copy nothing', async () => {
+    const page = await site.signedIn(key);
+    await loaded(page);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const panel = page.locator('section', { has: page.locator('figure[data-chart=cost-by-model]') });
+    await panel.locator('.dots summary').click();
+    await panel.getByRole('button', { name: 'curl' }).click();
+    const text = () => panel.locator('pre').textContent();
+    const first = await text();
+    await panel.getByRole('button', { name: 'Copy' }).click();
+    await panel.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(first);
+    await page.getByRole('link', { name: '7 d' }).click();
+    await panel.getByRole('button', { name: 'Copy', exact: true }).waitFor();
+    expect(await text()).not.toBe(first);
+    // As over plain HTTP.
+    await page.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'));
+    await panel.getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate(() => String(getSelection()))).toBe(await text());
   });
 
   test('has today so far, by a switch that the keyboard and a link reach', async () => {

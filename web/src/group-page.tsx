@@ -11,6 +11,7 @@ import type { PageProps } from './page-props.js';
 import { PeopleDots } from './people-dots.js';
 import { PersonDays } from './person-days.js';
 import { RangeHead } from './range-head.js';
+import { may } from './session.js';
 
 interface Kind {
   readonly filter: Filter;
@@ -68,7 +69,7 @@ export function GroupPage({ address, session }: PageProps) {
         <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
         {filter === 'user_id' && <PersonDays address={of} last={last} userId={name} />}
         <Groups address={of} last={last} name="places" without={filter} />
-        {filter !== 'user_id' && session.actions.includes('read analytics') && (
+        {filter !== 'user_id' && may(session, 'read analytics') && (
           <Groups address={of} last={last} name="people" />
         )}
         <Groups address={of} last={last} name="tools" />

@@ -7,6 +7,7 @@ import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Spark } from './strip.js';
 import { GROUP_OF, type Numbers, type Summary, type SummaryRow, summaryPath, useSummary } from './summary.js';
+import { useTyped } from './typed-text.js';
 
 const PAGE = 25;
 type Column = readonly [member: keyof Numbers, name: string, unit: Unit];
@@ -176,18 +177,13 @@ function useCosts(
   };
 }
 
-/** How many names are offered while somebody types, and how long after the last letter they are asked for. */
+/** How many names are offered while somebody types. */
 const OFFERED = 8;
-const TYPING_MS = 150;
 
 /** Finds any group of the range by a part of its name, however many there are. */
 function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) {
   const [text, setText] = useState('');
-  const [typed, setTyped] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setTyped(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const typed = useTyped(text);
   const pathOf = (search: string) =>
     summaryPath(rangeOf(address, last), address.filters, {
       ...{ groupBy: GROUP_OF[filter], sort: 'cost_usd', limit: OFFERED, search },
@@ -205,7 +201,8 @@ function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) 
     open(data[0]?.group_key || text);
   };
   return (
-    <form class="search" onSubmit={(event) => void submit(event).catch(() => setTyped(text))}>
+    // The list below says what went wrong.
+    <form class="search" onSubmit={(event) => void submit(event).catch(() => {})}>
       <input
         type="search"
         maxLength={255}

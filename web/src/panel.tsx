@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Asked, ServiceError } from './client.js';
 import { csvOf, download } from './csv.js';
+import { closeMenu } from './menu.js';
 
 /** Rows as a reader of a table sees them: the first cell names the row. */
 export interface Table {
@@ -66,7 +67,7 @@ export function Panel({ title, note, isTable = false, span = 6, children, ...sou
 export function useSource({ name, asked, table, definition }: Source) {
   const [shown, setShown] = useState<'table' | 'request' | 'definition' | undefined>();
   const menu = useRef<HTMLDetailsElement>(null);
-  const close = () => menu.current?.removeAttribute('open');
+  const close = () => closeMenu(menu.current);
   const choose = (what: typeof shown) => {
     setShown(what === shown ? undefined : what);
     close();
@@ -156,13 +157,21 @@ export function TableOf({
 
 /** A text to read or copy. */
 export function Code({ text }: { text: string }) {
-  const [isCopied, setIsCopied] = useState(false);
+  const [copied, setCopied] = useState<string>();
+  const shown = useRef<HTMLPreElement>(null);
+  const copy = () => {
+    // Over plain HTTP browsers let no page copy: the reader copies what is selected.
+    if (!('clipboard' in navigator)) return void getSelection()?.selectAllChildren(shown.current as Node);
+    navigator.clipboard.writeText(text).then(() => setCopied(text));
+  };
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus. */}
-      <pre tabIndex={0}>{text}</pre>
-      <button type="button" onClick={() => navigator.clipboard.writeText(text).then(() => setIsCopied(true))}>
-        {isCopied ? 'Copied' : 'Copy'}
+      <pre ref={shown} tabIndex={0}>
+        {text}
+      </pre>
+      <button type="button" onClick={copy}>
+        {copied === text ? 'Copied' : 'Copy'}
       </button>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   type Address,
   FILTERS,
@@ -11,11 +11,13 @@ import {
   type RangeName,
   rangeOf,
 } from './address.js';
-import { useAnswer } from './client.js';
+import { read, useAnswer } from './client.js';
 import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
 import { dayText, nameOf, rangeText } from './format.js';
-import type { Session } from './session.js';
+import { closeMenu } from './menu.js';
+import { may, type Session } from './session.js';
 import { GROUP_OF, type Summary, summaryPath } from './summary.js';
+import { useTyped } from './typed-text.js';
 
 export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
   user_id: 'Person',
@@ -101,7 +103,7 @@ function Custom({ address, last, first }: { address: Address; last: Day; first: 
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const [one, other] = [String(data.get('from')), String(data.get('to'))].sort();
     if (one === undefined || other === undefined || !isDay(one) || !isDay(other)) return;
-    menu.current?.removeAttribute('open');
+    closeMenu(menu.current);
     go({ ...address, rangeName: 'custom', custom: { from: one, to: other } });
   };
   const limits = { min: first ?? undefined, max: addDays(today(), -1), required: true };
@@ -134,12 +136,8 @@ interface AddFilterProps extends Pick<RangeHeadProps, 'address' | 'last' | 'sess
 function AddFilter({ address, last, session, without }: AddFilterProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [filter, setFilter] = useState<Filter>();
-  const isMember = !session.actions.includes('read analytics');
+  const isMember = !may(session, 'read analytics');
   const offered = FILTERS.filter((name) => name !== without && !(isMember && name === 'user_id'));
-  const close = () => {
-    menu.current?.removeAttribute('open');
-    setFilter(undefined);
-  };
   return (
     <details class="menu" ref={menu} onToggle={() => menu.current?.open || setFilter(undefined)}>
       <summary class="button">+ Filter</summary>
@@ -156,7 +154,7 @@ function AddFilter({ address, last, session, without }: AddFilterProps) {
             address={address}
             last={last}
             choose={(value) => {
-              close();
+              closeMenu(menu.current);
               go({ ...address, filters: { ...address.filters, [filter]: value } });
             }}
           />
@@ -175,6 +173,8 @@ interface ValuesProps {
 
 function Values({ filter, address, last, choose }: ValuesProps) {
   const [text, setText] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const { [filter]: _, ...others } = address.filters;
   const pathOf = (search?: string) =>
     summaryPath(
@@ -187,24 +187,29 @@ function Values({ filter, address, last, choose }: ValuesProps) {
         search,
       },
     );
-  const { answer } = useAnswer<Summary>(pathOf());
+  const { answer, error } = useAnswer<Summary>(pathOf());
+  const typed = useTyped(text);
   // Of more than a hundred, the service finds those that aren't among the largest.
-  const isCut = answer?.meta.has_more === true && text !== '';
-  const more = useAnswer<Summary>(isCut ? pathOf(text) : undefined).answer;
-  const rows = [...(answer?.data ?? []), ...(isCut ? (more?.data ?? []) : [])];
+  const isCut = answer?.meta.has_more === true && typed !== '';
+  const more = useAnswer<Summary>(isCut ? pathOf(typed) : undefined);
+  const fault = error ?? more.error;
+  const rows = [...(answer?.data ?? []), ...(more.answer?.data ?? [])];
   const values = [...new Set(rows.map(({ group_key }) => group_key || '(none)'))];
   const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    // Before its values are there, a text is a beginning.
+    if (answer === undefined) return;
+    const isAsked = found.length === 0 && answer.meta.has_more && text !== '';
+    const [first] = isAsked ? ((await read(pathOf(text))) as Summary).data : [];
+    const value = found[0] ?? (first?.group_key || text);
+    if (value !== '') choose(value);
+  };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const value = found[0] ?? text;
-        // Before its values are there, a text is a beginning.
-        if (value !== '' && answer !== undefined) choose(value);
-      }}
-    >
+    // The list below says what went wrong.
+    <form onSubmit={(event) => void submit(event).catch(() => {})}>
       <input
-        ref={(field) => field?.focus()}
+        ref={field}
         aria-label={FILTER_NAMES[filter]}
         placeholder={FILTER_NAMES[filter]}
         maxLength={255}
@@ -217,7 +222,8 @@ function Values({ filter, address, last, choose }: ValuesProps) {
             <bdi>{nameOf(filter, value)}</bdi>
           </button>
         ))}
-        {answer !== undefined && found.length === 0 && (
+        {fault !== undefined && <p class="note">{fault.message}</p>}
+        {fault === undefined && answer !== undefined && found.length === 0 && (
           <p class="note">Nothing in this range has this name.</p>
         )}
       </div>
