@@ -33,6 +33,36 @@ describe.runIf(hasBrowser)('a browser', () => {
     expect(await other.getByRole('alert').textContent()).toContain('This link was used before');
   });
 
+  test('hears what is wrong with a link that is cut off', async () => {
+    for (const rest of ['', '%20abc']) {
+      const page = await site.open(`#token=${rest}`);
+      await page.getByText('This link').waitFor();
+      expect(page.url()).toBe(`${site.url}/`);
+    }
+  });
+
+  test('hears when a page cannot be loaded and when it cannot be signed out', async () => {
+    const { key } = await site.key('owner');
+    const page = await site.signedIn(key);
+    await page.route('**/assets/trust-*.js', (route) =>
+      route.fulfill({ status: 404, contentType: 'text/plain', body: '' }),
+    );
+    await page.getByRole('link', { name: 'Trust' }).click();
+    await page.getByText('This page can’t be loaded').waitFor();
+    await page.unroute('**/assets/trust-*.js');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Trust' }).waitFor();
+    await page.route('**/sign-out', (route) =>
+      route.fulfill({ status: 503, json: { detail: 'The database is away.' } }),
+    );
+    await page.locator('.head .menu summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('The database is away.').waitFor();
+    // The browser itself notes what isn't there.
+    const isNoted = (text: string) => /status of (404|503)/.test(text);
+    site.complaints.splice(0, Infinity, ...site.complaints.filter((text) => !isNoted(text)));
+  });
+
   test('is signed out when its key is revoked while the page is open', async () => {
     const { key, key_id } = await site.key('owner');
     const page = await site.signedIn(key);

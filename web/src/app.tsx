@@ -1,9 +1,10 @@
 import type { ComponentType } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf, parseAddress, useAddress } from './address.js';
 import type { Answers } from './answers.js';
-import { CALLER, forget, onChange, sendJson, useAnswer } from './client.js';
+import { begin, CALLER, onChange, ServiceError, sendJson, useAnswer } from './client.js';
 import mark from './mark.svg';
+import { closeMenu } from './menu.js';
 import { Overview } from './overview.js';
 import type { PageProps } from './page-props.js';
 import { Problem } from './panel.js';
@@ -16,7 +17,7 @@ const groupPage = async () => (await import('./group-page.js')).GroupPage;
 const PAGES: readonly {
   readonly path: string;
   readonly name: string;
-  readonly action?: Session['actions'][number];
+  readonly action: Session['actions'][number];
   readonly load: () => Promise<ComponentType<PageProps>>;
 }[] = [
   { path: '', name: 'Overview', action: 'read its own analytics', load: async () => Overview },
@@ -48,8 +49,8 @@ function closeMenus(event: MouseEvent | KeyboardEvent): void {
   if (event instanceof KeyboardEvent && event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]')) {
     if (event instanceof MouseEvent && event.composedPath().includes(menu)) continue;
-    if (event instanceof KeyboardEvent) menu.querySelector('summary')?.focus();
-    menu.open = false;
+    if (event instanceof KeyboardEvent) closeMenu(menu);
+    else menu.open = false;
   }
 }
 
@@ -74,41 +75,39 @@ function follow(event: MouseEvent): void {
 
 /** The token of a link that signs in, taken from the address so that no copy of it stays in the history. */
 function takeToken(): string | undefined {
-  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  const token = /^#token=(.*)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(null, '', location.pathname + location.search);
   return token;
 }
 
 export function App() {
   const [round, setRound] = useState(0);
-  const [isReady, setIsReady] = useState(!location.hash.startsWith('#token='));
+  const [token] = useState(takeToken);
+  const [isReady, setIsReady] = useState(token === undefined);
   const [fault, setFault] = useState('');
   useEffect(() => {
-    const token = takeToken();
     if (token === undefined) return;
     sendJson('POST', 'sign-in', { token })
       .catch((error: Error) => setFault(error.message))
       .finally(() => setIsReady(true));
   }, []);
   useEffect(() => onChange(() => setRound((last) => last + 1)), []);
-  return isReady ? <Signed key={round} fault={fault} again={() => setRound(round + 1)} /> : null;
+  return isReady ? <Signed key={round} fault={fault} /> : null;
 }
 
-function Signed({ fault, again }: { fault: string; again: () => void }) {
+function Signed({ fault }: { fault: string }) {
   const { answer, error } = useAnswer<Answers['getCaller']>(CALLER);
-  // Nothing of who was signed in before stays.
-  useEffect(forget, []);
-  if (error?.status === 401) return <SignIn fault={fault} onDone={again} />;
+  if (error?.status === 401) return <SignIn fault={fault} />;
   if (error !== undefined)
     return (
       <main>
-        <Problem error={error} again={again} />
+        <Problem error={error} again={begin} />
       </main>
     );
-  return answer === undefined ? null : <Frame session={answer.data} again={again} />;
+  return answer === undefined ? null : <Frame session={answer.data} />;
 }
 
-/** Says why there is nothing to see, and where there is. */
+/** Says why a page can't be shown, and links to the overview. */
 function Refusal({ text }: { text: string }) {
   return (
     <div class="problem">
@@ -133,9 +132,20 @@ function Patterns() {
   );
 }
 
-function Frame({ session, again }: { session: Session; again: () => void }) {
+/** The code of a page isn't there, for example, when the service has become newer. */
+const NOT_LOADED = 'This page can’t be loaded: load it again.';
+
+/** The code of a page, or why it couldn't be loaded. */
+interface Loaded {
+  readonly Page?: ComponentType<PageProps>;
+  readonly error?: ServiceError;
+  /** The page's part of the path. */
+  readonly of?: string;
+}
+
+function Frame({ session }: { session: Session }) {
   const address = useAddress();
-  const [{ Page, shown }, setPage] = useState<{ Page?: ComponentType<PageProps>; shown?: string }>({});
+  const [loaded, setLoaded] = useState<Loaded>({});
   const place = address.path[0] ?? '';
   const page = PAGES.find(({ path }) => path === place);
   useEffect(() => {
@@ -155,16 +165,18 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
       .querySelector('.head nav [aria-current]')
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     let isWanted = true;
-    page?.load().then((loaded) => isWanted && setPage({ Page: loaded, shown: place }));
+    page?.load().then(
+      (Page) => isWanted && setLoaded({ Page, of: place }),
+      () => isWanted && setLoaded({ error: new ServiceError(0, NOT_LOADED, undefined), of: place }),
+    );
     return () => {
       isWanted = false;
     };
   }, [place]);
-  const signOut = useCallback(async () => {
-    await sendJson('POST', 'sign-out');
-    again();
-  }, [again]);
-  const allowed = PAGES.filter(({ action }) => action === undefined || session.actions.includes(action));
+  const [fault, setFault] = useState('');
+  const signOut = () => sendJson('POST', 'sign-out').then(begin, (error: Error) => setFault(error.message));
+  const allowed = PAGES.filter(({ action }) => may(session, action));
+  const { Page, error } = loaded.of === place ? loaded : {};
   return (
     <>
       <Patterns />
@@ -193,6 +205,9 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
             <button type="button" onClick={signOut}>
               Sign out
             </button>
+            <p role="alert" class="bad">
+              {fault}
+            </p>
           </div>
         </details>
       </header>
@@ -207,9 +222,11 @@ function Frame({ session, again }: { session: Session; again: () => void }) {
                 : 'Your role may see no numbers.'
             }
           />
-        ) : Page === undefined || shown !== place ? null : (
+        ) : error !== undefined ? (
+          <Problem error={error} again={() => location.reload()} />
+        ) : Page !== undefined ? (
           <Page address={address} session={session} />
-        )}
+        ) : null}
       </main>
     </>
   );

@@ -20,8 +20,9 @@ export function onChange(act: () => void): void {
   changed = act;
 }
 
-/** Has the page ask who is signed in, and which days have numbers. */
+/** Forgets every answer, and has the page ask who is signed in and which days have numbers. */
 export function begin(): void {
+  kept.clear();
   changed();
 }
 
@@ -42,7 +43,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   const { detail = `The service answered ${response.status}.`, requestId } = await response
     .json()
     .catch(() => ({}));
-  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) changed();
+  if (response.status === 401 && path !== 'sign-in' && path !== CALLER) begin();
   throw new ServiceError(response.status, detail, requestId);
 }
 
@@ -74,10 +75,6 @@ export interface Asked<Answer> {
 /** Answers that are read at present or were lately, by path: panels that ask the same share one request. */
 const kept = new Map<string, Promise<unknown>>();
 const KEPT_AT_MOST = 100;
-
-export function forget(): void {
-  kept.clear();
-}
 
 /** Reads an answer, or takes the one that is kept. */
 export function read(path: string): Promise<unknown> {

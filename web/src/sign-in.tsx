@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ServiceError, sendJson } from './client.js';
+import { begin, type ServiceError, sendJson } from './client.js';
 import mark from './mark.svg';
 
 /** Why a person comes back from the provider without a session, by what the service put into the address. */
@@ -14,11 +14,9 @@ const REASONS: Readonly<Record<string, string>> = {
 /** A page's form for who isn't signed in. */
 export function SignIn({
   fault,
-  onDone,
 }: {
   /** What was wrong with a link. */
   fault: string;
-  onDone: () => void;
 }) {
   const [sentence, setSentence] = useState(
     fault || (REASONS[/^#sign-in=(\w+)$/.exec(location.hash)?.[1] ?? ''] ?? ''),
@@ -33,7 +31,7 @@ export function SignIn({
     setIsBusy(true);
     try {
       await sendJson('POST', 'sign-in', { key: field.current?.value.trim() ?? '' });
-      onDone();
+      begin();
     } catch (error) {
       setSentence((error as ServiceError).message);
       field.current?.select();
@@ -69,7 +67,7 @@ export function SignIn({
           {sentence}
         </p>
       </form>
-      <p class="hint">
+      <p class="note">
         On the machine of the service, <code>daybook open</code> prints a link that signs in, and{' '}
         <code>daybook keys create</code> makes a key.
       </p>
