@@ -32,7 +32,7 @@ crowded AS (
   FROM events
   WHERE batch < getvariable('batch')
     AND org_id IN (SELECT org_id FROM batch_files)
-    AND day IN (SELECT day FROM fresh)
+    AND is_batch_day(day)
     AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM fresh)
 )
 SELECT
@@ -50,7 +50,7 @@ FROM (
     row(*COLUMNS(* EXCLUDE (batch))) AS members
   FROM events
   WHERE org_id IN (SELECT org_id FROM crowded)
-    AND day IN (SELECT day FROM crowded)
+    AND is_batch_day(day)
     AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM crowded)
 ) AS copy
 QUALIFY row_number() OVER (

@@ -25,6 +25,7 @@ usage AS NOT MATERIALIZED (
   FROM events
   WHERE type = 'model_usage'
     AND message_key IS NOT NULL
+    AND is_batch_day(day)
     AND (org_id, day) IN (SELECT org_id, day FROM fresh)
 ),
 message_only AS (

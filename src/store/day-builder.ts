@@ -1,8 +1,9 @@
+import type { Day } from '../day.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
 import { digestSql } from './row-digest.js';
-import { quote, readSql, valuesOf } from './sql-text.js';
-import type { OrgDay } from './store.js';
+import { quote, readSql, valuesOf, withinDays } from './sql-text.js';
+import type { OrgDay, Parameters } from './store.js';
 
 /** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
 export const DAY_TABLES = [
@@ -50,10 +51,15 @@ export const SCRATCH_TABLES = [
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
+/** How the SQL of builds chooses what is due. */
+const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
+
 /** Replaces the tables of days in DuckDB. */
 export class Builder {
   /** The rows that the running build has written, as values of written_rows. */
   private written: string[] = [];
+  /** The days that are due. */
+  private days: readonly Day[] = [];
 
   constructor(
     private readonly session: Session,
@@ -69,26 +75,25 @@ export class Builder {
    * order days are built.
    */
   async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    const { session } = this;
-    await session.transaction(async () => {
+    await this.session.transaction(async () => {
       await this.setDue(due);
-      await session.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
+      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
       await this.replaceShadows();
-      await session.run(
+      await this.run(
         `CREATE OR REPLACE TEMP TABLE sessions_before AS
         SELECT org_id, day, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)`,
       );
       await this.replace('user_sessions');
-      await session.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_starts.sql')}`);
-      await session.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_windows.sql')}`);
+      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_starts.sql')}`);
+      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_windows.sql')}`);
       for (const table of DAY_TABLES) await this.replace(table);
-      await session.run(`INSERT INTO written_rows VALUES ${this.written.splice(0).join(', ')}`);
+      await this.run(`INSERT INTO written_rows VALUES ${this.written.splice(0).join(', ')}`);
       for (const table of BUILT_TABLES)
-        await session.run(`INSERT INTO fresh_digests BY NAME ${digestSql(table)}`);
-      await session.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
-      const breaches = await findBreaches((sql) => session.select(sql));
+        await this.run(`INSERT INTO fresh_digests BY NAME ${digestSql(table)}`);
+      await this.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
+      const breaches = await findBreaches((sql) => this.session.select(this.withDays(sql)));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
-      await session.run('DROP VIEW temp.counted_events');
+      await this.run('DROP VIEW temp.counted_events');
       await this.note(batch, builtAt);
     });
   }
@@ -106,12 +111,25 @@ export class Builder {
     });
   }
 
+  private run(sql: string, parameters?: Parameters): Promise<number> {
+    return this.session.run(this.withDays(sql), parameters);
+  }
+
+  /**
+   * Says beside the table of what is due also its days: only by constants does the engine pass over the rows of other days, and does it
+   * below what joins or groups them.
+   */
+  private withDays(sql: string): string {
+    return sql.replace(OF_DUE, (isDue, day: string) => `(${withinDays(day, this.days)} AND ${isDue})`);
+  }
+
   private async setDue(days: readonly OrgDay[]): Promise<void> {
     this.written = [];
-    await this.session.run(EMPTY_SCRATCH);
-    await this.session.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
+    this.days = days.map(({ day }) => day);
+    await this.run(EMPTY_SCRATCH);
+    await this.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
     for (const table of SHADOW_TABLES)
-      await this.session.run(`INSERT INTO ${table} BY NAME ${readSql(`build/${table}.sql`)}`);
+      await this.run(`INSERT INTO ${table} BY NAME ${readSql(`build/${table}.sql`)}`);
   }
 
   /**
@@ -121,22 +139,22 @@ export class Builder {
    */
   private async replaceShadows(): Promise<void> {
     await this.replace('shadowed_events');
-    await this.session.run(
+    await this.run(
       `CREATE OR REPLACE TEMP TABLE shadowed_rows AS
       SELECT rowid AS row_id FROM events
       WHERE (org_id, day, event_id) IN (
         SELECT org_id, day, event_id FROM shadowed_events WHERE (org_id, day) IN (SELECT org_id, day FROM due)
       )`,
     );
-    await this.session.run(
+    await this.run(
       'CREATE TEMP VIEW counted_events AS SELECT * FROM events WHERE rowid NOT IN (SELECT row_id FROM shadowed_rows)',
     );
   }
 
   private async replace(table: BuiltTable): Promise<void> {
-    await this.session.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
+    await this.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
     // In the order of the grain, which their first columns are: who reads some days, or some users, then passes over the rest.
-    const rows = await this.session.run(
+    const rows = await this.run(
       `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) ORDER BY ALL`,
     );
     this.written.push(`(${quote(table)}, ${rows})`);
@@ -144,26 +162,23 @@ export class Builder {
 
   /** Notes what the due days are built from, and what the build has restated. */
   private async note(batch: number, builtAt: number): Promise<void> {
-    const { session } = this;
     const isDue = 'WHERE (org_id, day) IN (SELECT org_id, day FROM due)';
     // The old inputs say why rows have changed, and when the day was built first.
-    await session.run(`INSERT INTO restatements BY NAME ${readSql('build/restatements.sql')}`, {
+    await this.run(`INSERT INTO restatements BY NAME ${readSql('build/restatements.sql')}`, {
       built_at: builtAt,
     });
-    await session.run(`CREATE OR REPLACE TEMP TABLE built AS ${readSql('build/day_inputs.sql')}`, {
+    await this.run(`CREATE OR REPLACE TEMP TABLE built AS ${readSql('build/day_inputs.sql')}`, {
       batch,
       built_at: builtAt,
     });
-    await session.run(`DELETE FROM day_inputs ${isDue}`);
-    await session.run('INSERT INTO day_inputs BY NAME FROM built');
-    await session.run(`DELETE FROM days ${isDue}`);
-    await session.run(
-      'INSERT INTO days BY NAME SELECT org_id, day, batch, built_at, first_built_at FROM built',
-    );
-    await session.run(`DELETE FROM digests ${isDue}`);
-    await session.run('INSERT INTO digests BY NAME FROM fresh_digests');
-    await session.run('INSERT INTO touches FROM fresh_touches');
-    await session.run(`DELETE FROM touches ${isDue}`);
-    await session.run(EMPTY_SCRATCH);
+    await this.run(`DELETE FROM day_inputs ${isDue}`);
+    await this.run('INSERT INTO day_inputs BY NAME FROM built');
+    await this.run(`DELETE FROM days ${isDue}`);
+    await this.run('INSERT INTO days BY NAME SELECT org_id, day, batch, built_at, first_built_at FROM built');
+    await this.run(`DELETE FROM digests ${isDue}`);
+    await this.run('INSERT INTO digests BY NAME FROM fresh_digests');
+    await this.run('INSERT INTO touches FROM fresh_touches');
+    await this.run(`DELETE FROM touches ${isDue}`);
+    await this.run(EMPTY_SCRATCH);
   }
 }

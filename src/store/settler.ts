@@ -1,5 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Day } from '../day.js';
 import type { Session } from './duckdb-session.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
 import { nameRepos } from './repo-names.js';
@@ -17,7 +18,7 @@ import {
   unitOf,
   unreadOf,
 } from './source-sql.js';
-import { quote, readSql } from './sql-text.js';
+import { quote, readSql, withinDays } from './sql-text.js';
 import { withRows } from './sqlite-rows.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { rawColumns } from './table-text.js';
@@ -310,6 +311,7 @@ export class Settler {
   protected async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await this.recall(number);
+    await this.nameDays();
     const late = await this.takeOut('too_late');
     let duplicates = late + (await this.takeOut('losers'));
     if (late > 0) await session.run('INSERT INTO losers FROM too_late');
@@ -329,6 +331,15 @@ export class Settler {
     });
     if (batch.files.some(({ state }) => state !== undefined)) await this.remember(batch.source);
     return { accepted: inserted - duplicates, duplicates, ...rejects };
+  }
+
+  /** Makes is_batch_day of the days of the batch: only by constants does the engine pass over the rows of other days. */
+  private async nameDays(): Promise<void> {
+    const rows = await this.session.select(
+      "SELECT DISTINCT day FROM events WHERE batch = getvariable('batch')",
+    );
+    const days = rows.map(({ day }) => day as Day);
+    await this.session.run(`CREATE OR REPLACE TEMP MACRO is_batch_day(day) AS ${withinDays('day', days)}`);
   }
 
   /** Notes the state of files, so that they aren't read again as long as they have it. */

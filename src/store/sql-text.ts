@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Day } from '../day.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { OrgDay, Sources } from './store.js';
 
@@ -66,6 +67,18 @@ export function patternOf(path: string): string {
 /** Days as the rows of a VALUES list. */
 export function valuesOf(days: readonly OrgDay[]): string {
   return days.map(({ orgId, day }) => `(${quote(orgId)}, '${day}')`).join(', ');
+}
+
+/** So many days are named one by one; of more, the first and the last. */
+const DAYS_NAMED = 100;
+
+/** What a column must be to be one of some days, by constants. Of many days, it is between the first and the last. */
+export function withinDays(column: string, days: readonly Day[]): string {
+  const all = [...new Set(days)].sort().map((day) => `DATE '${day}'`);
+  if (all.length === 0) return 'false';
+  return all.length <= DAYS_NAMED
+    ? `${column} IN (${all.join(', ')})`
+    : `${column} BETWEEN ${all[0]} AND ${all.at(-1)}`;
 }
 
 /** A SELECT with the others that it reads from before it. */
