@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -6,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
 import { type Action, may, Role } from '../src/api/roles.js';
+import { bytesBelow } from './private-text.js';
 import { World } from './world.js';
 
 /** decisions.md, Credentials and roles, row by row: who may, in the order owner, manager, member, guest, ingest. */
@@ -82,6 +84,20 @@ describe('API keys', () => {
     expect((await ask(app, key)).status).toBe(200);
     world.now += 1;
     expect((await ask(app, key)).status).toBe(401);
+  });
+
+  test('a key is kept as its digest, and is in no table and no file', async () => {
+    const world = await World.create();
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    const rows = JSON.stringify(await world.store.select('SELECT * FROM keys'));
+    const files = bytesBelow(world.config.data);
+    const holding = (text: string) =>
+      files.flatMap(({ where, what }) => (what.includes(text) ? [where] : []));
+    const digest = hash('sha256', key);
+    expect([rows.includes(digest), rows.includes(key)]).toEqual([true, false]);
+    // The digest is found, so the search finds what is there.
+    expect(holding(digest)).not.toEqual([]);
+    expect(holding(key)).toEqual([]);
   });
 
   for (const token of [

@@ -1,14 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { NAMES, openLake } from '../src/sql/lake-database.js';
+import { confine, NAMES, openLake, organizationFolder } from '../src/sql/lake-database.js';
 import { checkQuery } from '../src/sql/query-check.js';
 import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/sql-functions.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import { expectPage } from './page.js';
+import { temporaryFolder } from './world.js';
 
 let connection: DuckDBConnection;
 
@@ -310,4 +311,30 @@ describe('the list of functions', () => {
     await expectPage('sql.md', text);
     expect(text).toContain(list);
   });
+});
+
+test('the engine itself reads nothing outside of the folder of the organization', async () => {
+  const lake = temporaryFolder();
+  for (const orgId of ['acme', 'globex']) {
+    mkdirSync(organizationFolder(lake, orgId));
+    writeFileSync(join(organizationFolder(lake, orgId), 'users.csv'), `org_id\n${orgId}\n`);
+  }
+  const folder = organizationFolder(lake, 'acme');
+  const closed = await openLake({ memoryMb: 128, threads: 1, prices: readConfig({}).prices });
+  await confine(closed, { folders: [folder] });
+  const rows = async (sql: string) => (await closed.runAndReadAll(sql)).getRows();
+  expect(await rows(`FROM read_csv('${folder}users.csv')`)).toEqual([['acme']]);
+  for (const sql of [
+    `FROM read_csv('${folder}../globex/users.csv')`,
+    `FROM read_csv('${lake}/*/users.csv')`,
+    `FROM read_text('/etc/hostname')`,
+    `FROM glob('${lake}/**')`,
+    `COPY (SELECT 1) TO '${lake}/out.csv'`,
+    `ATTACH '${lake}/other.duckdb' AS other`,
+    'INSTALL httpfs',
+    'SET enable_external_access = true',
+    `SET allowed_directories = ['/']`,
+  ])
+    await expect(rows(sql), sql).rejects.toThrow(/Permission Error|locked/);
+  closed.closeSync();
 });
