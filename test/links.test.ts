@@ -34,3 +34,15 @@ test.each(pages.map((page) => [relative(PACKAGE_ROOT, page), page]))(
     expect(broken).toEqual([]);
   },
 );
+
+test('docs/security.md names tests that exist', () => {
+  const folder = join(PACKAGE_ROOT, 'docs');
+  const named = [
+    ...readFileSync(join(folder, 'security.md'), 'utf8').matchAll(/\["([^"]+)"\]\(([^)]+\.test\.ts)\)/g),
+  ];
+  expect(named.length).toBeGreaterThan(50);
+  const missing = named.filter(
+    ([, name = '', path = '']) => !readFileSync(join(folder, path), 'utf8').includes(name),
+  );
+  expect(missing.map(([link]) => link)).toEqual([]);
+});
