@@ -327,6 +327,31 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.waitForSelector('figure[data-chart=places] [data-key=claude-code]');
   });
 
+  test('has a range drawn over its days, also where the pointer is let go beside the chart', async () => {
+    const page = await site.signedIn(key);
+    await loaded(page);
+    const chart = page.getByRole('application', { name: /^Cost a day/ });
+    await chart.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const drag = async (button: 'left' | 'right') => {
+      await page.mouse.move(x + width * 0.75, y + height / 2);
+      await page.mouse.down({ button });
+      await page.mouse.move(x + width * 0.9, y + height / 2);
+      await page.mouse.move(x + width * 0.9, y - 40);
+      await page.mouse.up({ button });
+    };
+    await drag('right');
+    expect(await page.locator('.brush').count()).toBe(0);
+    expect(page.url()).not.toContain('from=');
+    await drag('left');
+    await page.waitForURL(/from=.*to=/);
+    await loaded(page);
+    const days = Object.keys(await rowsOf(page, 'chosen-number'));
+    expect(days.length).toBeGreaterThan(2);
+    expect(days.length).toBeLessThan(8);
+    expect(await chart.getByRole('status').count()).toBe(0);
+  });
+
   test.each(['light', 'dark'] as const)('has no fault that axe finds, %s', async (colorScheme) => {
     const page = await site.signedIn(key, '', { colorScheme });
     await loaded(page);

@@ -1,7 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'preact/hooks';
-import { useWidth } from './day-chart.js';
 import { type Day, daysOf, type Range, weekday } from './days.js';
+import { Drawing } from './drawing.js';
 import { dayText } from './format.js';
 
 /** What was on one day in one row. */
@@ -28,15 +27,12 @@ const MARGIN = { left: 128, bottom: 28 };
 
 /** A cell for each row and day. */
 export function DayCells(props: DayCellsProps) {
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (width > 0) drawing.current?.replaceChildren(draw(props, width));
-  }, [width, JSON.stringify(props)]);
   return (
-    <div ref={holder}>
-      <div ref={drawing} style={{ minHeight: ROW * props.names.length + MARGIN.bottom }} />
-    </div>
+    <Drawing
+      draw={(width) => draw(props, width)}
+      of={[JSON.stringify(props)]}
+      height={ROW * props.names.length + MARGIN.bottom}
+    />
   );
 }
 
@@ -46,7 +42,7 @@ function draw({ range, names, cells, unbuilt }: DayCellsProps, width: number): E
   const step = Math.ceil(mondays.length / Math.max(1, (width - MARGIN.left) / 56));
   const places = (of: readonly Day[]) => names.flatMap((name) => of.map((day) => ({ name, day })));
   const shared = { x: 'day', y: 'name', inset: days.length > 120 ? 0 : 1, rx: 2 };
-  const plot = Plot.plot({
+  return Plot.plot({
     className: 'plot',
     width,
     height: ROW * names.length + MARGIN.bottom,
@@ -87,7 +83,4 @@ function draw({ range, names, cells, unbuilt }: DayCellsProps, width: number): E
     color: { type: 'identity' },
     opacity: { type: 'identity' },
   });
-  for (const style of plot.querySelectorAll('style')) style.remove();
-  plot.setAttribute('aria-hidden', 'true');
-  return plot;
 }

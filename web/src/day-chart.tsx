@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type Day, daysOf, isWeekend, type Range, weekday } from './days.js';
+import { useDrawing, useReading } from './drawing.js';
 import { change, dayText, exactly, figure, tick, type Unit, weekdayText } from './format.js';
 import type { Table } from './panel.js';
 
@@ -53,20 +54,6 @@ export function tableOf(chart: Pick<DayChartProps, 'range' | 'open' | 'series' |
   };
 }
 
-/** The width of an element, and again whenever it changes. */
-export function useWidth(): [(element: HTMLElement | null) => void, number] {
-  const [element, setElement] = useState<HTMLElement | null>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, [element]);
-  return [setElement, width];
-}
-
 /** The marks of columns. */
 const COLUMNS = 'columns';
 const MARGIN = { top: 16, right: 4, bottom: 24, left: 48 };
@@ -86,31 +73,27 @@ export function DayChart(props: DayChartProps) {
     onRange,
     onName,
   } = props;
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState<number>();
   const [from, setFrom] = useState<number>();
   const days = daysIn(props);
   // A range is of days that are over.
   const lastOver = days.length - (open === undefined ? 1 : 2);
 
-  useEffect(() => {
-    if (width === 0) return;
-    const plot = draw(props, days, width, height);
-    drawing.current?.replaceChildren(plot);
-  }, [width, height, range.from, range.to, open, JSON.stringify([series, before, unbuilt])]);
-
+  const { holder, drawing, width } = useDrawing(
+    (width) => draw(props, days, width, height),
+    [height, range.from, range.to, open, JSON.stringify([series, before, unbuilt])],
+  );
   const indexAt = (event: PointerEvent): number => {
     const { left, width: whole } = (event.currentTarget as Element).getBoundingClientRect();
     const inside = whole - MARGIN.left - MARGIN.right;
     const share = (event.clientX - left - MARGIN.left) / inside;
     return Math.min(days.length - 1, Math.max(0, Math.floor(share * days.length)));
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    setAt(Math.min(days.length - 1, Math.max(0, (at ?? (step > 0 ? -1 : days.length)) + step)));
+  const { at, reading } = useReading(`${label}: use the arrow keys to read its days`, days.length, indexAt);
+  const begin = (event: PointerEvent) => {
+    if (onRange === undefined || event.button !== 0) return;
+    // The end of the range is also heard beside the chart.
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    setFrom(Math.min(indexAt(event), lastOver));
   };
   const select = (event: PointerEvent) => {
     const to = Math.min(indexAt(event), lastOver);
@@ -118,25 +101,18 @@ export function DayChart(props: DayChartProps) {
       onRange?.({ from: days[Math.min(from, to)] ?? range.from, to: days[Math.max(from, to)] ?? range.to });
     setFrom(undefined);
   };
+  const chart = {
+    ...reading,
+    onPointerDown: begin,
+    onPointerUp: select,
+    onPointerCancel: () => setFrom(undefined),
+    onClick: (event: MouseEvent) => {
+      const { name } = (event.target as SVGElement).dataset;
+      if (name !== undefined) onName?.(name);
+    },
+  };
   return (
-    <div
-      class={onName === undefined ? 'chart' : 'chart choosing'}
-      ref={holder}
-      role="application"
-      aria-label={`${label}: use the arrow keys to read its days`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows walk its days.
-      tabIndex={0}
-      onKeyDown={onKeyDown}
-      onBlur={() => setAt(undefined)}
-      onPointerMove={(event) => setAt(indexAt(event))}
-      onPointerLeave={() => setAt(undefined)}
-      onPointerDown={(event) => onRange && setFrom(Math.min(indexAt(event), lastOver))}
-      onPointerUp={select}
-      onClick={(event) => {
-        const { name } = (event.target as SVGElement).dataset;
-        if (name !== undefined) onName?.(name);
-      }}
-    >
+    <div ref={holder} class={onName === undefined ? 'chart' : 'chart choosing'} {...chart}>
       <div ref={drawing} style={{ minHeight: height }} />
       {from !== undefined && at !== undefined && from !== at && (
         <div class="brush" style={placed(Math.min(from, at), Math.max(from, at) + 1, days.length, width)} />
@@ -287,14 +263,11 @@ function draw(
     ],
     color: { type: 'identity' },
   });
-  // The policy of the page refuses styles in the document: these are in style.css.
   const rects = plot.querySelectorAll<SVGRectElement>(`.${COLUMNS} rect`);
   cells.forEach(({ name }, index) => {
     const rect = rects[index];
     if (rect !== undefined) rect.dataset.name = name;
   });
-  for (const style of plot.querySelectorAll('style')) style.remove();
-  plot.setAttribute('aria-hidden', 'true');
   return plot;
 }
 

@@ -1,6 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'preact/hooks';
-import { useWidth } from './day-chart.js';
+import { Drawing } from './drawing.js';
 import { tick } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -19,16 +18,11 @@ interface Dot {
 /** Who is autonomous, and at what price. */
 export function PeopleDots({ address, last }: RangeProps) {
   const asked = useSummary(address, last, { groupBy: 'user', sort: 'cost_usd', limit: 1000 });
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
   const dots: Dot[] = (asked.answer?.data ?? []).flatMap((row) =>
     row.active_days >= DAYS && row.autonomy_ratio !== null && row.cost_usd !== null && row.cost_usd > 0
       ? [{ name: row.group_key ?? '', ratio: row.autonomy_ratio, cost: row.cost_usd }]
       : [],
   );
-  useEffect(() => {
-    if (width > 0) drawing.current?.replaceChildren(draw(dots, width));
-  }, [width, asked.answer]);
   return (
     <Panel
       name="autonomy-against-cost"
@@ -44,9 +38,7 @@ export function PeopleDots({ address, last }: RangeProps) {
       definition="report/summary"
       span={12}
     >
-      <div ref={holder}>
-        <div ref={drawing} style={{ minHeight: HEIGHT }} />
-      </div>
+      <Drawing draw={(width) => draw(dots, width)} of={[asked.answer]} height={HEIGHT} />
     </Panel>
   );
 }
@@ -68,7 +60,7 @@ function draw(dots: readonly Dot[], width: number): Element {
   const lines = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000].filter(
     (line) => line >= Math.min(...costs) && line <= Math.max(...costs),
   );
-  const plot = Plot.plot({
+  return Plot.plot({
     className: 'plot',
     width,
     height: HEIGHT,
@@ -108,7 +100,4 @@ function draw(dots: readonly Dot[], width: number): Element {
       Plot.text(extremes(dots, width), { x: 'ratio', y: 'cost', text: 'name', dy: -10, fill: 'var(--ink)' }),
     ],
   });
-  for (const style of plot.querySelectorAll('style')) style.remove();
-  plot.setAttribute('aria-hidden', 'true');
-  return plot;
 }

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { type Address, go } from './address.js';
-import { useWidth } from './day-chart.js';
+import { Drawing, useDrawing, useReading } from './drawing.js';
 import { TableOf } from './panel.js';
 import type { Column, Row } from './sql-answer.js';
 import { shortNumber, tickText, valueText } from './sql-format.js';
@@ -130,24 +130,8 @@ function Choices({ choice: { x, y, group }, columns, choose }: ChoicesProps) {
 const MARGIN = { top: 16, right: 8, bottom: 24, left: 56 };
 const HEIGHT = 260;
 
-/** Puts a plot into an element, and draws it again when its data or the width change. */
-function useDrawing(draw: (width: number) => SVGElement | HTMLElement, data: ChartData) {
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (width === 0) return;
-    const plot = draw(width);
-    // The policy of the page refuses styles in the document: these are in style.css.
-    for (const style of plot.querySelectorAll('style')) style.remove();
-    plot.setAttribute('aria-hidden', 'true');
-    drawing.current?.replaceChildren(plot);
-  }, [width, data]);
-  return { holder, width, drawing };
-}
-
 function Lines({ data }: { data: ChartData }) {
-  const { holder, width, drawing } = useDrawing((width) => drawLines(data, width), data);
-  const [at, setAt] = useState<number>();
+  const { holder, width, drawing } = useDrawing((width) => drawLines(data, width), [data]);
   const { xs, kind, series, points } = data;
   const [first = 0, last = 0] = [Number(xs[0]), Number(xs.at(-1))];
   const inside = width - MARGIN.left - MARGIN.right;
@@ -157,27 +141,11 @@ function Lines({ data }: { data: ChartData }) {
     const distance = (x: string | number) => Math.abs(leftOf(Number(x)) - from);
     return xs.reduce<number>((best, x, index) => (distance(x) < distance(xs[best] ?? x) ? index : best), 0);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    setAt(Math.min(xs.length - 1, Math.max(0, (at ?? (step > 0 ? -1 : xs.length)) + step)));
-  };
+  const { at, reading } = useReading('Chart: use the arrow keys to read its values', xs.length, nearest);
   const x = at === undefined ? undefined : xs[at];
   const left = leftOf(Number(x ?? 0));
   return (
-    <div
-      class="chart"
-      ref={holder}
-      role="application"
-      aria-label="Chart: use the arrow keys to read its values"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows walk its values.
-      tabIndex={0}
-      onKeyDown={onKeyDown}
-      onBlur={() => setAt(undefined)}
-      onPointerMove={(event) => setAt(nearest(event))}
-      onPointerLeave={() => setAt(undefined)}
-    >
+    <div class="chart" ref={holder} {...reading}>
       <div ref={drawing} style={{ minHeight: HEIGHT }} />
       {x !== undefined && (
         <div
@@ -253,12 +221,7 @@ const GROUPED_BAR = 14;
 const LABEL_CHARACTERS = 28;
 
 function Bars({ data }: { data: ChartData }) {
-  const { holder, drawing } = useDrawing((width) => drawBars(data, width), data);
-  return (
-    <div ref={holder}>
-      <div ref={drawing} />
-    </div>
-  );
+  return <Drawing draw={(width) => drawBars(data, width)} of={[data]} />;
 }
 
 /** A bar for each category and series, with its number at its end. */

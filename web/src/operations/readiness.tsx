@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type Address, hrefOf } from '../address.js';
 import type { Answers, ReadinessReport, RepositoryReadiness } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
-import { useWidth } from '../day-chart.js';
+import { Drawing } from '../drawing.js';
 import { dayText, exactly, figure, instantText, nameOf, UNKNOWN } from '../format.js';
 import type { PageProps } from '../page-props.js';
 import { Answered, Code, Panel } from '../panel.js';
@@ -14,6 +14,8 @@ const REPORTS = 100;
 const PAGE = 25;
 
 const LEVELS = [1, 2, 3, 4, 5];
+/** Of the chart of levels, in pixels. */
+const HEIGHT = 160;
 /** The share of a level's criteria that opens the next: docs/readiness.md. */
 const OPENS_NEXT = 0.8;
 
@@ -141,12 +143,7 @@ function OverTime({ repository: { repoId, repoUrl } }: { repository: RepositoryR
   const asked = useFresh<Answers['getOrganizationMaturityLevelReports']>(
     withQuery('api/organization/maturity-level-reports', { repoId, limit: REPORTS }),
   );
-  const [holder, width] = useWidth();
-  const drawing = useRef<HTMLDivElement>(null);
   const reports = [...(asked.answer?.reports ?? [])].reverse();
-  useEffect(() => {
-    if (width > 0 && reports.length > 0) drawing.current?.replaceChildren(drawLevels(reports, width));
-  }, [width, asked.answer]);
   const table = asked.answer && {
     columns: ['Report', 'Level', 'Criteria met', 'Criteria', 'Commit', 'Branch'],
     rows: reports.map((report) => [
@@ -167,9 +164,9 @@ function OverTime({ repository: { repoId, repoUrl } }: { repository: RepositoryR
       table={table}
       span={12}
     >
-      <div ref={holder}>
-        <div ref={drawing} class="levels" />
-      </div>
+      {reports.length > 0 && (
+        <Drawing draw={(width) => drawLevels(reports, width)} of={[asked.answer]} height={HEIGHT} />
+      )}
     </Panel>
   );
 }
@@ -181,10 +178,10 @@ function drawLevels(reports: readonly ReadinessReport[], width: number): Element
   // A single report is in the middle of a day.
   const domain =
     oldest < newest ? [oldest, newest] : [new Date(+newest - 43_200_000), new Date(+newest + 43_200_000)];
-  const plot = Plot.plot({
+  return Plot.plot({
     className: 'plot',
     width,
-    height: 160,
+    height: HEIGHT,
     marginLeft: 24,
     marginRight: 12,
     marginTop: 12,
@@ -211,9 +208,6 @@ function drawLevels(reports: readonly ReadinessReport[], width: number): Element
       }),
     ],
   });
-  for (const style of plot.querySelectorAll('style')) style.remove();
-  plot.setAttribute('aria-hidden', 'true');
-  return plot;
 }
 
 /** What has to be done for the next level, in words. */

@@ -1,0 +1,70 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** The width of an element, and again whenever it changes. */
+function useWidth(): [(element: HTMLElement | null) => void, number] {
+  const [element, setElement] = useState<HTMLElement | null>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, [element]);
+  return [setElement, width];
+}
+
+/** Draws a plot as wide as its holder, and again when the width or one of the values `of` changes. */
+export function useDrawing(draw: (width: number) => Element, of: readonly unknown[]) {
+  const [holder, width] = useWidth();
+  const drawing = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (width === 0) return;
+    const plot = draw(width);
+    // The policy of the page refuses styles in the document: these are in style.css.
+    for (const style of plot.querySelectorAll('style')) style.remove();
+    plot.setAttribute('aria-hidden', 'true');
+    drawing.current?.replaceChildren(plot);
+  }, [width, ...of]);
+  return { holder, drawing, width };
+}
+
+interface DrawingProps {
+  readonly draw: (width: number) => Element;
+  readonly of: readonly unknown[];
+  /** The room that is kept before it is drawn, in pixels. */
+  readonly height?: number;
+}
+
+/** A plot that nobody reads place by place. */
+export function Drawing({ draw, of, height = 0 }: DrawingProps) {
+  const { holder, drawing } = useDrawing(draw, of);
+  return (
+    <div ref={holder}>
+      <div ref={drawing} style={{ minHeight: height }} />
+    </div>
+  );
+}
+
+/** Reads a chart of so many places with the arrow keys or the pointer: the place it is at, and what its element needs. */
+export function useReading(label: string, count: number, placeAt: (event: PointerEvent) => number) {
+  const [place, setPlace] = useState<number>();
+  // A chart can lose the places that it had.
+  const at = place !== undefined && place < count ? place : undefined;
+  const leave = () => setPlace(undefined);
+  const reading = {
+    role: 'application' as const,
+    'aria-label': label,
+    tabIndex: 0,
+    onKeyDown: (event: KeyboardEvent) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      setPlace(Math.min(count - 1, Math.max(0, (at ?? (step > 0 ? -1 : count)) + step)));
+    },
+    onBlur: leave,
+    onPointerMove: (event: PointerEvent) => setPlace(placeAt(event)),
+    onPointerLeave: leave,
+  };
+  return { at, reading };
+}
