@@ -112,7 +112,10 @@ shadow_session AS (
 session_day AS (
   SELECT org_id, day FROM due
   UNION
-  SELECT org_id, day FROM user_sessions WHERE (org_id, session_id) IN (SELECT org_id, session_id FROM shadow_session)
+  SELECT org_id, day
+  FROM user_sessions
+  WHERE is_session_usage('model_usage', agent)
+    AND (org_id, session_id) IN (SELECT org_id, session_id FROM shadow_session)
   UNION
   SELECT org_id, day FROM shadowed_events WHERE reason <> 'channel' AND org_id IN (SELECT org_id FROM shadow_session)
 ),

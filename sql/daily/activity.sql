@@ -19,13 +19,13 @@ window_user AS (
     window_day.day AS day,
     min(window_day.days_back) AS days_back
   FROM window_day
-  JOIN active_users
-    ON active_users.org_id = window_day.org_id
-    AND active_users.day = window_day.seen_on
+  JOIN user_sessions
+    ON user_sessions.org_id = window_day.org_id
+    AND user_sessions.day = window_day.seen_on
   GROUP BY
     window_day.org_id,
     window_day.day,
-    active_users.user_id
+    user_sessions.user_id
 ),
 active AS (
   SELECT
