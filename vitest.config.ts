@@ -10,6 +10,7 @@ const PROGRAM = [
   'test/backup.test.ts',
   'test/cli.test.ts',
   'test/collect.test.ts',
+  'test/faults/*.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
@@ -25,6 +26,17 @@ const PROGRAM = [
 
 /** What a killed process leaves in ClickHouse. */
 const KILLED = 'test/clickhouse/kill.test.ts';
+
+/** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
+const FAULTS = [
+  'test/backup.test.ts',
+  'test/faults/*.test.ts',
+  'test/full-disk.test.ts',
+  'test/lake/kill.test.ts',
+  'test/loss.test.ts',
+  'test/processes.test.ts',
+  'test/upgrade.test.ts',
+];
 
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
@@ -75,6 +87,9 @@ function folderOfRun(): string {
   return mkdtempSync(join(bavail * bsize >= 4 * 2 ** 30 ? memory : tmpdir(), 'daybook-tests-'));
 }
 
+/** Another one in each run. */
+const SEED = Date.now() % 1_000_000;
+
 // This is read more than once in a run.
 if (process.env.TMPDIR?.includes('daybook-tests-') !== true) process.env.TMPDIR = folderOfRun();
 
@@ -114,7 +129,17 @@ export default defineConfig({
         test: {
           name: 'Program',
           include: isInstalled() ? [...PROGRAM, KILLED] : PROGRAM,
-          provide: { store: 'DuckDB' },
+          provide: { store: 'DuckDB', faults: { kills: 6, seed: 20261123 } },
+        },
+      },
+      {
+        extends: true,
+        // The crash suite: longer, and from another seed in each run.
+        test: {
+          name: 'Faults',
+          include: FAULTS,
+          provide: { store: 'DuckDB', faults: { kills: 100, seed: SEED } },
+          env: { SLOW_TESTS: '1' },
         },
       },
       {

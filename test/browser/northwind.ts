@@ -1,13 +1,4 @@
-/** A generator of numbers from 0 to 1 that gives the same ones each time (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomOf } from '../random.js';
 
 const DAY_MS = 86_400_000;
 const FIRST = ['amber', 'brisk', 'copper', 'dusty', 'hazel', 'misty', 'polar', 'rapid', 'sunny', 'umber'];
@@ -39,7 +30,7 @@ const MODES = ['manual', 'auto-low', 'auto-medium', 'auto-medium', 'auto-high', 
 
 /** Events of an invented organization of 60 people, who work on weekdays and use agents a little more each week. */
 export function northwind(lastDay: string, { people = 60, days = 75, seed = 7 } = {}): object[] {
-  const random = numbers(seed);
+  const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() ** 1.6 * list.length)] as T;
   const weighed = <T extends readonly [...unknown[], number]>(list: readonly T[]): T => {
     let at = random() * list.reduce((sum, entry) => sum + (entry.at(-1) as number), 0);
