@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import AxeBuilder from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Download, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
 import { buildApp } from '../../src/api/app.js';
@@ -144,14 +144,31 @@ export async function csvOf(page: Page, chart: string): Promise<string> {
     page.waitForEvent('download'),
     panel.locator('.dots').getByRole('button', { name: 'CSV' }).click(),
   ]);
+  return (await bytesOf(file)).toString();
+}
+
+/** What a browser has saved. */
+export async function bytesOf(file: Download): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** By how many pixels a page is wider than its window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth));
+}
+
+/** Fails where a page has faults in either colour scheme, or is wider than a phone. */
+export async function expectSound(page: Page): Promise<void> {
+  const size = page.viewportSize() ?? { width: 1280, height: 900 };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await faultsOf(page), page.url()).toEqual([]);
+  }
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await overflowOf(page), page.url()).toBe(0);
+  await page.setViewportSize(size);
 }
 
 /** What axe finds wrong on a page. */

@@ -25,6 +25,8 @@ export interface Address {
 
 /** Where the service is reached, ending with a slash. */
 const BASE = new URL(document.baseURI).pathname;
+/** The address of the service, as commands take it. */
+export const SERVER = document.baseURI.replace(/\/$/, '');
 
 export function parseAddress({ pathname, search }: { pathname: string; search: string }): Address {
   const path = pathname.slice(BASE.length).split('/').filter(Boolean).map(decodeURIComponent);
@@ -72,6 +74,11 @@ export function useAddress(): Address {
     return () => window.removeEventListener('popstate', changed);
   }, []);
   return address;
+}
+
+/** Whether an address has filters that a reader can remove. */
+export function isFiltered({ filters }: Address): boolean {
+  return FILTERS.some((name) => filters[name] !== undefined);
 }
 
 /** The same address with a filter; without it where it is set to that already. */

@@ -1,8 +1,9 @@
-import { useAnswer, withQuery } from './client.js';
+import { analyticsPath, useAnswer } from './client.js';
 import type { Range } from './days.js';
-import { cell, exactly, figure } from './format.js';
+import { cell, exactly, figure, nameOf } from './format.js';
 import { Panel } from './panel.js';
 import type { AgentQualityRow as Row } from './quality.js';
+import { ScrolledTable } from './scrolled-table.js';
 
 type Sums = Omit<Row, 'date' | 'group_key'>;
 
@@ -24,6 +25,9 @@ const PAIRS = [
   },
 ] as const;
 
+/** The columns of the table after the agent. */
+const NUMBERS = ['Transcripts', 'Other channel', 'Difference', 'User-days that differ'];
+
 function added(one: Sums | undefined, other: Row): Sums {
   const { date: _, group_key: __, ...sums } = other;
   const names = Object.keys(sums) as (keyof Sums)[];
@@ -37,11 +41,7 @@ function difference(one: number, other: number): number | null {
 
 /** How far the channels of each agent agree, where two of them report the same. */
 export function Channels({ range }: { range: Range }) {
-  const asked = useAnswer<{ data: Row[] }>(
-    withQuery('api/v1/analytics/quality', {
-      ...{ startDate: range.from, endDate: range.to, group_by: 'agent' },
-    }),
-  );
+  const asked = useAnswer<{ data: Row[] }>(analyticsPath('quality', range, { group_by: 'agent' }));
   const agents = new Map<string, Sums>();
   for (const row of asked.answer?.data ?? [])
     agents.set(row.group_key, added(agents.get(row.group_key), row));
@@ -49,7 +49,7 @@ export function Channels({ range }: { range: Range }) {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([agent, sums]) =>
       PAIRS.filter(({ compared }) => sums[compared] > 0).map(({ name, log, other, differing, compared }) => ({
-        key: `${agent || 'not known'}: ${name.toLowerCase()}`,
+        key: `${nameOf('agent', agent)}: ${name.toLowerCase()}`,
         log: sums[log],
         other: sums[other],
         ratio: difference(sums[log], sums[other]),
@@ -80,44 +80,22 @@ export function Channels({ range }: { range: Range }) {
             : 'No two channels report the same users in this range, so there is nothing to compare.'}
         </p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
-        <section class="scrolls" aria-label="Rows of channels" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Agent</th>
-                <th scope="col" class="number">
-                  Transcripts
-                </th>
-                <th scope="col" class="number">
-                  Other channel
-                </th>
-                <th scope="col" class="number">
-                  Difference
-                </th>
-                <th scope="col" class="number">
-                  Users and days apart
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ key, log, other, ratio, differing, compared }) => (
-                <tr key={key}>
-                  <th scope="row">
-                    <i class={differing === 0 ? 'state ok' : 'state warn'} />
-                    {key}
-                  </th>
-                  <td class="number">{cell(log, 'count')}</td>
-                  <td class="number">{cell(other, 'count')}</td>
-                  <td class="number strong">{exactly(ratio, 'share')}</td>
-                  <td class="number">
-                    {figure(differing, 'count')} of {figure(compared, 'count')}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <ScrolledTable label="Rows of channels" columns={['Agent', ...NUMBERS]} numbers={NUMBERS}>
+          {rows.map(({ key, log, other, ratio, differing, compared }) => (
+            <tr key={key}>
+              <th scope="row">
+                <i class={differing === 0 ? 'state ok' : 'state warn'} />
+                {key}
+              </th>
+              <td class="number">{cell(log, 'count')}</td>
+              <td class="number">{cell(other, 'count')}</td>
+              <td class="number strong">{exactly(ratio, 'share')}</td>
+              <td class="number">
+                {figure(differing, 'count')} of {figure(compared, 'count')}
+              </td>
+            </tr>
+          ))}
+        </ScrolledTable>
       )}
       {rows.some(({ differing }) => differing > 0) && (
         <p class="note">

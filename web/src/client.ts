@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Range } from './days.js';
 
 /** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
 export class ServiceError extends Error {
@@ -137,11 +138,15 @@ export function useAgain({ answer, error, path, again }: Asked<unknown>, ms: num
   }, [answer, error, path, ms]);
 }
 
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
 /** The path of an answer with the parameters that have a value. */
-export function withQuery(
-  path: string,
-  parameters: Readonly<Record<string, string | number | undefined>>,
-): string {
+export function withQuery(path: string, parameters: Parameters): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/** The path of an answer of analytics about the days of a range. */
+export function analyticsPath(name: string, { from, to }: Range, more: Parameters = {}): string {
+  return withQuery(`api/v1/analytics/${name}`, { startDate: from, endDate: to, ...more });
 }

@@ -1,6 +1,6 @@
 import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
-import { type Asked, useAnswer, withQuery } from './client.js';
+import { type Asked, analyticsPath, useAnswer } from './client.js';
 import type { Day } from './days.js';
 import { type Numbers, type Summary, summaryPath } from './summary.js';
 
@@ -36,13 +36,7 @@ export function useModelCosts(address: Address, last: Day): ModelCosts {
   const range = rangeOf(address, last);
   const filters = { ...address.filters, ...address.fixed };
   const asked = useAnswer<Costs>(
-    withQuery('api/v1/analytics/costs', {
-      startDate: range.from,
-      endDate: range.to,
-      group_by: 'model',
-      limit: ROWS,
-      ...filters,
-    }),
+    analyticsPath('costs', range, { group_by: 'model', limit: ROWS, ...filters }),
   );
   const isCut = asked.answer?.meta.has_more === true;
   const whole = useAnswer<Summary>(

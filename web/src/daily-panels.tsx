@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
-import { type Address, FILTERS, type Filter, hrefOf, rangeOf, toggled } from './address.js';
+import { type Filter, hrefOf, isFiltered, rangeOf, toggled } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
-import { type Asked, useAnswer, withQuery } from './client.js';
+import { type Asked, analyticsPath, useAnswer } from './client.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
 import { before, type Day, daysOf, lengthOf, missingIn, type Range } from './days.js';
 import { cell, change, figure, nameOf } from './format.js';
 import { Groups } from './groups.js';
-import { Legend } from './model-charts.js';
+import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
+import { mostFirst } from './ranking.js';
 import { Tabs } from './tabs.js';
 import type { OpenDay } from './today.js';
 
@@ -18,39 +19,21 @@ type ToolsRow = Extract<Tools['data'][number], { by_tool: unknown }>;
 type ProductivityRow = Answers['getAnalyticsProductivity']['data'][number];
 type ActivityRow = Extract<Answers['getAnalyticsActivity']['data'][number], { weekly_active_users: number }>;
 
-interface DailyPanelsProps extends RangeProps {
-  readonly part: 'users' | 'autonomy' | 'lists';
-  readonly open?: OpenDay | undefined;
-}
-
-/** What only the whole organization's days have: they can't be filtered, and say so while the page is. */
-export function DailyPanels({ address, last, part, open }: DailyPanelsProps) {
-  const range = rangeOf(address, last);
-  const isFiltered = FILTERS.some((name) => address.filters[name] !== undefined);
-  if (part === 'users') return <ActiveUsers range={range} isFiltered={isFiltered} open={open} />;
-  if (part === 'autonomy') return <Autonomy range={range} isFiltered={isFiltered} open={open} />;
-  return <Lists address={address} last={last} isFiltered={isFiltered} />;
-}
-
-interface DailyProps {
-  readonly range: Range;
-  readonly isFiltered: boolean;
-  readonly open?: OpenDay | undefined;
+/** Of what only the whole organization's days have: it can't be filtered, and says so while the page is. */
+interface DailyProps extends RangeProps {
+  readonly open: OpenDay | undefined;
 }
 
 const UNFILTERED = 'all people and models: not filtered';
 
 /** An answer of the range and of the one before, which is asked for at once. */
 function useDays<Answer>(name: string, range: Range): Asked<Answer> {
-  return useAnswer<Answer>(
-    withQuery(`api/v1/analytics/${name}`, { startDate: before(range).from, endDate: range.to }),
-  );
+  return useAnswer<Answer>(analyticsPath(name, { from: before(range).from, to: range.to }));
 }
 
-function ActiveUsers({ range, isFiltered, open }: DailyProps) {
-  const asked = useAnswer<Answers['getAnalyticsActivity']>(
-    withQuery('api/v1/analytics/activity', { startDate: range.from, endDate: range.to }),
-  );
+export function ActiveUsers({ address, last, open }: DailyProps) {
+  const range = rangeOf(address, last);
+  const asked = useAnswer<Answers['getAnalyticsActivity']>(analyticsPath('activity', range));
   const rows = new Map((asked.answer?.data as ActivityRow[] | undefined)?.map((row) => [row.date, row]));
   const of = (member: 'daily_active_users' | 'weekly_active_users' | 'monthly_active_users') => [
     ...daysOf(range).map((day) => rows.get(day)?.[member] ?? null),
@@ -65,7 +48,7 @@ function ActiveUsers({ range, isFiltered, open }: DailyProps) {
     <Panel
       name="active-users"
       title="Active users"
-      note={isFiltered ? UNFILTERED : 'on the day, in the 7 and the 30 days to it'}
+      note={isFiltered(address) ? UNFILTERED : 'on the day, in the 7 and the 30 days to it'}
       asked={asked}
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/activity"
@@ -102,7 +85,8 @@ const LEVELS = [
   ['auto_high', 'High', '--a3'],
 ] as const;
 
-function Autonomy({ range, isFiltered, open }: DailyProps) {
+export function Autonomy({ address, last, open }: DailyProps) {
+  const range = rangeOf(address, last);
   const asked = useDays<Tools>('tools', range);
   const rows = new Map((asked.answer?.data as ToolsRow[] | undefined)?.map((row) => [row.date, row]));
   const series: Series[] = LEVELS.map(([level, name, color]) => ({
@@ -119,7 +103,7 @@ function Autonomy({ range, isFiltered, open }: DailyProps) {
     <Panel
       name="autonomy"
       title="Autonomy of tool calls"
-      note={isFiltered ? UNFILTERED : 'share of calls whose level is known'}
+      note={isFiltered(address) ? UNFILTERED : 'share of calls whose level is known'}
       asked={asked}
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/tools"
@@ -151,11 +135,7 @@ type ByLevel = { data: Extract<Tools['data'][number], { group_key: string }>[] }
 
 /** How many calls of the range each level has, of those whose level is known. */
 function useCallsByLevel(range: Range) {
-  const { answer } = useAnswer<ByLevel>(
-    withQuery('api/v1/analytics/tools', {
-      ...{ startDate: range.from, endDate: range.to, group_by: 'autonomy_level' },
-    }),
-  );
+  const { answer } = useAnswer<ByLevel>(analyticsPath('tools', range, { group_by: 'autonomy_level' }));
   if (answer === undefined) return undefined;
   const sumOf = (isOf: (level: string) => boolean) =>
     answer.data.reduce((sum, row) => sum + (isOf(row.group_key) ? row.tool_calls : 0), 0);
@@ -169,128 +149,101 @@ interface Counted {
 }
 
 /** A list that is counted by day: its sum in the range and in the one before. */
-interface DailyList {
+interface DailyList<Row> {
   readonly title: string;
   readonly column: string;
   readonly measure: string;
   readonly definition: string;
-  readonly from: 'tools' | 'productivity';
   /** What a press on a row filters by. While the page is filtered, the summary has this list. */
   readonly filter?: Filter;
-  readonly of: (row: ToolsRow & ProductivityRow) => readonly Counted[];
+  readonly of: (row: Row) => readonly Counted[];
 }
 
-const LISTS: readonly (readonly [string, readonly [DailyList, ...DailyList[]]])[] = [
-  [
-    'mcp-servers',
-    [
-      {
-        ...{
-          title: 'MCP servers',
-          column: 'MCP server',
-          measure: 'Tool calls',
-          from: 'tools',
-          filter: 'mcp_server',
-        },
-        definition: 'report/tools_by_server',
-        of: (row) =>
-          row.mcp_by_server.map(({ server, invocations }) => ({ key: server, count: invocations })),
-      },
-    ],
-  ],
-  [
-    'tools',
-    [
-      {
-        ...{ title: 'Tools', column: 'Tool', measure: 'Tool calls', from: 'tools', filter: 'tool' },
-        definition: 'report/tools_by_tool',
-        of: (row) => row.by_tool.map(({ tool, invocations }) => ({ key: tool, count: invocations })),
-      },
-    ],
-  ],
-  [
-    'habits',
-    [
-      {
-        ...{
-          title: 'Skills',
-          column: 'Skill',
-          measure: 'Uses',
-          definition: 'daily/user_skills',
-          from: 'tools',
-        },
-        of: (row) => row.skills_by_name.map(({ name, count }) => ({ key: name, count })),
-      },
-      {
-        ...{ title: 'Commands', column: 'Command', measure: 'Uses', from: 'tools' },
-        definition: 'daily/user_slash_commands',
-        of: (row) => row.slash_commands_by_name.map(({ name, count }) => ({ key: `/${name}`, count })),
-      },
-      {
-        ...{ title: 'Hooks', column: 'Hook', measure: 'Runs', definition: 'daily/user_hooks', from: 'tools' },
-        of: (row) =>
-          row.hooks_by_event.map(({ event, matcher, command, count }) => ({
-            key: [event, matcher, command].filter(Boolean).join(' · '),
-            count,
-          })),
-      },
-    ],
-  ],
-  [
-    'languages',
-    [
-      {
-        ...{ title: 'Languages', column: 'Language', measure: 'Files', from: 'productivity' },
-        definition: 'report/productivity_by_language',
-        of: (row) => row.by_language.map(({ language, count }) => ({ key: language, count })),
-      },
-      {
-        ...{ title: 'Files', column: 'Ending', measure: 'Files', from: 'productivity' },
-        definition: 'report/productivity_by_extension',
-        of: (row) => row.by_extension.map(({ extension, count }) => ({ key: extension || 'none', count })),
-      },
-    ],
-  ],
+type DailyLists<Row> = readonly [DailyList<Row>, ...DailyList<Row>[]];
+
+const MCP_SERVERS: DailyLists<ToolsRow> = [
+  {
+    ...{ title: 'MCP servers', column: 'MCP server', measure: 'Tool calls', filter: 'mcp_server' },
+    definition: 'report/tools_by_server',
+    of: (row) => row.mcp_by_server.map(({ server, invocations }) => ({ key: server, count: invocations })),
+  },
+];
+const TOOLS: DailyLists<ToolsRow> = [
+  {
+    ...{ title: 'Tools', column: 'Tool', measure: 'Tool calls', filter: 'tool' },
+    definition: 'report/tools_by_tool',
+    of: (row) => row.by_tool.map(({ tool, invocations }) => ({ key: tool, count: invocations })),
+  },
+];
+const HABITS: DailyLists<ToolsRow> = [
+  {
+    ...{ title: 'Skills', column: 'Skill', measure: 'Uses', definition: 'daily/user_skills' },
+    of: (row) => row.skills_by_name.map(({ name, count }) => ({ key: name, count })),
+  },
+  {
+    ...{ title: 'Commands', column: 'Command', measure: 'Uses', definition: 'daily/user_slash_commands' },
+    of: (row) => row.slash_commands_by_name.map(({ name, count }) => ({ key: `/${name}`, count })),
+  },
+  {
+    ...{ title: 'Hooks', column: 'Hook', measure: 'Runs', definition: 'daily/user_hooks' },
+    of: (row) =>
+      row.hooks_by_event.map(({ event, matcher, command, count }) => ({
+        key: [event, matcher, command].filter(Boolean).join(' · '),
+        count,
+      })),
+  },
+];
+const LANGUAGES: DailyLists<ProductivityRow> = [
+  {
+    ...{ title: 'Languages', column: 'Language', measure: 'Files' },
+    definition: 'report/productivity_by_language',
+    of: (row) => row.by_language.map(({ language, count }) => ({ key: language, count })),
+  },
+  {
+    ...{ title: 'Files', column: 'Ending', measure: 'Files' },
+    definition: 'report/productivity_by_extension',
+    of: (row) => row.by_extension.map(({ extension, count }) => ({ key: extension || 'none', count })),
+  },
 ];
 
-function Lists({ address, last, isFiltered }: RangeProps & { isFiltered: boolean }) {
+/** What agents call and people use. */
+export function Lists({ address, last }: RangeProps) {
   const range = rangeOf(address, last);
-  const answers = {
-    tools: useDays<{ data: (ToolsRow & ProductivityRow)[] }>('tools', range),
-    productivity: useDays<{ data: (ToolsRow & ProductivityRow)[] }>('productivity', range),
-  };
+  const tools = useDays<Days<ToolsRow>>('tools', range);
+  const productivity = useDays<Days<ProductivityRow>>('productivity', range);
+  const of = { address, last };
   return (
     <>
-      {LISTS.map(([name, lists]) =>
-        isFiltered && (name === 'tools' || name === 'mcp-servers') ? (
-          <Groups key={name} address={address} last={last} name={name} />
-        ) : (
-          <DailyListPanel
-            key={name}
-            name={name}
-            lists={lists}
-            answers={answers}
-            range={range}
-            isFiltered={isFiltered}
-            address={address}
-          />
-        ),
+      {isFiltered(address) ? (
+        <>
+          <Groups {...of} name="mcp-servers" />
+          <Groups {...of} name="tools" />
+        </>
+      ) : (
+        <>
+          <DailyListPanel {...of} name="mcp-servers" lists={MCP_SERVERS} asked={tools} />
+          <DailyListPanel {...of} name="tools" lists={TOOLS} asked={tools} />
+        </>
       )}
+      <DailyListPanel {...of} name="habits" lists={HABITS} asked={tools} />
+      <DailyListPanel {...of} name="languages" lists={LANGUAGES} asked={productivity} />
     </>
   );
 }
 
-interface DailyListPanelProps extends DailyProps {
+type Days<Row> = { data: Row[] };
+
+interface DailyListPanelProps<Row> extends RangeProps {
   readonly name: string;
-  readonly address: Address;
-  readonly lists: readonly [DailyList, ...DailyList[]];
-  readonly answers: Readonly<Record<DailyList['from'], Asked<{ data: (ToolsRow & ProductivityRow)[] }>>>;
+  readonly lists: DailyLists<Row>;
+  readonly asked: Asked<Days<Row>>;
 }
 
-function DailyListPanel({ name, lists, answers, range, isFiltered, address }: DailyListPanelProps) {
+function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Row>) {
+  const { name, lists, asked, address, last } = props;
+  const range = rangeOf(address, last);
   const [at, setAt] = useState(0);
-  const { title, column, measure, definition, from, filter, of } = lists[at] ?? lists[0];
-  const asked = answers[from];
+  const { title, column, measure, definition, filter, of } = lists[at] ?? lists[0];
   const now = new Map<string, number>();
   const earlier = new Map<string, number>();
   for (const row of asked.answer?.data ?? [])
@@ -298,14 +251,14 @@ function DailyListPanel({ name, lists, answers, range, isFiltered, address }: Da
       const sums = isIn(row.date, range) ? now : earlier;
       sums.set(key, (sums.get(key) ?? 0) + count);
     }
-  const rows = [...now].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  const rows = mostFirst(now);
   return (
     <Panel
       name={name}
       title={
         lists.length === 1 ? title : <Tabs names={lists.map((list) => list.title)} at={at} choose={setAt} />
       }
-      note={isFiltered ? 'not filtered' : undefined}
+      note={isFiltered(address) ? 'not filtered' : undefined}
       asked={asked}
       isTable
       table={

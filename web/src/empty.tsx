@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { SERVER } from './address.js';
 import type { Answers } from './answers.js';
 import { begin, CALLER, useAgain, useAnswer } from './client.js';
 import { Code } from './panel.js';
@@ -9,7 +10,6 @@ const LOOK_MS = 5000;
 
 /** What to do where there is no built day yet. Charts come by themselves once there is one. */
 export function Empty({ session }: { session: Session }) {
-  const server = document.baseURI.replace(/\/$/, '');
   const status = useAnswer<Answers['getStatus']>(
     may(session, 'read analytics') ? 'api/v1/status' : undefined,
   );
@@ -32,8 +32,11 @@ export function Empty({ session }: { session: Session }) {
         <ol>
           <li>
             <h2>Connect the agents on your computer</h2>
-            <p>Sends the events of all agents there every few minutes. Words stay on the machine.</p>
-            <Code text={`npx daybook collect install --server ${server} --key -`} />
+            <p>
+              Sends the events of all agents there every few minutes. Prompts, replies and code stay on the
+              machine.
+            </p>
+            <Code text={`npx daybook collect install --server ${SERVER} --key -`} />
           </li>
           <li>
             <h2>Or take in what is there already</h2>
@@ -48,7 +51,7 @@ export function Empty({ session }: { session: Session }) {
             <h2>Or send one event by hand</h2>
             <p>To see that the key and the address are right. It counts once, however often you send it.</p>
             <Code
-              text={`curl ${server}/api/v1/events \\\n  -H "Authorization: Bearer $DAYBOOK_KEY" -H "Content-Type: application/json" \\\n  -d '[{"event_id": "hello-1", "type": "user_message", "user_id": "me",\n       "session_id": "s-1", "timestamp": "${new Date().toISOString().slice(0, 19)}Z"}]'`}
+              text={`curl ${SERVER}/api/v1/events \\\n  -H "Authorization: Bearer $DAYBOOK_KEY" -H "Content-Type: application/json" \\\n  -d '[{"event_id": "hello-1", "type": "user_message", "user_id": "me",\n       "session_id": "s-1", "timestamp": "${new Date().toISOString().slice(0, 19)}Z"}]'`}
             />
           </li>
         </ol>

@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment } from 'preact';
 import type { Address } from './address.js';
 import type { Answers } from './answers.js';
 import { type Day, daysOf, lengthOf } from './days.js';
-import { exactly, figure, instantText } from './format.js';
+import { exactly, figure, instantText, nameOf } from './format.js';
 import { Panel, type Source } from './panel.js';
 import type { QualityProps, QualityRow } from './quality.js';
 import { useSummary } from './summary.js';
@@ -79,7 +79,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         of={`of ${lengthOf(range)}`}
       >
         {status?.days_stale === 0 && 'None is stale. '}
-        {at && `Last build ${instantText(Date.parse(at))}.`}
+        {at && `Last build ${instantText(at)}.`}
       </Fact>
       <Fact
         name="lines-rejected"
@@ -129,7 +129,7 @@ function Unpriced({ address, last }: { address: Address; last: Day }) {
   }));
   const unpriced = rows.reduce((sum, row) => sum + row.unpriced, 0);
   const all = rows.reduce((sum, row) => sum + row.all, 0);
-  const names = rows.filter((row) => row.unpriced > 0).map(({ name }) => name || 'not known');
+  const names = rows.filter((row) => row.unpriced > 0).map(({ name }) => nameOf('model', name));
   return (
     <Fact
       name="unpriced-tokens"

@@ -16,7 +16,7 @@ export function Foot({ address, last, session }: RangeProps & { session: Session
     <footer class="foot">
       <p>
         {answer !== undefined &&
-          `${built} of ${lengthOf(range)} days built${at ? `, last on ${instantText(Date.parse(at))}` : ''}. ` +
+          `${built} of ${lengthOf(range)} days built${at ? `, last on ${instantText(at)}` : ''}. ` +
             (restated === 0
               ? 'None was restated.'
               : `${restated} ${restated === 1 ? 'was' : 'were'} restated.`)}

@@ -117,7 +117,8 @@ export const rangeText = (from: string, to: string): string =>
   dayMonthYear.formatRange(Date.parse(from), Date.parse(to));
 /** The UTC day of an instant, with its year. */
 export const dateText = (at: number): string => dayMonthYear.format(at);
-export const instantText = (at: number): string => `${instant.format(at)} UTC`;
+/** An instant, as milliseconds or in ISO 8601. */
+export const instantText = (at: number | string): string => `${instant.format(new Date(at))} UTC`;
 
 /** The name of a value of a filter, short enough for a list: a repository without its host. Nothing is "not known". */
 export function nameOf(filter: string, value: string | null): string {

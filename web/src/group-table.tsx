@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type Address, type Filter, go, hrefOf, rangeOf } from './address.js';
 import { read, useAnswer } from './client.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
 import { cell, change, nameOf, type Unit } from './format.js';
 import type { RangeProps } from './page-props.js';
+import { Paging } from './paging.js';
 import { Panel } from './panel.js';
 import { Spark } from './strip.js';
 import { GROUP_OF, type Numbers, type Summary, type SummaryRow, summaryPath, useSummary } from './summary.js';
@@ -37,13 +38,13 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const range = rangeOf(address, last);
   const query = { groupBy: GROUP_OF[filter], sort, limit: PAGE, compare: 'previous' } as const;
   const first = summaryPath(range, address.filters, query);
-  /** Where the pages begin that were turned to, the first of them aside. */
-  const [turned, setTurned] = useState<readonly string[]>([]);
-  useEffect(() => setTurned([]), [first]);
-  const cursor = turned.at(-1);
+  const [turned, setTurned] = useState<{ of: string; cursors: readonly string[] }>();
+  // What was turned to in another order or range is over.
+  const cursors = turned?.of === first ? turned.cursors : [];
+  const cursor = cursors.at(-1);
   const asked = useSummary(address, last, cursor === undefined ? query : { ...query, cursor });
   const rows = asked.answer?.data ?? [];
-  const next = asked.answer?.meta.next_cursor;
+  const next = asked.isLoading ? undefined : asked.answer?.meta.next_cursor;
   const keys = rows.map(({ group_key }) => group_key ?? '');
   const costsOf = useCosts(address, last, filter, keys);
   const columns = COLUMNS.filter(([member]) => member !== 'active_users' || filter !== 'user_id');
@@ -54,7 +55,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
     <Panel
       name={`all-${title.toLowerCase()}`}
       title={title}
-      note={`${turned.length * PAGE + 1}–${turned.length * PAGE + rows.length}, sorted by the service`}
+      note={`${cursors.length * PAGE + 1}–${cursors.length * PAGE + rows.length}, sorted by the service`}
       asked={asked}
       isTable
       table={
@@ -118,18 +119,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
         </table>
         {asked.answer !== undefined && rows.length === 0 && <p class="note none">None in this range.</p>}
       </div>
-      <p class="paging">
-        <button type="button" disabled={turned.length === 0} onClick={() => setTurned(turned.slice(0, -1))}>
-          Previous
-        </button>
-        <button
-          type="button"
-          disabled={next === undefined || next === null}
-          onClick={() => next && setTurned([...turned, next])}
-        >
-          Next
-        </button>
-      </p>
+      <Paging cursors={cursors} next={next} turn={(cursors) => setTurned({ of: first, cursors })} />
     </Panel>
   );
 }
@@ -223,7 +213,7 @@ function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) 
           {error === undefined && found.length === 0 && (
             <p class="note">Nothing in this range has this name</p>
           )}
-          {answer?.meta.has_more && <p class="note">More have it: type more of the name</p>}
+          {answer?.meta.has_more && <p class="note">There are more: type more of the name</p>}
         </div>
       )}
     </form>

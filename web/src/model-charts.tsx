@@ -1,8 +1,9 @@
-import { type Address, type Filter, go, hrefOf, rangeOf, toggled } from './address.js';
+import { go, hrefOf, rangeOf, toggled } from './address.js';
 import { TOKENS, useModelCosts, useRanking } from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
 import { type Day, daysOf, missingIn } from './days.js';
 import { cell, figure, nameOf } from './format.js';
+import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
@@ -95,46 +96,6 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
 
 function priced(cost: number | null): string {
   return cost === null ? 'no price' : figure(cost, 'dollars');
-}
-
-/** What colours stand for: with its number, and a click filters. */
-export function Legend({
-  address,
-  filter,
-  entries,
-}: {
-  address?: Address;
-  filter?: Filter;
-  entries: readonly { name: string; color: string; text: string }[];
-}) {
-  return (
-    <ul class="legend">
-      {entries.map(({ name, color, text }) => {
-        const label = (
-          <>
-            <i class="swatch" style={{ background: `var(${color})` }} />
-            <bdi>{filter === undefined ? name : nameOf(filter, name)}</bdi>
-            <span class="note">{text}</span>
-          </>
-        );
-        return (
-          <li key={name}>
-            {filter === undefined || address === undefined || name === 'others' ? (
-              <span>{label}</span>
-            ) : (
-              <a
-                href={hrefOf(toggled(address, filter, name))}
-                title={name}
-                aria-current={address.filters[filter] === name ? 'true' : undefined}
-              >
-                {label}
-              </a>
-            )}
-          </li>
-        );
-      })}
-    </ul>
-  );
 }
 
 const NAMES: Readonly<Record<(typeof TOKENS)[number], string>> = {

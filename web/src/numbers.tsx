@@ -1,4 +1,4 @@
-import { FILTERS, go, rangeOf } from './address.js';
+import { go, isFiltered, rangeOf } from './address.js';
 import { DayChart, tableOf } from './day-chart.js';
 import { daysOf, missingIn } from './days.js';
 import type { RangeProps } from './page-props.js';
@@ -30,8 +30,7 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
       return row === undefined ? null : (pick(row) ?? null);
     });
   // The open day is counted for the whole organization only.
-  const isFiltered = FILTERS.some((filter) => address.filters[filter] !== undefined);
-  const found = isFiltered || open === undefined ? null : numberOf(open, member);
+  const found = isFiltered(address) || open === undefined ? null : numberOf(open, member);
   const today = found === null ? [] : [found];
   const values = [...valuesOf((row) => row[member]), ...today];
   const chart = {

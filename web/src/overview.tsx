@@ -1,6 +1,6 @@
-import { type Address, hrefOf, rangeOf } from './address.js';
+import { hrefOf, rangeOf } from './address.js';
 import { BarList } from './bar-list.js';
-import { DailyPanels } from './daily-panels.js';
+import { ActiveUsers, Autonomy, Lists } from './daily-panels.js';
 import { Empty } from './empty.js';
 import { Foot } from './foot.js';
 import { cell } from './format.js';
@@ -12,7 +12,7 @@ import { Panel } from './panel.js';
 import { PersonDays } from './person-days.js';
 import { RangeHead } from './range-head.js';
 import { may } from './session.js';
-import { type SummaryRow, useSummary } from './summary.js';
+import { useSummary } from './summary.js';
 import { openDayOf, TodaySoFar, useToday } from './today.js';
 
 /** Everything at a glance. */
@@ -38,16 +38,16 @@ export function Overview({ address, session }: PageProps) {
         {hasToday && <TodaySoFar asked={today} />}
         <Numbers address={address} last={last} open={open} isOwn={!isManager} />
         <CostByModel address={address} last={last} />
-        {isManager && <DailyPanels address={address} last={last} part="users" open={open} />}
+        {isManager && <ActiveUsers address={address} last={last} open={open} />}
         <TokensByModel address={address} last={last} />
-        {isManager && <DailyPanels address={address} last={last} part="autonomy" open={open} />}
+        {isManager && <Autonomy address={address} last={last} open={open} />}
         {!isManager && session.user_id !== null && (
           <PersonDays address={address} last={last} userId={undefined} />
         )}
         {isManager && <AutonomousPeople address={address} last={last} />}
         <Groups address={address} last={last} name="places" />
         {isManager ? (
-          <DailyPanels address={address} last={last} part="lists" />
+          <Lists address={address} last={last} />
         ) : (
           <>
             <Groups address={address} last={last} name="mcp-servers" />
@@ -80,38 +80,24 @@ function AutonomousPeople({ address, last }: RangeProps) {
       definition="report/summary"
       span={4}
     >
-      <List rows={rows} address={address} isLoaded={asked.answer !== undefined} />
+      <BarList
+        columns={['Person', 'Ratio', 'Cost']}
+        none={asked.answer === undefined ? '–' : undefined}
+        rows={rows.map((row) => ({
+          key: row.group_key ?? '',
+          name: row.group_key ?? '',
+          href: hrefOf({ ...address, path: ['people'], choices: { name: row.group_key ?? '' } }),
+          value: row.autonomy_ratio ?? 0,
+          cells: [cell(row.autonomy_ratio, 'ratio'), cell(row.cost_usd, 'dollars')],
+        }))}
+        more={
+          asked.answer && (
+            <a href={hrefOf({ ...address, path: ['people'], choices: { sort: 'autonomy_ratio' } })}>
+              All people
+            </a>
+          )
+        }
+      />
     </Panel>
-  );
-}
-
-function List({
-  rows,
-  address,
-  isLoaded,
-}: {
-  rows: readonly SummaryRow[];
-  address: Address;
-  isLoaded: boolean;
-}) {
-  return (
-    <BarList
-      columns={['Person', 'Ratio', 'Cost']}
-      none={isLoaded ? undefined : '–'}
-      rows={rows.map((row) => ({
-        key: row.group_key ?? '',
-        name: row.group_key ?? '',
-        href: hrefOf({ ...address, path: ['people'], choices: { name: row.group_key ?? '' } }),
-        value: row.autonomy_ratio ?? 0,
-        cells: [cell(row.autonomy_ratio, 'ratio'), cell(row.cost_usd, 'dollars')],
-      }))}
-      more={
-        isLoaded && (
-          <a href={hrefOf({ ...address, path: ['people'], choices: { sort: 'autonomy_ratio' } })}>
-            All people
-          </a>
-        )
-      }
-    />
   );
 }

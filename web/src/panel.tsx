@@ -124,7 +124,12 @@ export function TableOf({
   caption: string;
 }) {
   return (
-    <div class={isShown ? 'scrolls' : 'unseen'} hidden={isTwin && !isShown}>
+    <div
+      class={isShown ? 'scrolls' : 'unseen'}
+      hidden={isTwin && !isShown}
+      // It scrolls, and whoever has no mouse scrolls what has the focus.
+      {...(isShown ? { role: 'group', tabIndex: 0, 'aria-label': caption } : {})}
+    >
       <table class="rows">
         <caption class="unseen">{caption}</caption>
         <thead>

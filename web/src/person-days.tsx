@@ -1,12 +1,13 @@
 import { rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
-import { useAnswer, withQuery } from './client.js';
+import { analyticsPath, useAnswer } from './client.js';
 import { DayCells } from './day-cells.js';
 import { type Day, daysOf } from './days.js';
 import { cell } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
+import { mostFirst } from './ranking.js';
 
 type Row = Answers['getAnalyticsMe']['data'][number];
 
@@ -27,18 +28,15 @@ interface PersonDaysProps extends RangeProps {
 /** What only a person's own days have: the autonomy mode and the languages of each. They can't be filtered. */
 export function PersonDays({ address, last, userId }: PersonDaysProps) {
   const range = rangeOf(address, last);
-  const days = { startDate: range.from, endDate: range.to };
   const asked = useAnswer<{ data: Row[] }>(
-    userId === undefined
-      ? withQuery('api/v1/analytics/me', days)
-      : withQuery('api/v1/analytics/users', { ...days, user_id: userId }),
+    userId === undefined ? analyticsPath('me', range) : analyticsPath('users', range, { user_id: userId }),
   );
   const rows = asked.answer?.data ?? [];
   const most = Math.max(1, ...rows.map(({ sessions }) => sessions));
   const languages = new Map<string, number>();
   for (const row of rows)
     for (const language of row.languages) languages.set(language, (languages.get(language) ?? 0) + 1);
-  const used = [...languages].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  const used = mostFirst(languages);
   const of = new Map(rows.map((row) => [row.date as Day, row]));
   return (
     <>

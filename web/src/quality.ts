@@ -1,5 +1,5 @@
 import type { Answers } from './answers.js';
-import { type Asked, useAnswer, withQuery } from './client.js';
+import { type Asked, analyticsPath, useAnswer } from './client.js';
 import type { Range } from './days.js';
 
 type Answer = Answers['getAnalyticsQuality'];
@@ -15,7 +15,5 @@ export interface QualityProps {
 
 /** How far the numbers of a range's days can be trusted; nothing is asked without a range. */
 export function useQuality(range: Range | undefined): Asked<Quality> {
-  return useAnswer<Quality>(
-    range && withQuery('api/v1/analytics/quality', { startDate: range.from, endDate: range.to }),
-  );
+  return useAnswer<Quality>(range && analyticsPath('quality', range));
 }

@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useMemo, useState } from 'preact/hooks';
 import { type Address, go } from './address.js';
 import { Drawing, useDrawing, useReading } from './drawing.js';
+import { Legend } from './legend.js';
 import { TableOf } from './panel.js';
 import type { Column, Row } from './sql-answer.js';
 import { shortNumber, tickText, valueText } from './sql-format.js';
@@ -21,7 +22,8 @@ interface SqlChartProps {
   readonly rows: readonly Row[];
 }
 
-const colorOf = (index: number) => `var(--c${index + 1})`;
+const propertyOf = (index: number) => `--c${index + 1}`;
+const colorOf = (index: number) => `var(${propertyOf(index)})`;
 
 /** Rows as lines or bars, by columns that the reader chooses. */
 export function SqlChart({ address, columns, rows }: SqlChartProps) {
@@ -50,16 +52,7 @@ export function SqlChart({ address, columns, rows }: SqlChartProps) {
         <div class={data.series.length > 1 ? 'beside' : ''}>
           {data.mark === 'bar' ? <Bars data={data} /> : <Lines data={data} />}
           {data.series.length > 1 && (
-            <ul class="legend">
-              {data.series.map((name, index) => (
-                <li key={name}>
-                  <span>
-                    <i class="swatch" style={{ background: colorOf(index) }} />
-                    <bdi>{name}</bdi>
-                  </span>
-                </li>
-              ))}
-            </ul>
+            <Legend entries={data.series.map((name, index) => ({ name, color: propertyOf(index) }))} />
           )}
         </div>
         <TableOf

@@ -30,11 +30,10 @@ export function SqlResult({ address, query, answer, isRunning, isOld }: SqlResul
             {isCut ? `The first ${exactly(MOST_ROWS, 'count')} rows` : rowsText(row_count)}
           </h2>
           <p class="note" role="status">
-            {isCut && 'There are more, which downloads have. '}
+            {isCut && 'Downloads have all rows. '}
             {(elapsed_ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 3 })} s. Snapshot:{' '}
             {newest !== null && `newest day ${rangeText(newest, newest)}, `}
-            published {instantText(Date.parse(snapshot.published_at))}.
-            {isOld && ' The statement has changed since.'}
+            published {instantText(snapshot.published_at)}.{isOld && ' The statement has changed since.'}
           </p>
           <Downloads query={query} answer={answer} />
         </header>
@@ -69,7 +68,7 @@ function Downloads({ query, answer: { meta } }: Pick<SqlResultProps, 'query' | '
       const published = await save(file, query, meta.columns, controller.signal);
       if (published !== null && published !== meta.snapshot.published_at)
         setSentence(
-          `The file has what was published ${instantText(Date.parse(published))}, which is newer than what is shown here.`,
+          `The file is from the snapshot published ${instantText(published)}, which is newer than these rows.`,
         );
     } catch (error) {
       if (!controller.signal.aborted) setSentence((error as ServiceError).message);

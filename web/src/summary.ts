@@ -1,6 +1,6 @@
 import { type Address, type Filter, type Filters, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
-import { type Asked, useAnswer, withQuery } from './client.js';
+import { type Asked, analyticsPath, useAnswer } from './client.js';
 import type { Day, Range } from './days.js';
 import type { Unit } from './format.js';
 
@@ -36,9 +36,7 @@ export interface SummaryQuery {
 
 export function summaryPath(range: Range, filters: Filters, query: SummaryQuery): string {
   const { groupBy, keys, ...others } = query;
-  return withQuery('api/v1/analytics/summary', {
-    startDate: range.from,
-    endDate: range.to,
+  return analyticsPath('summary', range, {
     group_by: groupBy,
     group_keys: keys && JSON.stringify(keys),
     ...others,

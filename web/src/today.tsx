@@ -57,7 +57,7 @@ export function TodaySoFar({ asked }: { asked: Asked<Today> }) {
       note={
         at === undefined
           ? undefined
-          : `all people and models, counted on ${instantText(Date.parse(at))}; cost and ratio come when the day is over`
+          : `all people and models, counted on ${instantText(at)}; cost and ratio come when the day is over`
       }
       asked={asked}
       table={open && { columns: ['Number', 'Today'], rows: numbers.map(({ name, value }) => [name, value]) }}

@@ -3,17 +3,19 @@ import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { Channels } from './channels.js';
-import { useAnswer, useFresh, withQuery } from './client.js';
+import { analyticsPath, useAnswer, useFresh } from './client.js';
 import { type DayCell, DayCells } from './day-cells.js';
 import { type Day, daysOf, missingIn } from './days.js';
 import { Empty } from './empty.js';
 import { Facts } from './facts.js';
-import { cell, dayText, exactly, instantText, weekdayText } from './format.js';
+import { cell, dayText, exactly, instantText, nameOf, weekdayText } from './format.js';
 import { Known } from './known.js';
 import type { PageProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { type QualityProps, useQuality } from './quality.js';
 import { RangeHead } from './range-head.js';
+import { mostFirst } from './ranking.js';
+import { ScrolledTable } from './scrolled-table.js';
 
 type Status = Answers['getStatus']['data'];
 type Agents = { data: Extract<Answers['getAnalyticsActivity']['data'][number], { group_key: string }>[] };
@@ -60,9 +62,7 @@ const SILENT = 5;
 /** Which agent reported on which day. */
 function Reports({ asked: quality, range, status }: QualityProps & { status: Status | undefined }) {
   const silent = status?.silent_agents ?? [];
-  const asked = useAnswer<Agents>(
-    withQuery('api/v1/analytics/activity', { startDate: range.from, endDate: range.to, group_by: 'agent' }),
-  );
+  const asked = useAnswer<Agents>(analyticsPath('activity', range, { group_by: 'agent' }));
   const days = daysOf(range);
   const agents = new Map<string, Map<Day, number>>();
   for (const { group_key, date, daily_active_users } of asked.answer?.data ?? []) {
@@ -70,11 +70,12 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
     agents.set(group_key, of.set(date, daily_active_users));
   }
   const names = [...agents.keys()].sort();
+  const shown = names.map((name) => nameOf('agent', name));
   const cells = names.flatMap((name): DayCell[] => {
     const of = agents.get(name) ?? new Map<Day, number>();
     const most = Math.max(1, ...of.values());
     return days.map((day) => ({
-      ...{ name: name || 'not known', day, share: (of.get(day) ?? 0) / most, color: '--accent' },
+      ...{ name: nameOf('agent', name), day, share: (of.get(day) ?? 0) / most, color: '--accent' },
     }));
   });
   const built = new Set(quality.answer?.data.map(({ date }) => date));
@@ -87,7 +88,7 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
       asked={asked}
       table={
         asked.answer && {
-          columns: ['Day', ...names.map((name) => name || 'not known')],
+          columns: ['Day', ...shown],
           rows: days.map((day) => [
             day,
             ...names.map((name) => agents.get(name)?.get(day) ?? (built.has(day) ? 0 : null)),
@@ -97,12 +98,7 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
       definition="daily/user_agents"
       span={12}
     >
-      <DayCells
-        range={range}
-        names={names.map((name) => name || 'not known')}
-        cells={cells}
-        unbuilt={unbuilt}
-      />
+      <DayCells range={range} names={shown} cells={cells} unbuilt={unbuilt} />
       {silent.length > 0 && (
         <p class="note">
           <i class="state" />
@@ -125,7 +121,7 @@ function Reasons({ asked }: Pick<QualityProps, 'asked'>) {
   for (const { rejected_by_reason } of asked.answer?.data ?? [])
     for (const { reason, count } of rejected_by_reason)
       reasons.set(reason, (reasons.get(reason) ?? 0) + count);
-  const rows = [...reasons].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  const rows = mostFirst(reasons);
   return (
     <Panel
       name="rejects"
@@ -164,7 +160,7 @@ function Restated({ asked }: Pick<QualityProps, 'asked'>) {
     <Panel
       name="restated"
       title="Restated days"
-      note="what a built day said before and says now differ"
+      note="days whose numbers changed after they were built"
       asked={asked}
       isTable
       table={
@@ -188,35 +184,21 @@ function Restated({ asked }: Pick<QualityProps, 'asked'>) {
           {asked.answer === undefined ? '–' : 'No built day has changed in this range.'}
         </p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
-        <section class="scrolls" aria-label="Rows of restated days" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col">Why</th>
-                <th scope="col" class="number">
-                  Late events
-                </th>
-                <th scope="col" class="number">
-                  Tables changed
-                </th>
-                <th scope="col">Built again</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ date, why, late, tables, built_at }) => (
-                <tr key={date}>
-                  <th scope="row">{weekdayText(date)}</th>
-                  <td>{why}</td>
-                  <td class="number">{cell(late, 'count')}</td>
-                  <td class="number">{tables}</td>
-                  <td>{instantText(Date.parse(built_at))}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <ScrolledTable
+          label="Rows of restated days"
+          columns={['Day', 'Why', 'Late events', 'Tables changed', 'Built again']}
+          numbers={['Late events', 'Tables changed']}
+        >
+          {rows.map(({ date, why, late, tables, built_at }) => (
+            <tr key={date}>
+              <th scope="row">{weekdayText(date)}</th>
+              <td>{why}</td>
+              <td class="number">{cell(late, 'count')}</td>
+              <td class="number">{tables}</td>
+              <td>{instantText(built_at)}</td>
+            </tr>
+          ))}
+        </ScrolledTable>
       )}
     </Panel>
   );

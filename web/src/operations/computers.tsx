@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { SERVER } from '../address.js';
 import type { Answers, Computer, ProvisioningStep } from '../answers.js';
 import { type ServiceError, sendJson, useAgain, useFresh } from '../client.js';
 import { instantText } from '../format.js';
@@ -32,8 +33,8 @@ export function Computers({ session }: PageProps) {
         <ShownOnce
           key={computer.id}
           title={`The agent token of ${computer.name}`}
-          sentence="Run this on the computer. The token is shown only now, and connects whoever has it as this computer."
-          text={`npx daybook agent --server ${document.baseURI.replace(/\/$/, '')} --token ${computer.agentToken} --workspace ~/work`}
+          sentence="Run this on the computer. The token is shown only once. Anyone who has it can connect as this computer."
+          text={`npx daybook agent --server ${SERVER} --token ${computer.agentToken} --workspace ~/work`}
           onDone={() => setMade((all) => all.filter((other) => other !== computer))}
         />
       ))}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answers, ControlsChange } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
 import { instantText } from '../format.js';
+import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
 import { Ask } from './dialog.js';
 import { Differences } from './differences.js';
@@ -22,7 +23,7 @@ export function History({
     withQuery(`${CONTROLS}/history`, { cursor: cursors.at(-1) }),
   );
   const [asking, setAsking] = useState<ControlsChange>();
-  const next = asked.answer?.pagination.nextCursor;
+  const next = asked.isLoading ? undefined : asked.answer?.pagination.nextCursor;
   return (
     <section class="panel" aria-labelledby="history-title">
       <header>
@@ -56,18 +57,7 @@ export function History({
           )
         }
       </Answered>
-      <div class="paging">
-        {cursors.length > 0 && (
-          <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-            Newer
-          </button>
-        )}
-        {next && (
-          <button type="button" onClick={() => setCursors([...cursors, next])}>
-            Older
-          </button>
-        )}
-      </div>
+      <Paging cursors={cursors} next={next} turn={setCursors} names={['Newer', 'Older']} />
       {asking !== undefined && (
         <Ask
           title={`Go back to revision ${asking.revision}?`}
@@ -95,8 +85,7 @@ function Change({ change: { revision, user, updatedAt } }: { change: ControlsCha
   return (
     <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
-        <b>Revision {revision}</b> <bdi>{user.name}</bdi>{' '}
-        <span class="note">{instantText(Date.parse(updatedAt))}</span>
+        <b>Revision {revision}</b> <bdi>{user.name}</bdi> <span class="note">{instantText(updatedAt)}</span>
       </summary>
       {isOpen && <Differences from={revision - 1} to={revision} />}
     </details>

@@ -1,6 +1,7 @@
 import type { Answers } from '../answers.js';
 import { useAnswer, withQuery } from '../client.js';
 import { Answered } from '../panel.js';
+import { ScrolledTable } from '../scrolled-table.js';
 import { CONTROLS } from './settings-revisions.js';
 
 type Answer = Answers['getOrganizationEnterpriseControlsDifferences'];
@@ -28,28 +29,20 @@ export function Differences({ from, to }: Revisions) {
 
 function Rows({ from, to, differences }: Revisions & Answer) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
-    <section class="scrolls" aria-label={`Differences of revisions ${from} and ${to}`} tabIndex={0}>
-      <table class="things differences">
-        <thead>
-          <tr>
-            <th scope="col">Member</th>
-            <th scope="col">Revision {from}</th>
-            <th scope="col">Revision {to}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.map(({ member, before, after }) => (
-            <tr key={member}>
-              <th scope="row">
-                <bdi>{member}</bdi>
-              </th>
-              <td>{before === undefined ? '–' : <code>{JSON.stringify(before)}</code>}</td>
-              <td>{after === undefined ? '–' : <code>{JSON.stringify(after)}</code>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <ScrolledTable
+      label={`Differences of revisions ${from} and ${to}`}
+      class="things differences"
+      columns={['Member', `Revision ${from}`, `Revision ${to}`]}
+    >
+      {differences.map(({ member, before, after }) => (
+        <tr key={member}>
+          <th scope="row">
+            <bdi>{member}</bdi>
+          </th>
+          <td>{before === undefined ? '–' : <code>{JSON.stringify(before)}</code>}</td>
+          <td>{after === undefined ? '–' : <code>{JSON.stringify(after)}</code>}</td>
+        </tr>
+      ))}
+    </ScrolledTable>
   );
 }

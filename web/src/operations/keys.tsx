@@ -4,7 +4,9 @@ import { sendJson, useFresh, withQuery } from '../client.js';
 import { addDays, today } from '../days.js';
 import { dateText } from '../format.js';
 import type { PageProps } from '../page-props.js';
+import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
+import { ScrolledTable } from '../scrolled-table.js';
 import { Ask, Done } from './dialog.js';
 import { Field, Form, type Texts } from './fields.js';
 import { ShownOnce } from './shown-once.js';
@@ -52,21 +54,11 @@ export function Keys({ session }: PageProps) {
         </header>
         <Done text={done} />
         <Answered asked={asked}>{({ data }) => <KeyTable keys={data} revoke={setAsking} />}</Answered>
-        <div class="paging">
-          {cursors.length > 0 && (
-            <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-              Previous
-            </button>
-          )}
-          {asked.answer?.meta.next_cursor && (
-            <button
-              type="button"
-              onClick={() => setCursors([...cursors, asked.answer?.meta.next_cursor ?? ''])}
-            >
-              Next
-            </button>
-          )}
-        </div>
+        <Paging
+          cursors={cursors}
+          next={asked.isLoading ? undefined : asked.answer?.meta.next_cursor}
+          turn={setCursors}
+        />
       </section>
       <div class="panel-stack">
         <NewKey created={created} />
@@ -121,53 +113,43 @@ function stateOf(key: Key): string {
   return `${isOver(key) ? 'expired' : 'valid until'} ${dateText(expires_at - 1)}`;
 }
 
+const COLUMNS = [
+  ...['Key', 'Role', 'User', 'Created', 'State'],
+  <span key="revoke" class="unseen">
+    Revoke
+  </span>,
+];
+
 function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) => void }) {
   if (keys.length === 0)
     return (
       <p class="note none">There is no key yet: create one, for example for a program that sends events.</p>
     );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
-    <section class="scrolls" aria-label="API keys" tabIndex={0}>
-      <table class="things">
-        <thead>
-          <tr>
-            {['Key', 'Role', 'User', 'Created', 'State'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span class="unseen">Revoke</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.key_id} class={isOver(key) ? 'over' : ''}>
-              <th scope="row">
-                <bdi>{key.name ?? 'no name'}</bdi>
-                {key.is_current && <span class="note"> (yours)</span>}
-                <code title="Names the key in logs">{key.fingerprint}</code>
-              </th>
-              <td>{key.role}</td>
-              <td>
-                <bdi>{key.user_id ?? '–'}</bdi>
-              </td>
-              <td>{dateText(key.created_at)}</td>
-              <td>{stateOf(key)}</td>
-              <td class="number">
-                {key.revoked_at === null && (
-                  <button type="button" aria-label={`Revoke ${labelOf(key)}`} onClick={() => revoke(key)}>
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <ScrolledTable label="API keys" class="things" columns={COLUMNS}>
+      {keys.map((key) => (
+        <tr key={key.key_id} class={isOver(key) ? 'over' : ''}>
+          <th scope="row">
+            <bdi>{key.name ?? 'no name'}</bdi>
+            {key.is_current && <span class="note"> (yours)</span>}
+            <code title="Names the key in logs">{key.fingerprint}</code>
+          </th>
+          <td>{key.role}</td>
+          <td>
+            <bdi>{key.user_id ?? '–'}</bdi>
+          </td>
+          <td>{dateText(key.created_at)}</td>
+          <td>{stateOf(key)}</td>
+          <td class="number">
+            {key.revoked_at === null && (
+              <button type="button" aria-label={`Revoke ${labelOf(key)}`} onClick={() => revoke(key)}>
+                Revoke
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </ScrolledTable>
   );
 }
 
@@ -201,7 +183,9 @@ function NewKey({ created }: { created: (key: Answers['createApiKey']) => void }
         <Field
           label="User"
           hint={
-            role === 'member' ? 'The person whose numbers it shows.' : 'Whose it is, if it is a person’s.'
+            role === 'member'
+              ? 'The person whose numbers it shows.'
+              : 'The person who uses it, if there is one.'
           }
         >
           <input name="user_id" required={role === 'member'} autocomplete="off" />

@@ -1,11 +1,11 @@
 import * as Plot from '@observablehq/plot';
-import { useState } from 'preact/hooks';
-import { type Address, hrefOf } from '../address.js';
+import { type Address, go, hrefOf, SERVER } from '../address.js';
 import type { Answers, ReadinessReport, RepositoryReadiness } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
 import { Drawing } from '../drawing.js';
 import { dayText, exactly, figure, instantText, nameOf, UNKNOWN } from '../format.js';
 import type { PageProps } from '../page-props.js';
+import { Paging } from '../paging.js';
 import { Answered, Code, Panel } from '../panel.js';
 import { may, type Session } from '../session.js';
 
@@ -21,17 +21,23 @@ const OPENS_NEXT = 0.8;
 
 /** Repositories by readiness, and one of them over time with what raises its level. */
 export function Readiness({ address, session }: PageProps) {
-  const [after, setAfter] = useState<readonly string[]>([]);
+  const cursors = address.choices.after?.split(',') ?? [];
   const asked = useFresh<Answers['getOrganizationRepositories']>(
-    withQuery('api/organization/repositories', { limit: PAGE, startAfter: after.at(-1) }),
+    withQuery('api/organization/repositories', { limit: PAGE + 1, startAfter: cursors.at(-1) }),
   );
+  const turn = (cursors: readonly string[]) => {
+    const { after: _, repository: __, ...choices } = address.choices;
+    go({ ...address, choices: cursors.length === 0 ? choices : { ...choices, after: cursors.join(',') } });
+  };
   return (
     <Answered asked={asked}>
-      {({ repositories }) => {
-        if (repositories.length === 0 && after.length === 0) return <None session={session} />;
+      {({ repositories: found }) => {
+        // One more than a page tells whether there is another.
+        const repositories = found.slice(0, PAGE);
+        if (repositories.length === 0 && cursors.length === 0) return <None session={session} />;
         const chosen =
           repositories.find(({ repoId }) => repoId === address.choices.repository) ?? repositories[0];
-        const last = repositories.at(-1);
+        const next = asked.isLoading || found.length <= PAGE ? undefined : repositories.at(-1)?.repoId;
         return (
           <div class="panels loose">
             <section class="panel span-4" aria-labelledby="repositories-title">
@@ -40,18 +46,7 @@ export function Readiness({ address, session }: PageProps) {
                 <p class="note">level of the newest report, and its change</p>
               </header>
               <List repositories={repositories} chosen={chosen} address={address} />
-              <div class="paging">
-                {after.length > 0 && (
-                  <button type="button" onClick={() => setAfter(after.slice(0, -1))}>
-                    Previous
-                  </button>
-                )}
-                {repositories.length === PAGE && last !== undefined && (
-                  <button type="button" onClick={() => setAfter([...after, last.repoId])}>
-                    Next
-                  </button>
-                )}
-              </div>
+              <Paging cursors={cursors} next={next} turn={turn} />
             </section>
             {chosen !== undefined && (
               <div class="panel-stack span-8">
@@ -75,9 +70,7 @@ function None({ session }: { session: Session }) {
         The check looks at files and asks git. It uses no model, runs nothing of the repository, and takes
         seconds.
       </p>
-      <Code
-        text={`npx daybook readiness check ~/code/api --submit --server ${document.baseURI.replace(/\/$/, '')}`}
-      />
+      <Code text={`npx daybook readiness check ~/code/api --submit --server ${SERVER}`} />
       {!may(session, 'submit readiness reports') && (
         <p class="note">Your role may only read reports: a member of the organization can send them.</p>
       )}
@@ -112,7 +105,7 @@ function List({
           <tr key={repoId}>
             <th scope="row" class="named">
               <a
-                href={hrefOf({ ...address, choices: { repository: repoId } })}
+                href={hrefOf({ ...address, choices: { ...address.choices, repository: repoId } })}
                 aria-current={repoId === chosen?.repoId ? 'true' : undefined}
                 title={repoUrl}
               >
