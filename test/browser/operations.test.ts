@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createKey } from '../../src/api/api-keys.js';
 import { runAgent } from '../../src/computers/run-agent.js';
 import { ending, event } from '../world.js';
-import { faultsOf, hasBrowser, loaded, rowsOf, Site } from './browser.js';
+import { expectSound, hasBrowser, loaded, rowsOf, Site } from './browser.js';
 
 const CONTROLS = '/api/v0/organization/enterprise-controls';
 const COMPUTERS = '/api/v0/computers';
@@ -44,18 +44,6 @@ async function ask(method: string, path: string, body?: object, of = key) {
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** Fails where a place has faults in either scheme, or is wider than a phone. */
-async function expectSound(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await faultsOf(page)).toEqual([]);
-  }
-  await page.setViewportSize({ width: 390, height: 800 });
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  expect(tooWide).toBeLessThanOrEqual(0);
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
 /** What has the focus, by its role and text. */
 const focusOf = (page: Page) =>
   page.evaluate(
@@ -90,7 +78,7 @@ describe.runIf(hasBrowser)('operations', () => {
     }
     if (role !== 'manager') return;
     await page.goto(`${site.url}/operations/controls`);
-    await page.getByText('Your role reads them').waitFor();
+    await page.getByText('Your role can only read the settings.').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
   });
 
@@ -622,6 +610,28 @@ describe.runIf(hasBrowser)('readiness', () => {
     expect(Object.keys(await rowsOf(page, 'readiness-over-time'))).toHaveLength(1);
     await page.goBack();
     await page.locator('[data-criterion=security_policy]').waitFor();
+  });
+
+  test('has no page without repositories, and a link leads to any of its pages', async () => {
+    const { repositories } = (await ask('GET', '/api/organization/repositories')).body;
+    const report = { readme: evaluation(1) };
+    for (let count = repositories.length; count < 25; count += 1)
+      await send(`https://github.com/acme/of-${count}`, report);
+    const page = await site.signedIn(key, 'operations/readiness');
+    const rows = page.locator('table.things tbody tr');
+    await expect.poll(() => rows.count()).toBe(25);
+    expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(0);
+    const now = site.world.now;
+    await send('https://github.com/acme/last', report);
+    // Within the hours of the browser's session.
+    site.world.now = now;
+    await page.reload();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.reload();
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await expect.poll(() => rows.count()).toBe(25);
   });
 
   test('a guest reads it', async () => {

@@ -77,9 +77,7 @@ export function SqlPage({ address, session }: PageProps) {
             <Problem error={outcome.error} again={start} />
           </section>
         )}
-        {outcome?.isCancelled && (
-          <p class="panel span-12 note">The query was cancelled. Nothing of it runs any more.</p>
-        )}
+        {outcome?.isCancelled && <p class="panel span-12 note">The query was cancelled.</p>}
         {outcome?.answer !== undefined && (
           <SqlResult
             key={outcome.at}
@@ -162,7 +160,7 @@ function useQuery() {
   const [outcome, setOutcome] = useState<Outcome>();
   const [running, setRunning] = useState<AbortController>();
   const present = useRef<AbortController>(undefined);
-  // Who leaves the page waits for nothing.
+  // Leaving the page cancels the query.
   useEffect(() => () => present.current?.abort(), []);
   const run = async (query: Query) => {
     if (running !== undefined) return;

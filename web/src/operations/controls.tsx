@@ -34,7 +34,9 @@ export function Controls({ session }: PageProps) {
             ) : (
               <>
                 <Code text={textOf(current.settings)} />
-                <p class="note">Your role reads them: an owner of the organization changes them.</p>
+                <p class="note">
+                  Your role can only read the settings. An owner of the organization can change them.
+                </p>
               </>
             )}
           </section>

@@ -66,7 +66,7 @@ export function NewComputer({
           <input type="checkbox" name="autoInstallDeps" /> Install their dependencies too
         </label>
         {may(session, 'create computers of service accounts') && (
-          <Field label="Service account" hint="Empty: it is yours.">
+          <Field label="Service account" hint="Empty: you own it.">
             <input name="serviceAccountId" autocomplete="off" spellcheck={false} />
           </Field>
         )}

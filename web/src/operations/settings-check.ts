@@ -47,7 +47,7 @@ function words(code: string): string {
 function sentenceOf({ keyword, error }: OutputUnit): string {
   const [, given, expected] = /^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/.exec(error) ?? [];
   if (given !== undefined) return `must be ${expected?.replaceAll('", "', ' or ')}, not ${given}`;
-  if (keyword === 'additionalProperties' || keyword === 'false') return 'is not a member that there is';
+  if (keyword === 'additionalProperties' || keyword === 'false') return 'is not a known member';
   return error.replace(/\.$/, '').replace(/^./, (letter) => letter.toLowerCase());
 }
 

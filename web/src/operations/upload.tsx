@@ -94,7 +94,7 @@ export function Upload({ computer }: { computer: Computer }) {
     <details class="upload">
       <summary>Send a file to {computer.name}</summary>
       <form class="fields" ref={form} onSubmit={submit}>
-        <Field label="File" hint="At most 2 GiB. A file that is there is never replaced.">
+        <Field label="File" hint="At most 2 GiB. An existing file is never replaced.">
           <input type="file" name="file" required />
         </Field>
         <Field label="Folder in the workspace" hint="Empty: the workspace itself.">
