@@ -3,7 +3,7 @@ import { addDays } from '../../src/day.js';
 import { CLAUDE_CODE, CODEX, DROID, GEMINI_CLI, OPENCODE } from '../../src/ingest/source.js';
 import { testSamples } from '../samples.js';
 import { event } from '../world.js';
-import { csvOf, faultsOf, hasBrowser, LAST, loaded, overflowOf, rowsOf, Site } from './browser.js';
+import { csvOf, expectSound, hasBrowser, LAST, loaded, overflowOf, rowsOf, Site } from './browser.js';
 
 /** Every page of numbers, with the chart that has a row for each of what it is about. */
 const PAGES = [
@@ -13,7 +13,6 @@ const PAGES = [
   ['models', 'all-models'],
   ['trust', 'who-reports'],
 ] as const;
-const SCHEMES = ['light', 'dark'] as const;
 
 describe.runIf(hasBrowser)('an organization', () => {
   test('without events hears how to send some, and sees charts once there are days', async () => {
@@ -24,12 +23,7 @@ describe.runIf(hasBrowser)('an organization', () => {
     for (const signedIn of [key, member.key]) {
       const page = await site.signedIn(signedIn);
       await page.getByRole('heading', { name: 'No events yet: send some' }).waitFor();
-      await page.setViewportSize({ width: 390, height: 800 });
-      expect(await overflowOf(page)).toBe(0);
-      for (const colorScheme of SCHEMES) {
-        await page.emulateMedia({ colorScheme });
-        expect(await faultsOf(page)).toEqual([]);
-      }
+      await expectSound(page);
       pages.push(page);
     }
     await site.world.send([event('first', { timestamp: `${LAST}T10:00:00Z` })]);
@@ -242,10 +236,7 @@ describe.runIf(hasBrowser)('real sessions', () => {
         await loaded(page);
         expect(Object.keys(await rowsOf(page, chart)).length, path).toBeGreaterThan(0);
         expect(await overflowOf(page), `${path} at ${width}`).toBe(0);
-        for (const colorScheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme });
-          expect(await faultsOf(page), path).toEqual([]);
-        }
+        await expectSound(page);
       }
       await page.goto(`${site.url}/models?${range}`);
       await loaded(page);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { event } from '../world.js';
-import { faultsOf, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
+import { expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
 
 test.runIf(hasBrowser)('trust has what the service says of its days', async () => {
   const events = [
@@ -36,14 +36,7 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   expect(Object.keys(restated)).toEqual([LAST]);
   expect(restated[LAST]?.[0]).toBe('late events');
   await page.getByText('None is stale.').waitFor();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await faultsOf(page)).toEqual([]);
-  }
-  await page.setViewportSize({ width: 390, height: 800 });
-  expect(
-    await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
-  ).toBeLessThanOrEqual(0);
+  await expectSound(page);
   expect(site.complaints).toEqual([]);
 });
 
@@ -109,10 +102,7 @@ test.runIf(hasBrowser)('trust says where channels disagree, what is known, and w
   expect(status.days_stale).toBeGreaterThan(0);
   const told = await page.locator('.stale').textContent();
   expect(told).toMatch(new RegExp(`^${status.days_stale} days? waits? for a build, the oldest Jul 7:`));
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await faultsOf(page)).toEqual([]);
-  }
+  await expectSound(page);
   expect(site.complaints).toEqual([]);
 });
 
