@@ -89,7 +89,7 @@ export function readProcessConfig(options: object): Config {
 
 /** A value as it may be shown: a secret not at all, an address without its password. */
 function masked({ isSecret }: Setting, value: string): string {
-  return isSecret === true ? '***' : value.replace(/:[^:@/]*@/, ':***@');
+  return isSecret === true ? '***' : value.replace(/((?:^|\/\/)[^:@/]*):[^/]*@/, '$1:***@');
 }
 
 /** Every setting of this process, and where it comes from. Throws a UsageError when one is wrong. */

@@ -155,7 +155,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
 };
 
 /** The user whose events alone a caller may send; null for any. Throws a 403 where there is none. */
-function onlyUserOf({ role, userId }: Caller): string | null {
+export function onlyUserOf({ role, userId }: Caller): string | null {
   if (may(role, 'send events of other users')) return null;
   if (userId !== null) return userId;
   throw new ApiError(

@@ -7,7 +7,7 @@ import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError, PROTOBUF_TYPE } from '../api/errors.js';
 import { NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { Gone } from '../ingest/body-check.js';
-import { encodingOf, FULL, goneOf, type InboxDeps } from '../ingest/event-routes.js';
+import { encodingOf, FULL, goneOf, type InboxDeps, onlyUserOf } from '../ingest/event-routes.js';
 import { InboxFull } from '../ingest/inbox.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { kindOf } from '../ingest/set-aside.js';
@@ -131,6 +131,8 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
 
   const take = async (signal: Signal, request: FastifyRequest, gone: AbortSignal): Promise<Outcome> => {
     const { orgId, userId } = request.caller;
+    // Of a key without a user, records name their own.
+    onlyUserOf(request.caller);
     const sender = { requestId: request.id, orgId, userId, receivedAt: clock() };
     const records = new RecordLines(signal, sender, sessions);
     const encoding = encodingOf(request.headers['content-encoding']);

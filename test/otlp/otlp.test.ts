@@ -301,6 +301,17 @@ describe('log records', () => {
       expect(await receiver.events()).toMatchObject([{ user_id: expected }]);
     }
   });
+
+  test('are refused of a member whose key belongs to nobody, whoever they name', async () => {
+    const receiver = await Receiver.start(NOW, 'member');
+    const record = claude('user_prompt', { 'prompt.id': 'p-1' });
+    const answer = await receiver.post('logs', logs({ ...CLAUDE, 'daybook.user_id': 'grace' }, [record]));
+    expect([answer.status, JSON.stringify(answer.json())]).toEqual([
+      403,
+      expect.stringContaining('belongs to no user'),
+    ]);
+    expect(await receiver.events()).toEqual([]);
+  });
 });
 
 describe('spans', () => {
