@@ -8,12 +8,12 @@ export const DAY = '2026-06-10';
 /**
  * Writes canonical events into a file, unless it is there: all types, in the shares that agents send them, members that an
  * event doesn't have left out. They are the `events` from the one numbered `first` on, of 10,000 users on one day unless
- * told otherwise; of several days DAY is the first. Answers the path.
+ * told otherwise; of several days `day` is the first. Answers the path.
  */
 export async function generateEvents(
   path: string,
   events: number,
-  { first = 0, users = 10_000, days = 1 } = {},
+  { first = 0, users = 10_000, days = 1, day = DAY } = {},
 ): Promise<string> {
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
@@ -29,10 +29,10 @@ export async function generateEvents(
       SELECT
         'evt_' || lower(hex(hash(i, 20))) || '_' || i AS event_id,
         type,
-        strftime(TIMESTAMP '${DAY}' + to_milliseconds(ms), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
+        strftime(TIMESTAMP '${day}' + to_milliseconds(ms), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
         'user_' || lpad(CAST(person AS VARCHAR), 5, '0') AS user_id,
         'user_' || person || '@acme.example' AS user_email,
-        'ses_' || person || '_' || ${days === 1 ? below(5, 3) : '(ms + person * 7_000_000) // 17_280_000'} AS session_id,
+        'ses_' || person || '_' || ${days === 1 ? `${below(5, 3)} || '_${day}'` : '(ms + person * 7_000_000) // 17_280_000'} AS session_id,
         ['terminal-ui', 'web', 'non-interactive-cli'][1 + CAST(person % 3 AS BIGINT)] AS client,
         ${pick(['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'], 4)} AS autonomy_mode,
         'claude-code' AS agent,

@@ -11,6 +11,7 @@ import { laptops } from './laptops.js';
 import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
 import { page } from './page.js';
+import { scale } from './scale.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
 import { summary } from './summary.js';
@@ -36,6 +37,7 @@ const benches: Record<string, (root: string, args: readonly string[]) => Promise
   sql,
   summary,
   page,
+  scale,
 };
 
 const [name = '', ...args] = process.argv.slice(2);
