@@ -50,6 +50,15 @@ describe('daybook config', () => {
     expect(stdout).not.toContain(secret);
   });
 
+  test('masks the whole password of an address', () => {
+    for (const password of ['secret', 'se:cr@et']) {
+      const { of } = config({ DAYBOOK_STORE: `clickhouse://ada:${password}@db.acme.example:8123/daybook` });
+      expect(of('DAYBOOK_STORE')).toMatchObject({
+        value: 'clickhouse://ada:***@db.acme.example:8123/daybook',
+      });
+    }
+  });
+
   const wrong: [Record<string, string>, RegExp][] = [
     [{ DAYBOOK_PORT: 'http' }, /^DAYBOOK_PORT can't be "http": must be a number\.\n$/],
     [{ DAYBOOK_PORT: '70000' }, /^DAYBOOK_PORT can't be "70000": must be at most 65535\.\n$/],
