@@ -11,7 +11,7 @@ describe.each(STORES)('laws of arrival, $name', ({ open }) => {
   }, async () => {
     const world = await open(RATE_CARD, onTestFinished);
     world.now = NOW;
-    await hold(delivery, Math.ceil(ORGANIZATIONS / 4), sameTables(world));
+    await hold(delivery, Math.ceil(ORGANIZATIONS / 8), sameTables(world));
   });
 
   test('of two copies that differ in one member the right one stands, whichever comes first', {
