@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../src/aggregate/build-days.js';
 import { createKey } from '../src/api/api-keys.js';
-import { readConfig } from '../src/config.js';
+import { type Config, readConfig } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
+import { Lake } from '../src/lake/data-lake.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { DAYS, dayAt, FIRST_DAY, LARGE, NOW, writeEvents } from './generate-organization.js';
@@ -25,7 +26,7 @@ const DAYS_BUILT = 30;
 const COPIED = [...BUILT_TABLES, 'days', 'digests'];
 
 /** Takes in and builds the first days of an organization, and copies their rows until they are a year. */
-async function fill(store: DuckDbStore, folder: string): Promise<void> {
+async function fill(store: DuckDbStore, config: Config, folder: string): Promise<void> {
   const daysBuilt = async () => Number((await store.select('SELECT count(*) AS days FROM days'))[0]?.days);
   if ((await daysBuilt()) === 0) {
     const path = join(folder, 'events.ndjson');
@@ -48,6 +49,8 @@ async function fill(store: DuckDbStore, folder: string): Promise<void> {
     );
     console.log(`${days + copied} of ${DAYS} days are there`);
   }
+  // Otherwise the service would do it while it is measured.
+  await new Lake(config, () => NOW).publish(store, []);
 }
 
 /**
@@ -60,7 +63,7 @@ export async function startYear(root: string): Promise<Server & { readonly key: 
   mkdirSync(folder, { recursive: true });
   const config = readConfig({ DAYBOOK_DATA: folder });
   const store = await DuckDbStore.open(folder, { ...config, memoryMb: 1024, now: NOW });
-  if (!isFilled) await fill(store, folder);
+  if (!isFilled) await fill(store, config, folder);
   writeFileSync(join(folder, 'filled'), '');
   const { key } = await createKey(store, { orgId: 'acme', role: 'manager' }, NOW);
   await store.close();
