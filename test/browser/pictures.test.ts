@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { Lake } from '../../src/lake/data-lake.js';
 import { PACKAGE_ROOT } from '../../src/package-root.js';
 import { LAST, loaded, Site } from './browser.js';
 import { northwind } from './northwind.js';
@@ -18,7 +19,25 @@ const PAGES: Readonly<Record<string, string>> = {
   repositories: 'repositories',
   models: 'models',
   trust: 'trust',
+  sql: `sql?sql=${encodeURIComponent(`SELECT day, agent, sum(tool_calls) AS tool_calls
+FROM session_parts
+WHERE day > CAST($day AS DATE) - 30
+GROUP BY day, agent
+ORDER BY day, agent`)}&$day=${LAST}`,
+  operations: 'operations',
 };
+const COMPUTERS = [
+  { name: 'build-1', remoteUser: 'ada', repos: ['https://github.com/northwind/api'] },
+  { name: 'build-2', remoteUser: 'ada', repos: ['https://github.com/northwind/web'], autoInstallDeps: true },
+  { name: 'review', remoteUser: 'grace', hostId: '5b2f6a34-9f0e-4f0b-8a59-2d1c5a1f7c11' },
+];
+
+/** Waits until a page has what its picture shows. */
+async function ready(name: string, page: Page): Promise<void> {
+  if (name === 'operations') return page.locator('[data-computer=review]').waitFor();
+  if (name === 'sql') await page.getByRole('button', { name: 'Run' }).click();
+  await loaded(page);
+}
 
 /** A picture of all of a page, as WebP: a third of a PNG. */
 async function pictureOf(page: Page): Promise<Buffer> {
@@ -31,7 +50,7 @@ async function pictureOf(page: Page): Promise<Buffer> {
     canvas.width = image.width;
     canvas.height = image.height;
     canvas.getContext('2d')?.drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.65);
+    return canvas.toDataURL('image/webp', 0.44);
   }, png.toString('base64'));
   await blank.close();
   return Buffer.from(text.slice(text.indexOf(',') + 1), 'base64');
@@ -49,7 +68,16 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
   };
   const site = await Site.start(onTestFinished, { events: northwind(LAST, { people: 60, days: 75 }) });
   const nobody = await Site.start(onTestFinished, { events: [] });
-  const { key } = await site.key('owner');
+  await new Lake(site.world.config, site.world.clock).publish(site.world.store, []);
+  const { key } = await site.key('owner', 'ada');
+  for (const computer of COMPUTERS) {
+    const answer = await fetch(`${site.url}/api/v0/computers`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(computer),
+    });
+    expect(answer.status).toBe(201);
+  }
   const newcomer = await nobody.key('owner');
   // Of each page as much as fits: the overview in all widths and both colour schemes.
   const looks = [
@@ -63,7 +91,7 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
     const end = `${width}${colorScheme === 'dark' ? '-dark' : ''}`;
     for (const name of pages) {
       const page = await site.signedIn(key, PAGES[name], options);
-      await loaded(page);
+      await ready(name, page);
       await keep(`${name}-${end}`, page);
     }
     if (pages.length === 1) continue;
