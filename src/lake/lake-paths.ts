@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BUILT_TABLES } from '../store/day-builder.js';
 import { readSql } from '../store/sql-text.js';
 import type { Column } from '../store/table-text.js';
-import { readTables } from '../store/tables.js';
+import { EVENT_ORDER, readTables } from '../store/tables.js';
 
 /** The folder of the lake, in the data folder. */
 export const LAKE = 'lake';
@@ -64,10 +64,10 @@ export function commentOf(table: LakeTable, column: string): string | undefined 
   return TEXTS.get(table)?.comments.get(column);
 }
 
-/** The order of the rows in a file. Views of the events ask for one type. */
+/** The order of the rows in a file, which are of one organization. */
 export function orderOf(table: LakeTable): readonly string[] {
-  if (table === 'events') return ['day', 'type', 'occurred_at', 'event_id'];
-  return ['day', ...(TEXTS.get(table)?.grain ?? []).filter((name) => name !== 'org_id' && name !== 'day')];
+  const order = table === 'events' ? EVENT_ORDER : (TEXTS.get(table)?.grain ?? []);
+  return ['day', ...order.filter((name) => name !== 'org_id' && name !== 'day')];
 }
 
 /** Names the columns that a table has now. */

@@ -21,7 +21,9 @@ import {
 import { quote, readSql, withinDays } from './sql-text.js';
 import { withRows } from './sqlite-rows.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
+import { StoreOutOfMemory } from './store-fault.js';
 import { rawColumns } from './table-text.js';
+import { EVENT_ORDER } from './tables.js';
 
 /** How many lines are no JSON, and how many events break a rule. */
 interface Faults {
@@ -74,6 +76,9 @@ export function isReadError(error: unknown): boolean {
       /maximum_object_size|gzip|zstd|malformed|invalid input error/i.test(error.message))
   );
 }
+
+/** Batches of more bytes aren't sorted: it would take many times as much room for temporary files. */
+const SORTED_BYTES = 1 << 30;
 
 /** Whether a file of the data folder is one that a settle writes and removes: numbered lines, rows on their way elsewhere. */
 export function isSpool(file: string): boolean {
@@ -130,7 +135,7 @@ export class Settler {
     try {
       for (const file of batch.files)
         if (await isUnreadable(file, batch.source)) return await this.settleNumbered(batch);
-      return await this.whole(() => this.attempt(batch, false));
+      return await this.settleSorted(batch);
     } catch (error) {
       // With the transaction they are gone.
       this.defined = undefined;
@@ -142,12 +147,25 @@ export class Settler {
     }
   }
 
+  /** Settles a batch in the order of events, unless there is too little memory, or room for temporary files, to sort it. */
+  private async settleSorted(batch: Batch): Promise<Settled> {
+    const bytes = batch.files.reduce((sum, { path }) => sum + statSync(path).size, 0);
+    if (bytes > SORTED_BYTES) return this.whole(() => this.attempt(batch));
+    try {
+      return await this.whole(() => this.attempt(batch, { isSorted: true }));
+    } catch (error) {
+      if (!(error instanceof StoreOutOfMemory)) throw error;
+      this.defined = undefined;
+      return this.whole(() => this.attempt(batch));
+    }
+  }
+
   /** Settles a batch of which a file can't be read as it is. */
   private async settleNumbered(batch: Batch): Promise<Settled> {
     const files: (BatchFile & { isDamaged: boolean })[] = [];
     for (const file of batch.files)
       files.push({ ...file, isDamaged: await this.isCorrupt(file, batch.source) });
-    return this.whole(() => this.attempt({ ...batch, files }, true));
+    return this.whole(() => this.attempt({ ...batch, files }, { isNumbered: true }));
   }
 
   /**
@@ -167,7 +185,7 @@ export class Settler {
     }
   }
 
-  private async attempt(batch: Batch, isNumbered: boolean): Promise<Settled> {
+  private async attempt(batch: Batch, { isNumbered = false, isSorted = false } = {}): Promise<Settled> {
     const { session } = this;
     const { source } = batch;
     const number = (await newestBatch(session)) + 1;
@@ -185,6 +203,7 @@ export class Settler {
       const inserted = await this.insert(
         source,
         isNumbered ? readLines(source, readNumbered(spool, longest)) : readFiles(source, files),
+        isSorted ? `ORDER BY ${EVENT_ORDER.join(', ')}` : '',
       );
       const faults = await this.faults();
       const suspects = !this.keepsRejects
@@ -209,7 +228,7 @@ export class Settler {
   }
 
   /** Inserts the events without a fault, and answers how many. */
-  private async insert(source: SourceSql, lines: string): Promise<number> {
+  private async insert(source: SourceSql, lines: string, order: string): Promise<number> {
     const { session } = this;
     if (this.defined === source) {
       await replaceLines(session, lines);
@@ -222,7 +241,8 @@ export class Settler {
     return overLines(session, () =>
       session.run(
         `INSERT INTO events (${this.columns}, batch) SELECT ${this.columns}, getvariable('batch') FROM checked
-        WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END`,
+        WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END
+        ${order}`,
       ),
     );
   }
