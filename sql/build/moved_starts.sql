@@ -1,7 +1,8 @@
 -- One row is one day whose number of started sessions has changed, because the due days have gained or lost sessions: the day
 -- on which such a session used to start, and the day on which it starts now. Due days are included: they are built anyway, and
 -- this is the reason why their rows change.
--- Reads sessions_before: the rows of user_sessions on the due days before they were computed again. Grain: (org_id, day).
+-- Reads other_starts, and sessions_before: the rows of user_sessions on the due days before they were computed again.
+-- Grain: (org_id, day).
 WITH
 moved AS (
   SELECT DISTINCT
@@ -38,14 +39,11 @@ start_day AS (
   FROM (
     SELECT org_id, user_id, session_id, day, 1 AS was_there, 0 AS is_there FROM sessions_before
     UNION ALL
-    SELECT
-      org_id,
-      user_id,
-      session_id,
-      day,
-      CASE WHEN (org_id, day) IN (SELECT org_id, day FROM due) THEN 0 ELSE 1 END AS was_there,
-      1 AS is_there
+    SELECT org_id, user_id, session_id, day, 0 AS was_there, 1 AS is_there
     FROM user_sessions
+    WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+    UNION ALL
+    SELECT org_id, user_id, session_id, day, 1 AS was_there, 1 AS is_there FROM other_starts
   )
   WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM moved)
   GROUP BY

@@ -2,7 +2,7 @@
 -- of a session add up to it: a session, file, commit or pull request of several parts counts for the last of them by agent, then client,
 -- then repository.
 -- Grain: (org_id, day, user_id, session_id, agent, client, repo).
--- Looks back: to the first day, for sessions that started earlier.
+-- Looks back: to the first day, for sessions that started earlier (other_starts).
 WITH
 part AS (
   SELECT
@@ -48,8 +48,11 @@ session_start AS (
     user_id,
     session_id,
     min(day) AS day
-  FROM user_sessions
-  WHERE (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM last_part)
+  FROM (
+    SELECT org_id, user_id, session_id, day FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+    UNION ALL
+    SELECT org_id, user_id, session_id, day FROM other_starts
+  ) AS session_day
   GROUP BY
     org_id,
     user_id,

@@ -45,6 +45,7 @@ export const SCRATCH_TABLES = [
   'due',
   'fresh_digests',
   'fresh_touches',
+  'other_starts',
   ...SHADOW_TABLES,
   'written_rows',
 ] as const;
@@ -79,11 +80,7 @@ export class Builder {
       await this.setDue(due);
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
       await this.replaceShadows();
-      await this.run(
-        `CREATE OR REPLACE TEMP TABLE sessions_before AS
-        SELECT org_id, day, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)`,
-      );
-      await this.replace('user_sessions');
+      await this.replaceSessions();
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_starts.sql')}`);
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_windows.sql')}`);
       for (const table of DAY_TABLES) await this.replace(table);
@@ -106,7 +103,8 @@ export class Builder {
     return this.session.trial(async () => {
       await this.setDue(due);
       await this.replaceShadows();
-      for (const table of ['user_sessions', ...DAY_TABLES] as const) await this.replace(table);
+      await this.replaceSessions();
+      for (const table of DAY_TABLES) await this.replace(table);
       return read();
     });
   }
@@ -149,6 +147,16 @@ export class Builder {
     await this.run(
       'CREATE TEMP VIEW counted_events AS SELECT * FROM events WHERE rowid NOT IN (SELECT row_id FROM shadowed_rows)',
     );
+  }
+
+  /** Replaces the rows of user_sessions, and says where else their sessions are. */
+  private async replaceSessions(): Promise<void> {
+    await this.run(
+      `CREATE OR REPLACE TEMP TABLE sessions_before AS
+      SELECT org_id, day, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)`,
+    );
+    await this.replace('user_sessions');
+    await this.run(`INSERT INTO other_starts BY NAME ${readSql('build/other_starts.sql')}`);
   }
 
   private async replace(table: BuiltTable): Promise<void> {

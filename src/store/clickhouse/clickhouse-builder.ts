@@ -66,7 +66,7 @@ export class ClickHouseBuilder {
     const { session } = this;
     const build = await this.begin(due);
     await session.run(`INSERT INTO fresh_touches ${readSql('build/moved_shadows.sql')}`);
-    for (const table of ['shadowed_events', 'user_sessions'] as const) await this.fill(table, build);
+    await this.fillSessions(build);
     for (const touches of ['moved_starts', 'moved_windows'])
       await session.run(`INSERT INTO fresh_touches ${asBuilding(readSql(`build/${touches}.sql`), build)}`);
     for (const table of DAY_TABLES) await this.fill(table, build);
@@ -108,7 +108,8 @@ export class ClickHouseBuilder {
   ): Promise<T> {
     const build = await this.begin(due);
     try {
-      for (const table of BUILT_TABLES) await this.fill(table, build);
+      await this.fillSessions(build);
+      for (const table of DAY_TABLES) await this.fill(table, build);
       return await read((sql) => asBuilding(sql, build));
     } finally {
       await this.dropOld();
@@ -132,6 +133,14 @@ export class ClickHouseBuilder {
       SELECT org_id, day, build FROM newest_days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM due)`,
     );
     return build;
+  }
+
+  /** Fills what the tables of days look back on. */
+  private async fillSessions(build: number): Promise<void> {
+    for (const table of ['shadowed_events', 'user_sessions'] as const) await this.fill(table, build);
+    await this.session.run(
+      `INSERT INTO other_starts ${asBuilding(readSql('build/other_starts.sql'), build)}`,
+    );
   }
 
   private async fill(table: BuiltTable, build: number): Promise<void> {
