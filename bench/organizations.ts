@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
-import { ulid } from '../src/ulid.js';
 import { databaseOf, isInstalled } from '../test/clickhouse/engine.js';
+import { receive } from './receive.js';
 
 const ORGANIZATIONS = 2000;
 const EVENTS = 3;
@@ -55,20 +54,11 @@ export async function organizations(_: string, args: readonly string[]): Promise
       undo.unshift(() => inbox.close());
       for (let round = 0; round < ROUNDS; round += 1) {
         const started = performance.now();
-        for (let first = 0; first < count; first += 50)
-          await Promise.all(
-            Array.from({ length: Math.min(50, count - first) }, (_, index) =>
-              inbox.receive(Readable.from([bodyOf(round)]), {
-                requestId: `req_${ulid(Date.now())}`,
-                orgId: `org-${first + index}`,
-                onlyUser: null,
-                encoding: 'identity',
-                isArray: false,
-                keepsText: true,
-                gone: new AbortController().signal,
-              }),
-            ),
-          );
+        const text = () => bodyOf(round);
+        await receive(
+          inbox,
+          Array.from({ length: count }, (_, index) => ({ orgId: `org-${index}`, text })),
+        );
         const acknowledged = performance.now();
         const before = process.cpuUsage();
         await inbox.drain(store);

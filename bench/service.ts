@@ -3,6 +3,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { createKey } from '../src/api/api-keys.js';
+import { readConfig } from '../src/config.js';
+import { DuckDbStore } from '../src/store/duckdb-store.js';
+import { FIRST_DAY } from './generate-organization.js';
 
 /** A server in a process of its own. */
 export interface Server {
@@ -36,6 +40,32 @@ export async function startServer(
     return { child, url, stop };
   }
   throw new Error(`node ${args.join(' ')} ended before it served`);
+}
+
+/** Starts a service on a data folder that is filled, with the key of a manager for each of some organizations. It builds nothing. */
+export async function serveFilled(
+  root: string,
+  data: string,
+  orgIds: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<Server & { readonly keys: readonly string[] }> {
+  const store = await DuckDbStore.open(data, { ...readConfig({ DAYBOOK_DATA: data }), now: Date.now() });
+  const keys: string[] = [];
+  for (const orgId of orgIds) keys.push((await createKey(store, { orgId, role: 'manager' }, Date.now())).key);
+  await store.close();
+  const server = await startServer(
+    [join(root, 'dist', 'cli.js'), '--data', data, 'serve', '--port', '0'],
+    {
+      DAYBOOK_BUILD_AT: 'off',
+      DAYBOOK_HISTORY_START: FIRST_DAY,
+      // The limit is counted, and not reached.
+      DAYBOOK_RATE_LIMIT: '1000000000',
+      ...environment,
+    },
+    // Each request is logged, as it would be.
+    'ignore',
+  );
+  return { ...server, keys };
 }
 
 /** A service in a process of its own, on a data folder. */

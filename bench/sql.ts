@@ -6,16 +6,15 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../src/aggregate/build-days.js';
-import { createKey } from '../src/api/api-keys.js';
 import { readConfig } from '../src/config.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
-import { dayAt, FIRST_DAY, NOW, SMALL, writeEvents } from './generate-organization.js';
+import { percentile } from './asking.js';
+import { dayAt, NOW, SMALL, writeEvents } from './generate-organization.js';
 import { median } from './run-process.js';
-import { percentile } from './serve.js';
-import { startServer } from './service.js';
+import { serveFilled } from './service.js';
 
 const ROUNDS = 11;
 /** A process that waits for a query and has done nothing for so long has nothing more to do. */
@@ -80,19 +79,12 @@ export async function sql(root: string): Promise<void> {
     await build(store, {}, () => NOW);
     writeFileSync(join(folder, 'filled'), '');
   }
-  const { key } = await createKey(store, { orgId: 'small', role: 'manager' }, NOW);
   await store.close();
-  const service = await startServer(
-    [join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'],
-    {
-      DAYBOOK_BUILD_AT: 'off',
-      DAYBOOK_HISTORY_START: FIRST_DAY,
-      DAYBOOK_RATE_LIMIT: '0',
-      DAYBOOK_SQL_TIME_S: '600',
-      DAYBOOK_SQL_ROWS: '20000000',
-    },
-    'ignore',
-  );
+  const service = await serveFilled(root, folder, ['small'], {
+    DAYBOOK_SQL_TIME_S: '600',
+    DAYBOOK_SQL_ROWS: '20000000',
+  });
+  const [key = ''] = service.keys;
   const chunks = fork(join(root, 'bench', 'out', 'bench', 'chunks.js'));
   try {
     await streams(service.url, key, service.child.pid, async (text) => {

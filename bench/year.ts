@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../src/aggregate/build-days.js';
-import { createKey } from '../src/api/api-keys.js';
 import { type Config, readConfig } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { ingest } from '../src/ingest/ingest-files.js';
@@ -10,8 +9,8 @@ import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
-import { DAYS, dayAt, FIRST_DAY, LARGE, NOW, writeEvents } from './generate-organization.js';
-import { type Server, startServer } from './service.js';
+import { DAYS, dayAt, LARGE, NOW, writeEvents } from './generate-organization.js';
+import { type Server, serveFilled } from './service.js';
 
 const ORGANIZATION = {
   ...LARGE,
@@ -65,12 +64,7 @@ export async function startYear(root: string): Promise<Server & { readonly key: 
   const store = await DuckDbStore.open(folder, { ...config, memoryMb: 1024, now: NOW });
   if (!isFilled) await fill(store, config, folder);
   writeFileSync(join(folder, 'filled'), '');
-  const { key } = await createKey(store, { orgId: 'acme', role: 'manager' }, NOW);
   await store.close();
-  const server = await startServer(
-    [join(root, 'dist', 'cli.js'), '--data', folder, 'serve', '--port', '0'],
-    { DAYBOOK_BUILD_AT: 'off', DAYBOOK_HISTORY_START: FIRST_DAY, DAYBOOK_RATE_LIMIT: '1000000000' },
-    'inherit',
-  );
-  return { ...server, key };
+  const { keys, ...server } = await serveFilled(root, folder, ['acme']);
+  return { ...server, key: keys[0] ?? '' };
 }
