@@ -8,12 +8,13 @@ export const DAY = '2026-06-10';
 /**
  * Writes canonical events into a file, unless it is there: all types, in the shares that agents send them, members that an
  * event doesn't have left out. They are the `events` from the one numbered `first` on, of 10,000 users on one day unless
- * told otherwise; of several days `day` is the first. Answers the path.
+ * told otherwise; of several days `day` is the first. The last `late` of them are of the `lateDays` days before. Of several organizations,
+ * which share the users, it writes a folder with a folder `org=NAME` for each. Answers the path.
  */
 export async function generateEvents(
   path: string,
   events: number,
-  { first = 0, users = 10_000, days = 1, day = DAY } = {},
+  { first = 0, users = 10_000, days = 1, day = DAY, late = 0, lateDays = 1, organizations = 1 } = {},
 ): Promise<string> {
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
@@ -24,15 +25,17 @@ export async function generateEvents(
   const pick = (list: string[], seed: number) =>
     `[${list.map((item) => `'${item}'`).join(', ')}][1 + ${below(list.length, seed)}]`;
   await connection.run(`COPY (
-    SELECT regexp_replace(CAST(to_json(event) AS VARCHAR), ',"[a-z_]+":null', '', 'g') AS line
+    SELECT
+      ${organizations === 1 ? '' : `concat('org-', CAST(right(event.user_id, 5) AS INTEGER) % ${organizations}) AS org,`}
+      regexp_replace(CAST(to_json(event) AS VARCHAR), ',"[a-z_]+":null', '', 'g') AS line
     FROM (
       SELECT
         'evt_' || lower(hex(hash(i, 20))) || '_' || i AS event_id,
         type,
-        strftime(TIMESTAMP '${day}' + to_milliseconds(ms), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
+        strftime(day + to_milliseconds(ms), '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
         'user_' || lpad(CAST(person AS VARCHAR), 5, '0') AS user_id,
         'user_' || person || '@acme.example' AS user_email,
-        'ses_' || person || '_' || ${days === 1 ? `${below(5, 3)} || '_${day}'` : '(ms + person * 7_000_000) // 17_280_000'} AS session_id,
+        'ses_' || person || '_' || ${days === 1 ? `${below(5, 3)} || '_' || CAST(day AS DATE)` : '(ms + person * 7_000_000) // 17_280_000'} AS session_id,
         ['terminal-ui', 'web', 'non-interactive-cli'][1 + CAST(person % 3 AS BIGINT)] AS client,
         ${pick(['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'], 4)} AS autonomy_mode,
         'claude-code' AS agent,
@@ -61,6 +64,7 @@ export async function generateEvents(
           i,
           hash(i, 2) % ${users} AS person,
           ${below(days * 86_400_000, 1)} AS ms,
+          TIMESTAMP '${day}' - to_days(CASE WHEN i < ${first + events - late} THEN 0 ELSE CAST(1 + hash(i, 21) % ${lateDays} AS INTEGER) END) AS day,
           CASE
             WHEN share < 400 THEN 'tool_call'
             WHEN share < 700 THEN 'model_usage'
@@ -78,7 +82,7 @@ export async function generateEvents(
         FROM (SELECT range AS i, hash(range, 0) % 1000 AS share FROM range(${first}, ${first + events}))
       )
     ) AS event
-  ) TO '${path}.partial' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false)`);
+  ) TO '${path}.partial' (FORMAT csv, QUOTE '', ESCAPE '', DELIMITER '\x01', HEADER false${organizations === 1 ? '' : ', PARTITION_BY (org)'})`);
   connection.closeSync();
   instance.closeSync();
   renameSync(`${path}.partial`, path);

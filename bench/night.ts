@@ -1,39 +1,68 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from '../src/aggregate/build-days.js';
 import { readConfig } from '../src/config.js';
+import { Inbox } from '../src/ingest/inbox.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
+import { receive } from './receive.js';
+import { measure, type Taken } from './run-process.js';
 
-/** What one night took, in seconds. */
+/** What the steps of a night took, and how many events the store has after it. */
 export interface Night {
-  readonly ingest: number;
-  readonly build: number;
-  readonly publish: number;
+  readonly ingest: Taken;
+  readonly build: Taken;
+  readonly publish: Taken;
+  readonly events: number;
 }
 
 /**
- * A program: `node night.js DATA NOW PATH...` takes files in, builds the days that are over at NOW (Unix milliseconds) and publishes them,
- * in a process of its own as the service would. It prints a Night as JSON.
+ * A program: `node night.js DATA NOW STEPS [PATH]` takes in a file of events for the organization acme, builds the days that are over at
+ * NOW (Unix milliseconds) and publishes them, in a process of its own as the service would: those of the steps `ingest,build,publish`
+ * that are named. A folder has the events of many organizations, as generateEvents writes them: they come through the inbox. It prints a
+ * Night as JSON.
  */
-const [data = '', now = '', ...paths] = process.argv.slice(2);
+const [data = '', now, steps = '', path = ''] = process.argv.slice(2);
 const clock = () => Number(now);
 const config = readConfig({ DAYBOOK_DATA: data });
 const store = await DuckDbStore.open(data, { ...config, now: clock() });
-const lake = new Lake(config, clock);
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return (performance.now() - started) / 1000;
+/** Takes in a file, or what a folder has for each organization. */
+async function takeIn(): Promise<void> {
+  if (statSync(path).isFile()) {
+    const files = inputFiles([path], CANONICAL);
+    await ingest(store, { orgId: 'acme', source: CANONICAL, files }, clock);
+    return;
+  }
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  const bodies = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => ({
+      orgId: parentPath.split('org=')[1] ?? '',
+      text: () => readFileSync(join(parentPath, name)),
+    }));
+  const inbox = Inbox.open(data, config.inboxMb, clock);
+  await receive(inbox, bodies);
+  await inbox.drain(store);
+  await inbox.close();
 }
 
-const files = inputFiles(paths, CANONICAL);
-const night: Night = {
-  ingest: await seconds(() => ingest(store, { orgId: 'acme', source: CANONICAL, files }, clock)),
-  build: await seconds(() => build(store, {}, clock)),
-  publish: await seconds(() => lake.publish(store, [])),
+async function buildAll(): Promise<void> {
+  const { breaches } = await build(store, {}, clock);
+  if (breaches.length > 0) throw new Error(`a day breaks a claim: ${JSON.stringify(breaches[0])}`);
+}
+
+const step = (name: string, work: () => Promise<unknown>) =>
+  steps.split(',').includes(name) ? measure(work) : { seconds: 0, memory: 0 };
+
+const night = {
+  ingest: await step('ingest', takeIn),
+  build: await step('build', buildAll),
+  publish: await step('publish', () => new Lake(config, clock).publish(store, [])),
 };
+const [all] = await store.select('SELECT count(*) AS events FROM events');
 await store.close();
-console.log(JSON.stringify(night));
+console.log(JSON.stringify({ ...night, events: Number(all?.events) } satisfies Night));
