@@ -2,30 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runProcess } from './run-process.js';
-
-type Tokens = [input: number, output: number, cacheRead: number, cacheWrite: number];
-
-interface TheirReport {
-  daily: {
-    date: string;
-    modelBreakdowns: {
-      modelName: string;
-      inputTokens: number;
-      outputTokens: number;
-      cacheReadTokens: number;
-      cacheCreationTokens: number;
-    }[];
-  }[];
-}
-
-interface OurRow {
-  date: string;
-  group_key: string;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-}
+import { reportOfOurs, reportOfTheirs, requireCcusage, tokensOfOurs, tokensOfTheirs } from './tokens.js';
 
 /** The lines on which the two differ, by day and model: usage that isn't written compactly, times that aren't in milliseconds. */
 function explanations(folder: string): Map<string, string[]> {
@@ -61,65 +38,20 @@ function explanations(folder: string): Map<string, string[]> {
 /** Compares tokens per UTC day and model with ccusage on a folder of transcripts. Fails when a difference has no explanation. */
 export async function ccusage(root: string, args: readonly string[]): Promise<void> {
   const folder = resolve(args[0] ?? join(root, '..', 'shared', 'data', 'transcripts', 'claude-code'));
-  const program = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
   if (!existsSync(folder))
     return console.log(`skipped: there is no folder ${folder}; name one: npm run bench -- ccusage FOLDER`);
-  if (!existsSync(program))
-    return console.log(
-      'skipped: ccusage is not installed; npm install --no-package-lock --prefix test/ccusage',
-    );
+  requireCcusage(root);
   const work = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     symlinkSync(folder, join(work, 'projects'));
-    const theirs: TheirReport = JSON.parse(
-      (
-        await runProcess(program, ['claude', 'daily', '--json', '--offline', '--timezone', 'UTC'], {
-          CLAUDE_CONFIG_DIR: work,
-        })
-      ).output,
-    );
+    const others = tokensOfTheirs((await reportOfTheirs(root, work)).output);
     const environment = { DAYBOOK_DATA: join(work, 'data'), DAYBOOK_HISTORY_START: '2020-01-01' };
     const ours = (...command: string[]) =>
       runProcess('node', [join(root, 'dist', 'cli.js'), ...command], environment);
     await ours('ingest', '--org', 'bench', '--source', 'claude-code', '--user', 'dev', folder);
     await ours('build');
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    const rows: OurRow[] = JSON.parse(
-      (
-        await ours(
-          'report',
-          'tokens',
-          '--org',
-          'bench',
-          '--from',
-          '2020-01-01',
-          '--to',
-          yesterday,
-          '--group-by',
-          'model',
-          '--format',
-          'json',
-        )
-      ).output,
-    );
-    const mine = new Map(
-      rows.map((row): [string, Tokens] => [
-        `${row.date} ${row.group_key}`,
-        [row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens],
-      ]),
-    );
-    const others = new Map<string, Tokens>();
-    for (const { date, modelBreakdowns } of theirs.daily) {
-      for (const {
-        modelName,
-        inputTokens,
-        outputTokens,
-        cacheReadTokens,
-        cacheCreationTokens,
-      } of modelBreakdowns) {
-        others.set(`${date} ${modelName}`, [inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens]);
-      }
-    }
+    const mine = tokensOfOurs((await ours(...reportOfOurs('bench', '2020-01-01', yesterday))).output);
     const why = explanations(folder);
     let equal = 0;
     let unexplained = 0;

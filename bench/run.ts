@@ -6,23 +6,19 @@ import { engines } from './engines.js';
 import { events } from './events.js';
 import { first } from './first.js';
 import { hostile } from './hostile.js';
-import { ingest } from './ingest.js';
 import { laptops } from './laptops.js';
 import { organizations } from './organizations.js';
 import { otlp } from './otlp.js';
 import { page } from './page.js';
+import { peers } from './peers.js';
 import { scale } from './scale.js';
 import { serve } from './serve.js';
 import { sql } from './sql.js';
 import { summary } from './summary.js';
-import { transcripts } from './transcripts.js';
 
 /** What `npm run bench -- NAME` runs. */
 const benches: Record<string, (root: string, args: readonly string[]) => Promise<void>> = {
-  // One run measures both.
-  ingest,
-  build: ingest,
-  transcripts,
+  peers,
   ccusage,
   collect,
   laptops,

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   appendFileSync,
-  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,106 +9,39 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ask } from './asking.js';
 import { generateTranscripts } from './generate-transcripts.js';
-import { median, runProcess } from './run-process.js';
+import { peakOf, programOf, runProcess, type Taken } from './run-process.js';
+import { serveFilled } from './service.js';
+import { compare, count } from './table.js';
+import {
+  reportOfOurs,
+  reportOfTheirs,
+  requireCcusage,
+  type TokensOfDays,
+  tokensOfBare,
+  tokensOfOurs,
+  tokensOfTheirs,
+} from './tokens.js';
 
-const ROUNDS = 3;
-const GIGABYTES = Number(process.env.BENCH_GIGABYTES ?? 1.3);
-const FILES = 3000;
+const ORG = 'bench';
+const NOTHING: Taken = { seconds: Number.NaN, memory: 0 };
+const RANGE = ['2026-05-01', '2026-06-10'] as const;
+/** As in a folder of 3,000 files that have 1.3 GB. */
+const BYTES_PER_FILE = 433_000;
 
-/**
- * Ingest, build and first report of a folder of transcripts, against one report of ccusage on it; a repeated report; and the
- * folder once more, as it is and with a file that has grown.
- */
-export async function transcripts(root: string): Promise<void> {
-  const ccusage = join(root, 'test', 'ccusage', 'node_modules', '.bin', 'ccusage');
-  if (!existsSync(ccusage))
-    throw new Error('ccusage is not there: npm install --no-package-lock --prefix test/ccusage');
-  const folder = generateTranscripts(join(root, 'bench', 'out', 'data'), GIGABYTES * 1e9, FILES);
-  const cli = join(root, 'dist', 'cli.js');
-  const theirs = () =>
-    runProcess(ccusage, ['claude', 'daily', '--json', '--offline', '--timezone', 'UTC'], {
-      CLAUDE_CONFIG_DIR: folder,
-    });
-  const rounds: {
-    first: number;
-    unchanged: number;
-    grown: number;
-    again: number;
-    served: number;
-    memory: number;
-    ccusage: number;
-  }[] = [];
-  await theirs();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const data = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
-    const ours = (...args: string[]) => runProcess('node', [cli, '--data', data, ...args]);
-    const report = () =>
-      ours(
-        'report',
-        'tokens',
-        '--org',
-        'bench',
-        '--from',
-        '2026-05-01',
-        '--to',
-        '2026-06-10',
-        '--group-by',
-        'model',
-        '--format',
-        'json',
-      );
-    try {
-      const other = await theirs();
-      const ingest = () =>
-        ours(
-          'ingest',
-          '--org',
-          'bench',
-          '--source',
-          'claude-code',
-          '--user',
-          'dev',
-          join(folder, 'projects'),
-        );
-      const ingested = await ingest();
-      const built = await ours('build');
-      const first = await report();
-      if (first.output.length < 1000) throw new Error('the report is empty');
-      const again = await report();
-      const served = await overHttp(cli, data);
-      const unchanged = await ingest();
-      const grown = await withGrownFile(folder, ingest);
-      rounds.push({
-        first: ingested.seconds + built.seconds + first.seconds,
-        unchanged: unchanged.seconds / ingested.seconds,
-        grown: grown.seconds / ingested.seconds,
-        again: again.seconds,
-        served,
-        memory: Math.max(ingested.memory, built.memory, first.memory),
-        ccusage: other.seconds,
-      });
-      console.log(
-        `round ${round + 1}: ingest ${ingested.seconds.toFixed(2)}, unchanged ${unchanged.seconds.toFixed(2)}, one file grown ${grown.seconds.toFixed(2)}, build ${built.seconds.toFixed(2)}, report ${first.seconds.toFixed(2)}, again ${again.seconds.toFixed(3)}, over HTTP ${served.toFixed(3)} s; ccusage ${other.seconds.toFixed(2)} s`,
-      );
-    } finally {
-      rmSync(data, { recursive: true, force: true });
-    }
-  }
-  const first = median(rounds.map((round) => round.first / round.ccusage));
-  const again = median(rounds.map((round) => round.ccusage / round.again));
-  const memory = Math.max(...rounds.map((round) => round.memory));
-  console.log(`ingest + build + first report / one ccusage report: ${first.toFixed(2)} (bar: at most 2.2)`);
-  const unchanged = median(rounds.map((round) => round.unchanged));
-  console.log(`ingest of the unchanged folder / first ingest: ${unchanged.toFixed(3)} (bar: at most 0.05)`);
-  const grown = median(rounds.map((round) => round.grown));
-  console.log(`ingest with one file that has grown / first ingest: ${grown.toFixed(3)} (bar: at most 0.1)`);
-  const served = median(rounds.map((round) => round.ccusage / round.served));
-  console.log(
-    `repeated ccusage report / repeated report, over HTTP: ${served.toFixed(0)} (bar: at least 20)`,
-  );
-  console.log(`the same, of a command that opens the database: ${again.toFixed(1)}`);
-  console.log(`peak memory: ${memory} MiB (bar: below 1536)`);
+/** Steps that come one after the other, as one. */
+function together(...steps: readonly Taken[]): Taken {
+  return {
+    seconds: steps.reduce((sum, { seconds }) => sum + seconds, 0),
+    memory: Math.max(...steps.map(({ memory }) => memory)),
+  };
+}
+
+/** Throws unless two found the same tokens. */
+function requireSame(who: string, found: TokensOfDays, expected: TokensOfDays): void {
+  const [one, other] = [found, expected].map((tokens) => JSON.stringify([...tokens].sort()));
+  if (found.size === 0 || one !== other) throw new Error(`${who} finds other tokens than ccusage`);
 }
 
 /** Does something while a file of a folder, the middle one by size, has its last line twice. */
@@ -130,37 +60,96 @@ async function withGrownFile<T>(folder: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Seconds of a repeated report over HTTP. */
-async function overHttp(cli: string, data: string): Promise<number> {
-  const key = (
-    await runProcess('node', [cli, '--data', data, 'keys', 'create', '--org', 'bench', '--role', 'owner'])
-  ).output.split('\n')[0];
-  const server = spawn('node', [cli, '--data', data, 'serve', '--port', '0'], {
-    env: { ...process.env, DAYBOOK_LOG_LEVEL: 'error' },
-  });
+/** What a service takes to report: when nobody has asked before, and then again. */
+async function served(root: string, data: string): Promise<Taken[]> {
+  const service = await serveFilled(root, data, [ORG]);
   try {
-    let text = '';
-    for await (const chunk of server.stdout) {
-      text += chunk;
-      const [, url] = /Daybook serves on (\S+)/.exec(text) ?? [];
-      if (url === undefined) continue;
-      const ask = async () => {
-        const started = performance.now();
-        const answer = await fetch(
-          `${url}/api/v1/analytics/tokens?startDate=2026-05-01&endDate=2026-06-10&group_by=model`,
-          {
-            headers: { authorization: `Bearer ${key}` },
-          },
-        );
-        if ((await answer.text()).length < 1000) throw new Error('the answer is empty');
-        return (performance.now() - started) / 1000;
-      };
-      await ask();
-      return await ask();
-    }
-    throw new Error('the server ended');
+    const [from, to] = RANGE;
+    const asked = {
+      path: `/api/v1/analytics/tokens?startDate=${from}&endDate=${to}&group_by=model`,
+      key: service.keys[0] ?? '',
+    };
+    const answers = await ask(service.url, [asked, asked]);
+    return answers.map(({ ms }) => ({ seconds: ms / 1000, memory: peakOf(service.child.pid) }));
   } finally {
-    server.kill('SIGTERM');
-    await once(server, 'close');
+    await service.stop();
   }
+}
+
+/** One round on transcripts in `home/projects`, with an empty folder to work in: everything beside ccusage, and Daybook's steps. */
+async function roundOf(root: string, home: string, work: string): Promise<Record<string, Taken>[]> {
+  const projects = join(home, 'projects');
+  const theirs = () => reportOfTheirs(root, home, { HOME: work, XDG_CACHE_HOME: join(work, '.cache') });
+  const ccusage = await theirs();
+  const ccusageAgain = await theirs();
+  const expected = tokensOfTheirs(ccusage.output);
+  const alone = async (engine: string) => {
+    const pattern = join(projects, '*', '*.jsonl');
+    const taken = await runProcess('node', [programOf('bare-engine'), engine, 'tokens', pattern]);
+    requireSame(engine, tokensOfBare(taken.output), expected);
+    return taken;
+  };
+  const duckdb = await alone('duckdb');
+  const clickhouse = await alone('clickhouse');
+
+  const data = join(work, 'data');
+  const ours = (...args: string[]) =>
+    runProcess('node', [join(root, 'dist', 'cli.js'), '--data', data, ...args]);
+  const ingest = () => ours('ingest', '--org', ORG, '--source', 'claude-code', '--user', 'dev', projects);
+  const all = async () => {
+    const steps = { ingest: await ingest(), build: await ours('build') };
+    const report = await ours(...reportOfOurs(ORG, ...RANGE));
+    requireSame('Daybook', tokensOfOurs(report.output), expected);
+    return { ...steps, report };
+  };
+  const first = await all();
+  const again = await all();
+  const grown = await withGrownFile(projects, ingest);
+  const [asked = NOTHING, askedAgain = NOTHING] = await served(root, data);
+  return [
+    {
+      ccusage,
+      'ccusage, repeated': ccusageAgain,
+      'DuckDB alone': duckdb,
+      'ClickHouse alone': clickhouse,
+      'Daybook: ingest, build, report': together(...Object.values(first)),
+      'Daybook, repeated': together(...Object.values(again)),
+      'Daybook: report by a command': again.report,
+      'Daybook: report by a service': asked,
+      'Daybook: the same by a service, repeated': askedAgain,
+    },
+    {
+      'Daybook: ingest': first.ingest,
+      'Daybook: ingest, nothing has changed': again.ingest,
+      'Daybook: ingest, one file has grown': grown,
+      'Daybook: build, with the lake': first.build,
+      'Daybook: report': first.report,
+    },
+  ];
+}
+
+/**
+ * Transcripts of so many bytes: tokens per day and model by ccusage, by DuckDB and ClickHouse alone, and by Daybook, which must all find the
+ * same. Each is a process from its start to its end, but for what a service is asked.
+ */
+export async function transcripts(
+  root: string,
+  folder: string,
+  bytes: number,
+  rounds: number,
+): Promise<void> {
+  requireCcusage(root);
+  const files = Math.ceil(bytes / BYTES_PER_FILE);
+  const home = generateTranscripts(folder, bytes, files);
+  const all: Record<string, Taken>[][] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const work = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+    try {
+      all.push(await roundOf(root, home, work));
+    } finally {
+      rmSync(work, { recursive: true, force: true });
+    }
+  }
+  console.log(`${count(bytes / 1e6)} MB of transcripts in ${count(files)} files`);
+  compare(all);
 }
