@@ -48,7 +48,7 @@ export function sayBytes(data: string, events: number): void {
 /** Fills a store night by night: a day is taken in, built and published, each night by a process of its own. Says what a night takes. */
 export async function nights(data: string, { days, perDay, organizations }: Size): Promise<void> {
   rmSync(data, { recursive: true, force: true });
-  const told = [...TOLD.filter((day) => day < days), days];
+  const told = [...TOLD.filter((day) => day + NIGHTS < days), days];
   const late = Math.round(perDay * LATE_SHARE);
   let stored = 0;
 
