@@ -9,6 +9,7 @@ import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
+import { ROLL_UPS, rollUpTable } from '../src/store/roll-ups.js';
 import { DAYS, dayAt, LARGE, NOW, writeEvents } from './generate-organization.js';
 import { type Server, serveFilled } from './service.js';
 
@@ -48,6 +49,7 @@ async function fill(store: DuckDbStore, config: Config, folder: string): Promise
     );
     console.log(`${days + copied} of ${DAYS} days are there`);
   }
+  await store.run(ROLL_UPS.map((one) => ({ sql: rollUpTable(one) })));
   // Otherwise the service would do it while it is measured.
   await new Lake(config, () => NOW).publish(store, []);
 }

@@ -3,10 +3,7 @@
 SELECT
   CAST(day AS DATE) AS day,
   CAST(client AS VARCHAR) AS client,
-  CAST(count(DISTINCT user_id) AS BIGINT) AS daily_active_users
-FROM user_clients
+  CAST(active_users AS BIGINT) AS daily_active_users
+FROM day_clients
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
-GROUP BY
-  day,
-  client

@@ -3,8 +3,8 @@
 SELECT
   CAST(day AS DATE) AS day,
   CAST(extension AS VARCHAR) AS extension,
-  CAST(sum(files_created + files_edited) AS BIGINT) AS files
-FROM user_extensions
+  CAST(sum(files) AS BIGINT) AS files
+FROM day_extensions
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
 GROUP BY

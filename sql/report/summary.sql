@@ -11,7 +11,7 @@
 -- The previous members are those of as many days right before the row's, or of the same weekday four weeks before for a row of one day.
 --
 -- user_day and usage are the files user_day_of_*.sql and usage_of_*.sql that read the fewest rows for the filters and groups: all give the
--- same numbers.
+-- same numbers. user_seen is the one that distinct users and days are counted in.
 -- Grain: (period_start, group_key). It returns the page behind the cursor ($after_...).
 WITH
 -- priced_on is the last day on which a price of the used models changes: between two such days the tokens of a model cost the same.
@@ -90,7 +90,8 @@ done AS (
     sum(user_day.files) AS files,
     sum(user_day.commits) AS commits,
     sum(user_day.pull_requests) AS pull_requests,
-    count(*) AS user_days
+    sum(user_day.user_days) AS user_days,
+    count(*) AS day_rows
   FROM user_day
   JOIN row_day
     ON row_day.day = user_day.day
@@ -100,7 +101,7 @@ done AS (
     row_day.is_previous,
     user_day.group_key
 ),
--- Who was active, and when. If every row of user_day is another user's day, rows of a user or of a day need no distinct counts.
+-- Who was active, and when. If no two rows of user_day have a user's day, rows of a user or of a day need no distinct counts.
 active AS (
   SELECT
     period_start,
@@ -114,18 +115,18 @@ active AS (
   SELECT
     row_day.period_start AS period_start,
     row_day.is_previous AS is_previous,
-    user_day.group_key AS group_key,
-    count(DISTINCT user_day.user_id) AS active_users,
-    count(DISTINCT user_day.day) AS active_days
-  FROM user_day
+    user_seen.group_key AS group_key,
+    count(DISTINCT user_seen.user_id) AS active_users,
+    count(DISTINCT user_seen.day) AS active_days
+  FROM user_seen
   JOIN row_day
-    ON row_day.day = user_day.day
+    ON row_day.day = user_seen.day
   WHERE $counts_rows = 0
-    AND is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
+    AND is_wanted(user_seen.group_key, $wanted_keys, $wanted_text)
   GROUP BY
     row_day.period_start,
     row_day.is_previous,
-    user_day.group_key
+    user_seen.group_key
 ),
 model_total AS (
   SELECT
@@ -227,7 +228,8 @@ total AS MATERIALIZED (
     coalesce(done.pull_requests, 0) AS pull_requests,
     ratio(coalesce(done.tool_calls, 0), coalesce(done.user_turns, 0)) AS autonomy_ratio,
     coalesce(active.active_users, 0) AS active_users,
-    coalesce(active.active_days, 0) AS active_days
+    -- Each row of user_day_of_days is a day.
+    coalesce(CASE WHEN $counts_days = 1 THEN done.day_rows ELSE active.active_days END, 0) AS active_days
   FROM row_group
   LEFT JOIN done
     ON done.period_start = row_group.period_start

@@ -4,7 +4,7 @@ SELECT
   CAST(day AS DATE) AS day,
   CAST(server_key AS VARCHAR) AS server_key,
   CAST(sum(tool_calls) AS BIGINT) AS tool_calls
-FROM user_tools
+FROM day_tools
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to
   AND server_key <> ''

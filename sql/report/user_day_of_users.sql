@@ -4,6 +4,7 @@ SELECT
   day,
   CASE $group_by WHEN 'user' THEN user_id ELSE '' END AS group_key,
   user_id,
+  1 AS user_days,
   sessions,
   user_messages AS user_turns,
   tool_calls,

@@ -8,7 +8,14 @@ import { readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
-import { cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
+import {
+  cursorOf,
+  parametersOf,
+  sourceFilesOf,
+  type Totals,
+  weeksAsked,
+  wholeWeeksOf,
+} from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -98,7 +105,7 @@ export async function readReport(
   const sql = sqlOf(answer, request.groupBy, form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
-    const { text, parameters } = totalsSql(answer, request);
+    const { text, parameters } = await totalsSql(select, answer, request);
     const rows = await readColumns(sql, { [`report_${answer}`]: text }, parameters);
     return { columns, ...(await pageOfRows(rows)) };
   }
@@ -132,14 +139,25 @@ function reportSql(name: string): string {
 }
 
 /** The statement that answers totals, with the files that it reads rows from, and those parameters that it has. */
-function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
+async function totalsSql(
+  select: Store['select'],
+  answer: Answer,
+  { orgId, totals = {}, ...request }: ReportRequest,
+) {
   const asked = { ...request, totals };
-  const files = Object.entries(sourceFilesOf(answer, asked));
+  const sought = weeksAsked(answer, asked);
+  const weeks = wholeWeeksOf(
+    sought === undefined ? [] : await select(readSql('report/whole_weeks.sql'), { org_id: orgId, ...sought }),
+  );
+  const files = Object.entries(sourceFilesOf(answer, asked, weeks));
   const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
   const text = withSources(readSql(`report/${answer}.sql`), sources);
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
-  const all = Object.entries({ ...range, ...parametersOf(asked) });
-  return { text, parameters: Object.fromEntries(all.filter(([name]) => text.includes(`$${name}`))) };
+  const all = Object.entries({ ...range, ...parametersOf(asked, weeks) });
+  return {
+    text,
+    parameters: Object.fromEntries(all.filter(([name]) => new RegExp(`\\$${name}\\b`).test(text))),
+  };
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
-import type { Parameters } from '../store/store.js';
+import type { Parameters, Row } from '../store/store.js';
 import type { Answer } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
@@ -186,12 +186,16 @@ export function cursorOf(place: string): string {
   return Buffer.from(place).toString('base64url');
 }
 
+/** How many days a range has. */
+function daysIn(from: Day, to: Day): number {
+  return (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
+}
+
 /** The first day that is read: with a comparison also days before the range. */
 export function earliestOf(from: Day, to: Day, compare: Totals['compare']): Day {
   if (compare === undefined) return from;
-  const days = (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
   // A row of a month or less is compared with as many days before it, or with a day four weeks before.
-  return addDays(from, -Math.max(days, 31));
+  return addDays(from, -Math.max(daysIn(from, to), 31));
 }
 
 /** A filter's value as the day tables have it: nothing is the empty text. */
@@ -211,26 +215,91 @@ function choiceOf({ groupBy, totals }: Asked) {
   };
 }
 
+/** The days of the whole weeks of a range that are read as weeks, both ends included. */
+export interface Weeks {
+  readonly first: Day;
+  readonly last: Day;
+}
+
+/** Below so many days, to read sums of weeks saves no more than it takes to plan. */
+const MANY_DAYS = 60;
+
+/** No week. */
+const NO_WEEKS: Weeks = { first: '9999-01-02' as Day, last: '9999-01-01' as Day };
+
+/** Those of a range, and of the days that it is compared with. */
+export interface WholeWeeks {
+  readonly own?: Weeks | undefined;
+  readonly previous?: Weeks | undefined;
+}
+
+/** What users a request is about, if it is about nothing else. */
+function usersOf(asked: Asked): 'all' | 'each' | undefined {
+  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
+  if (hasModel || hasCall || hasParts || hasAgent) return undefined;
+  if (asked.groupBy === 'user') return 'each';
+  return asked.totals.user_id === undefined ? 'all' : undefined;
+}
+
+/** The parameters of sql/report/whole_weeks.sql; undefined if the answer is no sum of whole weeks. */
+export function weeksAsked(answer: Answer, asked: Asked): Parameters | undefined {
+  const { interval, user_id, compare } = asked.totals;
+  if (answer === 'costs' || interval !== undefined || user_id !== undefined || usersOf(asked) === undefined)
+    return undefined;
+  const { from, to } = asked;
+  if (daysIn(from, to) < MANY_DAYS) return undefined;
+  const previous = compare === undefined ? from : addDays(from, -daysIn(from, to));
+  return { from: { day: from }, to: { day: to }, previous_from: { day: previous } };
+}
+
+/** What sql/report/whole_weeks.sql answers. */
+export function wholeWeeksOf(rows: readonly Row[]): WholeWeeks {
+  const weeks = (isPrevious: number): Weeks | undefined => {
+    const row = rows.find(({ is_previous }) => Number(is_previous) === isPrevious);
+    return row && { first: row.first_day as Day, last: row.last_day as Day };
+  };
+  return { own: weeks(0), previous: weeks(1) };
+}
+
 /**
  * The files of `sql/report` that the summary and costs read, by the names that they have there: those with the fewest rows that have
  * the groups and filters.
  */
-export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<string, string>> {
+export function sourceFilesOf(
+  answer: Answer,
+  asked: Asked,
+  weeks: WholeWeeks,
+): Readonly<Record<string, string>> {
   const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
-  const usage = `usage_of_${hasCall ? 'sessions' : hasParts ? 'parts' : 'users'}`;
+  const users = usersOf(asked);
+  const hasWeeks = weeks.own !== undefined || weeks.previous !== undefined;
+  const usage = hasCall
+    ? 'usage_of_sessions'
+    : hasParts
+      ? 'usage_of_parts'
+      : asked.groupBy !== 'user' && asked.totals.user_id === undefined
+        ? 'usage_of_days'
+        : hasWeeks
+          ? 'usage_of_weeks'
+          : 'usage_of_users';
   const prices = { token_price: 'token_price' };
   const chosen = { chosen_session: 'chosen_session' };
   if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
-  if (hasModel || hasCall) return { ...prices, ...chosen, user_day: 'user_day_of_sessions', usage };
-  return { ...prices, user_day: `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : 'users'}`, usage };
+  const sessions = 'user_day_of_sessions';
+  if (hasModel || hasCall) return { ...prices, ...chosen, user_day: sessions, user_seen: sessions, usage };
+  const seen = hasWeeks
+    ? 'user_day_of_weeks'
+    : `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : 'users'}`;
+  return { ...prices, user_day: users === 'all' ? 'user_day_of_days' : seen, user_seen: seen, usage };
 }
 
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
-export function parametersOf(asked: Asked): Parameters {
+export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS }: WholeWeeks): Parameters {
   const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
+  const { hasModel, hasCall } = choiceOf(asked);
+  const users = usersOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -243,8 +312,12 @@ export function parametersOf(asked: Asked): Parameters {
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
-    counts_rows:
-      !(hasModel || hasCall || hasParts || hasAgent) && (groupBy === 'user' || interval === 'day') ? 1 : 0,
+    counts_rows: users === 'each' || (users === 'all' && interval === 'day') ? 1 : 0,
+    counts_days: users === 'all' ? 1 : 0,
+    weeks_from: { day: own.first },
+    weeks_to: { day: own.last },
+    previous_weeks_from: { day: previous.first },
+    previous_weeks_to: { day: previous.last },
     user_id: user_id ?? null,
     model: model ?? null,
     agent: named(agent),

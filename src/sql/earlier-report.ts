@@ -7,6 +7,7 @@ import { requireKept } from '../lake/kept-instant.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { readSnapshot, seenOf } from '../lake/snapshot.js';
 import { Session } from '../store/duckdb-session.js';
+import { ROLL_UPS, rollUpView } from '../store/roll-ups.js';
 import { quote } from '../store/sql-text.js';
 import type { Row, Store } from '../store/store.js';
 import { openLake, readLake } from './lake-database.js';
@@ -41,7 +42,7 @@ export async function earlierReport(
   try {
     await readLake(connection, lake, { snapshots: [snapshot], asOf });
     const session = new Session(connection);
-    await session.run(emailsSql(orgId, emails));
+    await session.run([emailsSql(orgId, emails), ...ROLL_UPS.map(rollUpView)].join(';\n'));
     const { data } = await rowsOfReport(session.select, session.readColumns, answer, request);
     return data;
   } finally {

@@ -1,8 +1,9 @@
-import type { Day } from '../day.js';
+import { addDays, type Day, lastClosedDay, lastOfWeek } from '../day.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
+import { ROLL_UPS } from './roll-ups.js';
 import { digestSql } from './row-digest.js';
-import { quote, readSql, valuesOf, withinDays } from './sql-text.js';
+import { quote, readSql, valuesOf, withinDays, withSources } from './sql-text.js';
 import type { OrgDay, Parameters } from './store.js';
 
 /** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
@@ -52,6 +53,9 @@ export const SCRATCH_TABLES = [
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
+/** The days of a week, by how long before its last day they are. */
+const DAYS_BACK = [0, 1, 2, 3, 4, 5, 6];
+
 /** How the SQL of builds chooses what is due. */
 const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
 
@@ -91,6 +95,7 @@ export class Builder {
       const breaches = await findBreaches((sql) => this.session.select(this.withDays(sql)));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
       await this.run('DROP VIEW temp.counted_events');
+      await this.rollUp(lastClosedDay(builtAt));
       await this.note(batch, builtAt);
     });
   }
@@ -105,6 +110,7 @@ export class Builder {
       await this.replaceShadows();
       await this.replaceSessions();
       for (const table of DAY_TABLES) await this.replace(table);
+      await this.rollUp();
       return read();
     });
   }
@@ -166,6 +172,21 @@ export class Builder {
       `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) ORDER BY ALL`,
     );
     this.written.push(`(${quote(table)}, ${rows})`);
+  }
+
+  /** Computes the sums of the due days anew, and of the weeks that they are in and that have ended by the last closed day. */
+  private async rollUp(lastClosed?: Day): Promise<void> {
+    const weeks = [...new Set(this.days.map(lastOfWeek))].filter((day) => lastClosed && day <= lastClosed);
+    const daysOfWeeks = weeks.flatMap((day) => DAYS_BACK.map((back) => addDays(day, -back)));
+    for (const { name, text, table, isOfWeeks } of ROLL_UPS) {
+      const [kept, added] = isOfWeeks ? [weeks, daysOfWeeks] : [this.days, this.days];
+      if (kept.length === 0) continue;
+      const isOf = (days: readonly Day[]) =>
+        `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', days)}`;
+      const rows = { [table]: `SELECT * FROM ${table} WHERE ${isOf(added)}` };
+      await this.run(`DELETE FROM ${name} WHERE ${isOf(kept)}`);
+      await this.run(`INSERT INTO ${name} BY NAME SELECT * FROM (${withSources(text, rows)}) ORDER BY ALL`);
+    }
   }
 
   /** Notes what the due days are built from, and what the build has restated. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { BUILT_TABLES } from './day-builder.js';
+import { ROLL_UPS, rollUpTable } from './roll-ups.js';
 import { digestSql } from './row-digest.js';
 import { inOrder, readSqlFolder, type SqlText } from './sql-text.js';
 
@@ -12,6 +13,8 @@ export interface Definitions {
   readonly tables: readonly SqlText[];
   /** In an order in which they can be made. */
   readonly views: readonly SqlText[];
+  /** They add up the tables as they are when they are made. */
+  readonly rollUps: readonly SqlText[];
   /** Changes when the rows of some day can: see meaningOfDays. */
   readonly days: string;
   /** Changes when any function, table or view does, raw tables too. */
@@ -24,6 +27,8 @@ interface Engine {
   readonly tableText?: (text: string) => string;
   /** Tables and views of its own. */
   readonly own?: readonly SqlText[];
+  /** The statement that makes a roll-up. */
+  readonly rollUpText?: (rollUp: SqlText) => string;
 }
 
 /** A comment, a text, a quoted name, a word, white space, or another character. A quote in a text is doubled in every engine. */
@@ -73,20 +78,22 @@ function meaningOfDays(definitions: readonly SqlText[]): string {
 /** Reads the definitions, to go with the functions of an engine. */
 export function readDefinitions(
   functions: string,
-  { tableText = (text) => text, own = [] }: Engine = {},
+  { tableText = (text) => text, own = [], rollUpText = rollUpTable }: Engine = {},
 ): Definitions {
   const tables = readSqlFolder('schema')
     .filter(isTable)
     .map(({ name, text }) => ({ name, text: tableText(text) }));
   const ownTables = own.filter(isTable);
   const views = inOrder([...readViews(), ...own.filter((one) => !isTable(one))]);
+  const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpText(one) }));
   const newestChange = readSqlFolder('change').at(-1)?.name;
-  const all = [...functionsIn(functions), ...ownTables, ...tables, ...views];
+  const all = [...functionsIn(functions), ...ownTables, ...tables, ...views, ...rollUps];
   return {
     functions,
     ownTables,
     tables,
     views,
+    rollUps,
     // What a scratch table has is in sql/build, by its name.
     days: meaningOfDays([...all, ...readSqlFolder('build'), ...readSqlFolder('daily')]),
     // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.

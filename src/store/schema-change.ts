@@ -105,7 +105,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
       renewed.add(table.name);
       present.set(factOf(table.name), meaningOf(table.text));
     }
-    for (const { text } of definitions.views) await define(text);
+    for (const { text } of [...definitions.views, ...definitions.rollUps]) await define(text);
   }
   for (const reference of readReferences(settings)) {
     const sha256 = hash('sha256', reference.text);

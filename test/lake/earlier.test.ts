@@ -9,7 +9,7 @@ import { earlierReport } from '../../src/sql/earlier-report.js';
 import { Shell } from '../../src/sql/sql-shell.js';
 import { event, World } from '../world.js';
 
-const REQUEST = { orgId: 'acme', from: '2026-07-01' as Day, to: '2026-07-09' as Day };
+const REQUEST = { orgId: 'acme', from: '2026-05-01' as Day, to: '2026-07-09' as Day };
 
 /** A world with two publications: every answer of both has other numbers. */
 async function publishedTwice() {

@@ -1,5 +1,6 @@
 import { isTable, readDefinitions, readViews } from '../definition.js';
 import type { ReferencePaths } from '../reference-data.js';
+import { ROLL_UPS, rollUpView } from '../roll-ups.js';
 import {
   bringUpToDate,
   carriedOver,
@@ -41,7 +42,8 @@ export function tablesOf(query: string): string[] {
 /** The queries of the views that stand on day tables, or on such a view, by the views' names. */
 export function viewsOnDays(): Map<string, string> {
   const found = new Map<string, string>();
-  for (const { name, text } of readViews()) {
+  const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpView(one) }));
+  for (const { name, text } of [...readViews(), ...rollUps]) {
     const [, query = ''] = text.split(/^CREATE OR REPLACE VIEW \w+ AS$/m);
     if (tablesOf(query).some((table) => DAILY.includes(table) || found.has(table))) found.set(name, query);
   }
@@ -106,6 +108,7 @@ export function definedIn(session: ClickHouseSession): Defined {
     definitions: readDefinitions(`${readSql('engine/clickhouse.sql')}\n${rulesForClickHouse()}`, {
       tableText: forClickHouse,
       own: OWN_DEFINITIONS,
+      rollUpText: rollUpView,
     }),
     select: (sql) => session.select(sql),
     run,

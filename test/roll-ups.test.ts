@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ROLL_UPS, rollUpTable } from '../src/store/roll-ups.js';
+import type { Row } from '../src/store/store.js';
+import { buildAtOnce, RATE_CARD } from './laws/law.js';
+import { SEED } from './laws/settings.js';
+import { NOW, organization } from './oracle/generate.js';
+import { World } from './world.js';
+
+const DAY_MS = 86_400_000;
+
+/** The kept sums that are not what their days add up to, and those that are missing. */
+async function faults({ store }: World): Promise<Record<string, Row[]>> {
+  const wrong: Record<string, Row[]> = {};
+  for (const { name, text, isOfWeeks } of ROLL_UPS) {
+    // The sums of a week are asked for once its last day is built.
+    const isAsked = isOfWeeks ? 'WHERE (org_id, day) IN (SELECT org_id, day FROM days)' : '';
+    const [kept, computed] = [name, `(${text}) AS sums`].map((from) => `SELECT * FROM ${from} ${isAsked}`);
+    const rows = await store.select(
+      `(${kept} EXCEPT ALL ${computed}) UNION ALL (${computed} EXCEPT ALL ${kept})`,
+    );
+    if (rows.length > 0) wrong[name] = rows;
+  }
+  return wrong;
+}
+
+test('kept sums are those of their days, whenever events come and days are built', async () => {
+  const world = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD }, undefined, undefined, 'DuckDB');
+  const organizations = fc.sample(organization, { seed: SEED, numRuns: 12 });
+  const parts = 4;
+  for (let part = 0; part < parts; part += 1) {
+    // Days of the last week are still open at first, and the rest of the events are late.
+    world.now = NOW - (parts - 1 - part) * 2 * DAY_MS;
+    await world.sendTogether(
+      organizations.map((events, index) => [
+        `org-${index}`,
+        events.filter(
+          ({ timestamp }, place) => place % parts === part && Date.parse(String(timestamp)) <= world.now,
+        ),
+      ]),
+    );
+    await buildAtOnce(world);
+    expect(await faults(world)).toEqual({});
+  }
+  for (const { name } of ROLL_UPS) {
+    const [row] = await world.store.select(`SELECT count(*) AS rows FROM ${name}`);
+    expect(Number(row?.rows), name).toBeGreaterThan(0);
+  }
+});
+
+test('an upgrade adds up the days that are there', async () => {
+  const world = await World.create({}, undefined, undefined, 'DuckDB');
+  await world.sendTogether([['acme', fc.sample(organization, { seed: SEED, numRuns: 1 })[0] ?? []]]);
+  world.now = NOW;
+  await buildAtOnce(world);
+  await world.store.run(ROLL_UPS.map(({ name }) => ({ sql: `DELETE FROM ${name}` })));
+  await world.store.run(ROLL_UPS.map((one) => ({ sql: rollUpTable(one) })));
+  expect(await faults(world)).toEqual({});
+});
