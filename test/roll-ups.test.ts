@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Day } from '../src/day.js';
 import { ROLL_UPS, rollUpTable } from '../src/store/roll-ups.js';
 import type { Row } from '../src/store/store.js';
 import { buildAtOnce, RATE_CARD } from './laws/law.js';
 import { SEED } from './laws/settings.js';
 import { NOW, organization } from './oracle/generate.js';
-import { World } from './world.js';
+import { event, World } from './world.js';
 
 const DAY_MS = 86_400_000;
 
@@ -46,6 +47,31 @@ test('kept sums are those of their days, whenever events come and days are built
     const [row] = await world.store.select(`SELECT count(*) AS rows FROM ${name}`);
     expect(Number(row?.rows), name).toBeGreaterThan(0);
   }
+});
+
+test('so are those of many weeks of which some get late events', async () => {
+  const world = await World.create({ DAYBOOK_HISTORY_START: '2025-01-01' }, undefined, undefined, 'DuckDB');
+  const turn = (week: number, name: string) =>
+    event(`${name}-${week}`, {
+      type: 'user_message',
+      timestamp: new Date(Date.parse('2026-01-06T09:00:00.000Z') + week * 7 * DAY_MS).toISOString(),
+    });
+  const weeks = Array.from({ length: 24 }, (_, week) => week);
+  await world.sendTogether([['acme', weeks.map((week) => turn(week, 'first'))]]);
+  await buildAtOnce(world);
+  expect(await faults(world)).toEqual({});
+  // More days than are named one by one.
+  await world.sendTogether([
+    ['acme', weeks.filter((week) => week % 3 !== 1).map((week) => turn(week, 'late'))],
+  ]);
+  await world.store.build(
+    weeks
+      .filter((week) => week % 3 !== 1)
+      .map((week) => ({ orgId: 'acme', day: String(turn(week, '').timestamp).slice(0, 10) as Day })),
+    2,
+    world.now,
+  );
+  expect(await faults(world)).toEqual({});
 });
 
 test('an upgrade adds up the days that are there', async () => {

@@ -179,12 +179,12 @@ export class Builder {
     const weeks = [...new Set(this.days.map(lastOfWeek))].filter((day) => lastClosed && day <= lastClosed);
     const daysOfWeeks = weeks.flatMap((day) => DAYS_BACK.map((back) => addDays(day, -back)));
     for (const { name, text, table, isOfWeeks } of ROLL_UPS) {
-      const [kept, added] = isOfWeeks ? [weeks, daysOfWeeks] : [this.days, this.days];
-      if (kept.length === 0) continue;
-      const isOf = (days: readonly Day[]) =>
-        `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', days)}`;
-      const rows = { [table]: `SELECT * FROM ${table} WHERE ${isOf(added)}` };
-      await this.run(`DELETE FROM ${name} WHERE ${isOf(kept)}`);
+      const days = isOfWeeks ? daysOfWeeks : this.days;
+      if (days.length === 0) continue;
+      // The same for both, since of many days all those in between are meant.
+      const isMeant = `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', days)}`;
+      const rows = { [table]: `SELECT * FROM ${table} WHERE ${isMeant}` };
+      await this.run(`DELETE FROM ${name} WHERE ${isMeant}`);
       await this.run(`INSERT INTO ${name} BY NAME SELECT * FROM (${withSources(text, rows)}) ORDER BY ALL`);
     }
   }
