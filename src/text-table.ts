@@ -122,8 +122,15 @@ function decimalsOf(name: string, numbers: readonly number[]): number {
   return numbers.every(Number.isInteger) && !/(^|_)ratio(_|$)/.test(name) ? 0 : 3;
 }
 
+/** How numbers with so many decimals are written. Making a format takes longer than a hundred numbers. */
+const formats = new Map<number, Intl.NumberFormat>();
+
 function numberText(value: number, decimals: number): string {
-  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const format =
+    formats.get(decimals) ??
+    new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  formats.set(decimals, format);
+  return format.format(value);
 }
 
 function cellOf(value: unknown): Cell {
