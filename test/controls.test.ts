@@ -10,8 +10,9 @@ import { buildApp } from '../src/api/app.js';
 import type { Role } from '../src/api/roles.js';
 import { AddressRange, AllowedAddresses } from '../src/controls/allowed-addresses.js';
 import { Controls } from '../src/controls/control-revisions.js';
-import { EXAMPLE, MASK, mapSecrets, Settings } from '../src/controls/control-settings.js';
+import { EXAMPLE, Settings } from '../src/controls/control-settings.js';
 import { SecretKey } from '../src/controls/secret-key.js';
+import { MASK, mapSecrets } from '../src/controls/settings-secrets.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { ending, temporaryFolder, World } from './world.js';
 

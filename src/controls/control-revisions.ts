@@ -4,9 +4,10 @@ import { Queue } from '../queue.js';
 import type { Row, Store } from '../store/store.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { AllowedAddresses } from './allowed-addresses.js';
-import { MASK, mapSecrets, type Settings } from './control-settings.js';
+import type { Settings } from './control-settings.js';
 import type { SecretKey } from './secret-key.js';
 import { type Difference, differencesOf } from './settings-difference.js';
+import { MASK, mapSecrets } from './settings-secrets.js';
 
 /** The author of a change; unknown members are ''. */
 export interface Author {

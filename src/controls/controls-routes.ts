@@ -15,7 +15,8 @@ import {
   SETTINGS_BYTES,
   Stale,
 } from './control-revisions.js';
-import { EXAMPLE, mapSecrets, Settings } from './control-settings.js';
+import { EXAMPLE, Settings } from './control-settings.js';
+import { mapSecrets } from './settings-secrets.js';
 
 const user = z.object({
   id: z.string().meta({ examples: ['ada'] }),

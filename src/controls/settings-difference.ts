@@ -1,5 +1,6 @@
 import { isObject } from '../json-object.js';
-import { MASK, mapSecrets, type Settings } from './control-settings.js';
+import type { Settings } from './control-settings.js';
+import { MASK, mapSecrets } from './settings-secrets.js';
 
 /** A member of the settings that differs between two revisions; undefined in a revision without it. Secrets are masked. */
 export interface Difference {

@@ -1,28 +1,20 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { newestRun, runBuild } from '../aggregate/build-run.js';
-import { organizationStatus } from '../aggregate/organization-status.js';
-import { ANSWERS } from '../api/answer-names.js';
-import { report } from '../api/answer-rows.js';
+import { ANSWERS, type Answer } from '../api/answer-names.js';
+import type { ReportRequest } from '../api/answer-rows.js';
 import { createKey, KeyEmail, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
-import { hold } from '../backup/held-files.js';
 import type { Config } from '../config.js';
-import { Controls } from '../controls/control-revisions.js';
-import { Settings } from '../controls/control-settings.js';
+import type { Controls } from '../controls/control-revisions.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { reasonOf, UsageError } from '../exit.js';
-import { ingest } from '../ingest/ingest-files.js';
 import type { SetAside } from '../ingest/set-aside.js';
-import { sourceOf } from '../ingest/source.js';
 import type { Lake } from '../lake/data-lake.js';
 import { nameText } from '../name-text.js';
-import { signInLink } from '../sign-in/sign-in-link.js';
-import { earlierReport } from '../sql/earlier-report.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
@@ -93,7 +85,7 @@ export const Arguments = {
   getControls: z.strictObject({ orgId: z.string() }),
   setControls: z.strictObject({
     orgId: z.string(),
-    settings: z.unknown().pipe(Settings),
+    settings: z.unknown(),
     user: nameText(128),
     revision: z.int().min(0).optional(),
   }),
@@ -121,6 +113,7 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   });
   if (found.length === 0)
     throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
+  const { Controls } = await import('../controls/control-revisions.js');
   return new Controls(store, new SecretKey(config), clock);
 }
 
@@ -131,6 +124,21 @@ async function organizationOf({ store }: Context, orgId: string | undefined): Pr
     orgId,
     found.map(({ org_id }) => String(org_id)),
   );
+}
+
+/** The rows of an answer: those of today, or those that were published at an instant. */
+async function rowsOf(
+  { store, config, clock }: Context,
+  answer: Answer,
+  request: ReportRequest,
+  asOf: number | undefined,
+) {
+  if (asOf === undefined) {
+    const { report } = await import('../api/answer-rows.js');
+    return (await report(store, answer, request)).data;
+  }
+  const { earlierReport } = await import('../sql/earlier-report.js');
+  return earlierReport(store, config, answer, request, asOf, clock());
 }
 
 /** The rows of an answer with the organization and the range that they are for, and a sentence if the range has no data. */
@@ -148,11 +156,12 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
     ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals },
   };
-  const rows =
-    asked.asOf === undefined
-      ? (await report(store, answer, request)).data
-      : await earlierReport(store, config, answer, request, asked.asOf, clock());
-  return { orgId, ...range, rows, noData: noDataSentence(orgId, range, dataDays) };
+  return {
+    orgId,
+    ...range,
+    rows: await rowsOf(context, answer, request, asked.asOf),
+    noData: noDataSentence(orgId, range, dataDays),
+  };
 }
 
 /** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
@@ -163,9 +172,13 @@ function notSettled(data: string, cause: unknown): Error {
   return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });
 }
 
-/** What each command does. Results are JSON. */
+/** What each command does. Results are JSON. What a command alone needs is loaded when it runs. */
 export const commands = {
   ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
+    const [{ ingest }, { sourceOf }] = await Promise.all([
+      import('../ingest/ingest-files.js'),
+      import('../ingest/source.js'),
+    ]);
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
     return ingest(store, { ...request, source: sourceOf(request.source) }, clock, (done) =>
       progress(done, total),
@@ -179,6 +192,7 @@ export const commands = {
     const setAside = await settle().catch((error: unknown) => {
       throw notSettled(config.data, error);
     });
+    const { runBuild } = await import('../aggregate/build-run.js');
     const { published, ...built } = await runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
       progress,
@@ -189,12 +203,18 @@ export const commands = {
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
-  status: async (context: Context, _: Of<'status'>) => ({
-    organizations: await organizationStatus(context.store, lastClosedDay(context.clock())),
-    /** Null before the first run of the build. */
-    last_run: (await newestRun(context.store)) ?? null,
-    set_aside: await context.setAside(),
-  }),
+  status: async (context: Context, _: Of<'status'>) => {
+    const [{ organizationStatus }, { newestRun }] = await Promise.all([
+      import('../aggregate/organization-status.js'),
+      import('../aggregate/build-run.js'),
+    ]);
+    return {
+      organizations: await organizationStatus(context.store, lastClosedDay(context.clock())),
+      /** Null before the first run of the build. */
+      last_run: (await newestRun(context.store)) ?? null,
+      set_aside: await context.setAside(),
+    };
+  },
   report: printedReport,
   checkPrices: async ({ store }: Context, _: Of<'checkPrices'>) => {
     const models = await store.select(readSql('report/unpriced_models.sql'));
@@ -219,17 +239,22 @@ export const commands = {
     const { store, config, clock } = context;
     // The service knows its own address best: whoever asks may have other settings.
     const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
+    const { signInLink } = await import('../sign-in/sign-in-link.js');
     return signInLink(store, new SecretKey(config), clock, link);
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>
     (await controlsOf(context, orgId)).current(orgId),
-  setControls: async (context: Context, { orgId, settings, user, revision }: Of<'setControls'>) =>
-    (await controlsOf(context, orgId)).replace(
+  setControls: async (context: Context, { orgId, user, revision, ...given }: Of<'setControls'>) => {
+    // No other command needs this large schema.
+    const { Settings } = await import('../controls/control-settings.js');
+    const { settings } = checked(z.object({ settings: Settings }), given);
+    return (await controlsOf(context, orgId)).replace(
       orgId,
       settings,
       { id: user, email: '', name: user },
       revision === undefined ? {} : { isExpected: (newest) => newest === revision },
-    ),
+    );
+  },
   listControls: async (context: Context, { orgId, limit }: Of<'listControls'>) =>
     (await controlsOf(context, orgId)).history(orgId, limit),
   /** Without `from` and `to` what the newest change changed. */
@@ -252,11 +277,18 @@ export const commands = {
     return callLocally(context, { ...called, orgId: await organizationOf(context, orgId) }, left.signal);
   },
   /** Its progress is the instant since when the files stay as they are, for as long as somebody waits for its end. */
-  hold: ({ store, config, clock }: Context, { id }: Of<'hold'>, progress: Progress, isLeft: Promise<void>) =>
-    hold({ store, data: config.data, clock }, id, (heldAt) => {
+  hold: async (
+    { store, config, clock }: Context,
+    { id }: Of<'hold'>,
+    progress: Progress,
+    isLeft: Promise<void>,
+  ) => {
+    const { hold } = await import('../backup/held-files.js');
+    return hold({ store, data: config.data, clock }, id, (heldAt) => {
       progress(heldAt, heldAt);
       return isLeft;
-    }),
+    });
+  },
 };
 
 export type CommandName = keyof typeof commands;
@@ -281,6 +313,13 @@ function sentenceOf({ issues: [issue] }: z.ZodError): string {
   return `${[OPTIONS[String(name)] ?? name, ...inner].join('.')} ${issue?.message}.`;
 }
 
+/** What a schema makes of arguments. Throws a UsageError that names the one that is wrong. */
+function checked<T>(schema: z.ZodType<T>, args: unknown): T {
+  const parsed = schema.safeParse(args);
+  if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
+  return parsed.data;
+}
+
 /** Runs a command by its name, its arguments checked. `isLeft` is when nobody waits for its end any more. */
 export async function runCommand(
   context: Context,
@@ -300,7 +339,5 @@ export async function runCommand(
     progress: Progress,
     isLeft: Promise<void>,
   ) => Promise<unknown>;
-  const parsed = Arguments[name].safeParse(args);
-  if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
-  return run(context, parsed.data, progress, isLeft);
+  return run(context, checked<unknown>(Arguments[name], args), progress, isLeft);
 }
