@@ -42,11 +42,11 @@ test('a changed price list holds for all days at once, and no day is built for i
   const before = await built();
   expect(await cost()).toBe(2);
   writeFileSync(path, JSON.stringify(list({ valid_from: '2026-01-01', input: 0.5, source })));
-  await priced.store.refresh(priced.now);
+  await priced.store.refresh();
   expect(await cost()).toBe(0.5);
   expect(await built()).toEqual(before);
   writeFileSync(path, JSON.stringify({ models: [] }));
-  await priced.store.refresh(priced.now);
+  await priced.store.refresh();
   expect(await cost()).toBe(null);
 });
 

@@ -142,7 +142,7 @@ describe('retention', () => {
       rows: await world.store.select('SELECT * FROM users ORDER BY ALL'),
     };
     await world.age();
-    await world.store.refresh(world.now);
+    await world.store.refresh();
     await nightly(world);
     expect(await digests(world)).toEqual(before.digests);
     expect(await world.store.select('SELECT * FROM users ORDER BY ALL')).toEqual(before.rows);

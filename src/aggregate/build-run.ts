@@ -88,7 +88,7 @@ async function record(
   };
   let built: Built | undefined;
   try {
-    await store.refresh(startedAt);
+    await store.refresh();
     built = await build(store, range, clock, progress);
     const isChosen = range.from !== undefined || range.to !== undefined;
     const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());

@@ -20,7 +20,7 @@ import { clickHousePlace, Mark } from './loss-mark.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { Renewable } from './renewable.js';
-import { applyChanges as applyDuckDbChanges, requireUpToDate } from './schema-change.js';
+import { applyChanges as applyDuckDbChanges, bringUpToDate, requireUpToDate } from './schema-change.js';
 import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
 import type { Batch, OrgDay, Parameters, Read, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
@@ -101,7 +101,7 @@ export class ClickHouseStore implements Store {
     private readonly builder: ClickHouseBuilder,
     private readonly settings: Resources & ReferencePaths,
     private readonly folder: string,
-    public definitions: string,
+    readonly definitions: string,
   ) {}
 
   /**
@@ -286,10 +286,8 @@ export class ClickHouseStore implements Store {
     });
   }
 
-  refresh(now: number): Promise<void> {
-    return this.writing(async () => {
-      this.definitions = await applyChanges(this.session, { ...this.settings, now });
-    });
+  refresh(): Promise<void> {
+    return this.writing(() => bringUpToDate(definedIn(this.session), this.settings));
   }
 
   rest(): Promise<void> {

@@ -18,7 +18,7 @@ import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { type Mishaps, Renewable } from './renewable.js';
-import { applyChanges, definedIn, requireUpToDate } from './schema-change.js';
+import { applyChanges, bringUpToDate, definedIn, requireUpToDate } from './schema-change.js';
 import { Settler } from './settler.js';
 import { copyOf, valuesOf, withSources } from './sql-text.js';
 import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store } from './store.js';
@@ -67,7 +67,7 @@ export class DuckDbStore implements Store {
     private readonly daily: DailySql,
     private readonly folder: string,
     private readonly settings: Resources & ReferencePaths,
-    public definitions: string,
+    readonly definitions: string,
   ) {}
 
   /**
@@ -106,8 +106,7 @@ export class DuckDbStore implements Store {
     try {
       // Not on the connection that writes: what isn't committed must not be marked.
       const select: Store['select'] = (sql) => withReader(database, (session) => session.select(sql));
-      const tables = await select('SELECT table_name FROM duckdb_tables()');
-      const names = new Set(tables.map(({ table_name }) => String(table_name)));
+      const names = await withReader(database, (session) => definedIn(session).tables());
       // Before anything is written, so that what was lost can still be put back.
       const mark = await Mark.open(duckDbPlace(folder), select, settings, names);
       const definitions = await database.use(async ({ writer }) => {
@@ -189,10 +188,10 @@ export class DuckDbStore implements Store {
     return this.reading((session) => session.copy(copyOf(withSources(sql, sources), path, partitions)));
   }
 
-  refresh(now: number): Promise<void> {
-    return this.exclusive(async ({ writer }) => {
-      this.definitions = await applyChanges(writer, { ...this.settings, now });
-    });
+  refresh(): Promise<void> {
+    return this.exclusive(({ writer }) =>
+      writer.transaction(() => bringUpToDate(definedIn(writer), this.settings)),
+    );
   }
 
   rest(): Promise<void> {

@@ -30,6 +30,8 @@ export interface Defined {
   readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
   /** Runs statements that make functions, tables or views. */
   readonly define: (text: string) => Promise<unknown>;
+  /** The names of the tables that there are. */
+  readonly tables: () => Promise<ReadonlySet<string>>;
   /** Which columns tables have now; none where there is no such table. */
   readonly columns: () => Promise<(table: string) => readonly string[]>;
   /**
@@ -42,13 +44,15 @@ export interface Defined {
 }
 
 /** The newest numbered change of a database; 0 for one that is empty. */
-export async function newestChange({
-  columns,
-  select,
-}: Pick<Defined, 'columns' | 'select'>): Promise<number> {
-  if ((await columns())('changes').length === 0) return 0;
+export async function newestChange({ tables, select }: Pick<Defined, 'tables' | 'select'>): Promise<number> {
+  if (!(await tables()).has('changes')) return 0;
   const [applied] = await select('SELECT coalesce(max(number), 0) AS newest FROM changes');
   return Number(applied?.newest);
+}
+
+/** The names of tables in rows. */
+export function namesOf(rows: readonly Row[]): Set<string> {
+  return new Set(rows.map(({ table_name }) => String(table_name)));
 }
 
 /** The table whose rows a new day table begins with, on the days that an earlier version built: until then no agent, or part of a session, was told apart. */
@@ -161,14 +165,23 @@ export function carriedOver(columns: readonly Column[], old: readonly string[]):
   return columns.map(({ name, empty }) => (old.includes(name) ? name : `${empty} AS ${name}`)).join(', ');
 }
 
+let definitions: Definitions | undefined;
+
+/** What is defined in DuckDB. */
+function ownDefinitions(): Definitions {
+  definitions ??= readDefinitions(`${readFunctions()}\n${readSql('source/functions.sql')}`);
+  return definitions;
+}
+
 /** A DuckDB database. */
 export function definedIn(session: Session): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
   return {
-    definitions: readDefinitions(`${readFunctions()}\n${readSql('source/functions.sql')}`),
+    definitions: ownDefinitions(),
     select: (sql) => session.select(sql),
     run,
     define: run,
+    tables: async () => namesOf(await session.select('SELECT table_name FROM duckdb_tables()')),
     columns: async () => {
       const rows = await session.select(
         'SELECT table_name, list(column_name) AS names FROM duckdb_columns() WHERE NOT internal GROUP BY table_name',

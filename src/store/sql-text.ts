@@ -6,10 +6,18 @@ import type { OrgDay, Sources } from './store.js';
 
 const ROOT = join(PACKAGE_ROOT, 'sql');
 
-/** The text of one file of `sql/`, as `daily/users.sql`. */
-export function readSql(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8');
+/** Reads each path once: the files of `sql/` are those of the program, which go on as it has begun. */
+function once<T>(read: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    const found = known.get(path) ?? read(path);
+    known.set(path, found);
+    return found;
+  };
 }
+
+/** The text of one file of `sql/`, as `daily/users.sql`. */
+export const readSql = once((path) => readFileSync(join(ROOT, path), 'utf8'));
 
 /** A text of `sql/`, by the name of its file, and of what it makes. */
 export interface SqlText {
@@ -18,12 +26,12 @@ export interface SqlText {
 }
 
 /** The files of one folder of `sql/`, by name. */
-export function readSqlFolder(folder: string): SqlText[] {
-  return readdirSync(join(ROOT, folder))
+export const readSqlFolder = once((folder): readonly SqlText[] =>
+  readdirSync(join(ROOT, folder))
     .filter((file) => file.endsWith('.sql'))
     .sort()
-    .map((file) => ({ name: file.slice(0, -'.sql'.length), text: readSql(`${folder}/${file}`) }));
-}
+    .map((file) => ({ name: file.slice(0, -'.sql'.length), text: readSql(`${folder}/${file}`) })),
+);
 
 /** The rules of `sql/function`, as DuckDB reads them. */
 export function readRules(): string {
@@ -37,16 +45,27 @@ export function readFunctions(): string {
   return `${readSql('engine/duckdb.sql')}\n${readRules()}`;
 }
 
+/** The names that a text has where a function, a table or a view can be. */
+function namesIn({ text }: SqlText): Set<string> {
+  return new Set(
+    [...text.matchAll(/\b(?:FROM|JOIN) (\w+)|\b(\w+)\(/g)].map(([, table, called]) =>
+      String(table ?? called),
+    ),
+  );
+}
+
 /** Whether a text uses a function or view. */
-export function uses({ text }: SqlText, name: string): boolean {
-  return new RegExp(`\\b(FROM|JOIN) ${name}\\b|\\b${name}\\(`).test(text);
+export function uses(text: SqlText, name: string): boolean {
+  return namesIn(text).has(name);
 }
 
 /** Functions or views, each after those that it uses. */
 export function inOrder(texts: readonly SqlText[]): SqlText[] {
+  const used = new Map(texts.map((one) => [one, namesIn(one)]));
   const ordered: SqlText[] = [];
   for (let waiting = [...texts]; waiting.length > 0; ) {
-    const isEarly = (one: SqlText) => waiting.some(({ name }) => name !== one.name && uses(one, name));
+    const isEarly = (one: SqlText) =>
+      waiting.some(({ name }) => name !== one.name && used.get(one)?.has(name) === true);
     const left = waiting.filter(isEarly);
     ordered.push(...waiting.filter((one) => !left.includes(one)));
     waiting = left;

@@ -159,7 +159,7 @@ export interface Store {
    */
   copy(sql: string, sources: Sources, path: string, partitions?: readonly string[]): Promise<WrittenFile[]>;
   /** Takes over a rate card and a price list that have changed since. Throws a UsageError for one that can't be read. */
-  refresh(now: number): Promise<void>;
+  refresh(): Promise<void>;
   /** Writes something durably and reads it again, and waits for nobody. Throws when that can't be. */
   probe(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */

@@ -7,6 +7,7 @@ import {
   changesAfter,
   columnsOf,
   type Defined,
+  namesOf,
   newestChange,
 } from '../schema-change.js';
 import { readRules, readSql, readSqlFolder } from '../sql-text.js';
@@ -113,6 +114,12 @@ export function definedIn(session: ClickHouseSession): Defined {
     select: (sql) => session.select(sql),
     run,
     define: (text) => session.define(text),
+    tables: async () =>
+      namesOf(
+        await session.select(
+          'SELECT name AS table_name FROM system.tables WHERE database = currentDatabase()',
+        ),
+      ),
     columns: async () => {
       const rows = await session.select(
         'SELECT table AS table_name, groupArray(name) AS names FROM system.columns WHERE database = currentDatabase() GROUP BY table',
