@@ -109,7 +109,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
       renewed.add(table.name);
       present.set(factOf(table.name), meaningOf(table.text));
     }
-    for (const { text } of [...definitions.views, ...definitions.rollUps]) await define(text);
+    await define(inTurn([...definitions.views, ...definitions.rollUps]));
   }
   for (const reference of readReferences(settings)) {
     const sha256 = hash('sha256', reference.text);
@@ -141,6 +141,11 @@ export async function requireUpToDate(database: Defined, settings: ReferencePath
       'The database was last written by another version of Daybook or with another price list, and a command that reads doesn\'t change it: start "daybook serve" or run "daybook build" first.',
     );
   return database.definitions.days;
+}
+
+/** Statements as one text, which the engine takes in one go. */
+function inTurn(statements: readonly { readonly text: string }[]): string {
+  return statements.map(({ text }) => text).join(';\n');
 }
 
 /** A column of a table, and what a row that was there before the column has in it, as SQL. */
@@ -190,12 +195,13 @@ export function definedIn(session: Session): Defined {
       return (table) => names.get(table) ?? [];
     },
     renew: async ({ name, text }, from, old) => {
+      if (old.length === 0) return void (await run(text));
       const source = from === name ? `old_${name}` : from;
-      if (old.length > 0 && from === name) await run(`ALTER TABLE ${name} RENAME TO ${source}`);
+      if (from === name) await run(`ALTER TABLE ${name} RENAME TO ${source}`);
       await run(text);
-      if (old.length > 0 && (BUILT_TABLES as readonly string[]).includes(name))
+      if ((BUILT_TABLES as readonly string[]).includes(name))
         await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM ${source}`);
-      await run(`DROP TABLE IF EXISTS old_${name} CASCADE`);
+      if (from === name) await run(`DROP TABLE ${source} CASCADE`);
     },
     fill: async ({ table, insert }) => {
       await run(`DELETE FROM ${table}`);
@@ -220,11 +226,11 @@ export async function applyChanges(
       await session.run(
         'CREATE TABLE IF NOT EXISTS changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
       );
-    for (const { number, name, text } of changes) {
-      await session.run(text);
-      await session.run(
-        `INSERT INTO changes VALUES (${number}, ${quote(name)}, make_timestamp_ms(${settings.now}))`,
+    if (changes.length > 0) {
+      const rows = changes.map(
+        ({ number, name }) => `(${number}, ${quote(name)}, make_timestamp_ms(${settings.now}))`,
       );
+      await session.run(inTurn([...changes, { text: `INSERT INTO changes VALUES ${rows}` }]));
     }
     await bringUpToDate(database, settings);
   });
