@@ -108,6 +108,7 @@ export class Publisher {
 
   private async publishSome(store: Store, publication: Publication, now: number): Promise<string[]> {
     const { orgIds, from, to } = publication;
+    const revision = await store.revision();
     const stored = await storedDays(store, orgIds, from, to);
     const snapshots: Snapshot[] = [];
     for (const orgId of orgIds) snapshots.push(await this.begin(orgId));
@@ -133,12 +134,15 @@ export class Publisher {
     const files = await this.writeFiles(store, works, at);
     const checkpoints = await this.writeCheckpoints(store, works);
     // A day that has changed meanwhile is published after the build that changed it.
-    const after = await storedDays(
-      store,
-      works.map(({ orgId }) => orgId),
-      from,
-      to,
-    );
+    const after =
+      (await store.revision()) === revision
+        ? stored
+        : await storedDays(
+            store,
+            works.map(({ orgId }) => orgId),
+            from,
+            to,
+          );
     const isChanged = ({ orgId, tables }: Work) =>
       tables.some(
         ({ table, files }) =>

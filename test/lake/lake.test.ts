@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
 import { addDays, type Day, MS_PER_DAY } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
@@ -269,6 +269,21 @@ describe('the lake', () => {
     await world.send([event('2026-07-09', 'linus'), event('2026-07-08', 'linus')]);
     await new Lake(world.config, world.clock).publish(world.store, []);
     expect(await lakeRows(lake, 'events', users)).toEqual([{ user_id: 'ada' }, { user_id: 'grace' }]);
+  });
+
+  test('waits for the build of a day whose events come while it is published', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada'), event('2026-07-09', 'ada')]);
+    await world.build();
+    const copy = world.store.copy.bind(world.store);
+    vi.spyOn(world.store, 'copy').mockImplementationOnce(async (...asked) => {
+      await world.send([event('2026-07-09', 'grace')]);
+      return copy(...asked);
+    });
+    await lake.publish(world.store, []);
+    expect(snapshotsIn(lake.folder)).toEqual([]);
+    await build(world, lake);
+    await expectWhole(world, lake);
   });
 
   test('has rows in the order of their days and keys', async () => {
