@@ -122,15 +122,10 @@ function decimalsOf(name: string, numbers: readonly number[]): number {
   return numbers.every(Number.isInteger) && !/(^|_)ratio(_|$)/.test(name) ? 0 : 3;
 }
 
-/** How numbers with so many decimals are written. Making a format takes longer than a hundred numbers. */
-const formats = new Map<number, Intl.NumberFormat>();
-
+/** A number in English, with commas between thousands: V8 takes longer to load its languages than to print a report. */
 function numberText(value: number, decimals: number): string {
-  const format =
-    formats.get(decimals) ??
-    new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  formats.set(decimals, format);
-  return format.format(value);
+  const [whole = '', ...fraction] = value.toFixed(decimals).split('.');
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
 function cellOf(value: unknown): Cell {
