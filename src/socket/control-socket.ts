@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -78,6 +78,9 @@ export function ask(
   progress: Progress,
   signal?: AbortSignal,
 ): Promise<unknown> {
+  const path = controlPath(data);
+  // A pipe of Windows is no file.
+  if (process.platform !== 'win32' && !existsSync(path)) return Promise.reject(new Nobody());
   return new Promise((resolve, reject) => {
     const goesOn = () => {
       if (name === 'ingest' || name === 'build')
@@ -87,7 +90,7 @@ export function ask(
       process.exit(130);
     };
     process.once('SIGINT', goesOn);
-    const asked = request({ socketPath: controlPath(data), path: `/${name}`, method: 'POST' }, (answer) => {
+    const asked = request({ socketPath: path, path: `/${name}`, method: 'POST' }, (answer) => {
       let rest = '';
       let outcome: (() => void) | undefined;
       answer.setEncoding('utf8');
