@@ -5,7 +5,8 @@ import { DATABASE } from '../data-files.js';
 /** How much of what is there already a checkpoint may write again: bytes. */
 const REWRITTEN_AT_MOST = 32 << 20;
 
-function sizeOf(path: string): number {
+/** The bytes of a file; 0 if there is none. */
+export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 

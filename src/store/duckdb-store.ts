@@ -15,6 +15,7 @@ import { checkpointBytes } from './database-size.js';
 import { Builder, type DailySql, dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session } from './duckdb-session.js';
 import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
+import { Processors } from './processors.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { type Mishaps, Renewable } from './renewable.js';
@@ -41,6 +42,7 @@ interface Opened {
   readonly writer: Session;
   readonly settler: Settler;
   readonly builder: Builder;
+  readonly processors: Processors;
   /** Connections that wait for a reader. */
   readonly idle: Session[];
   readonly session: () => Promise<Session>;
@@ -87,11 +89,14 @@ export class DuckDbStore implements Store {
         open: async (broke) => {
           const instance = await openFile();
           const writer = await connect(instance, broke);
+          const processors = new Processors(writer, folder, settings.threads);
+          await processors.choose();
           return {
             instance,
             writer,
             settler: new Settler(writer, folder),
             builder: new Builder(writer, daily),
+            processors,
             idle: [],
             session: () => connect(instance, broke),
           };
@@ -162,11 +167,17 @@ export class DuckDbStore implements Store {
   }
 
   settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.exclusive(({ settler }) => settler.settle(batch, progress));
+    return this.exclusive(async ({ settler, processors }) => {
+      await processors.choose(batch.files);
+      return settler.settle(batch, progress);
+    });
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.exclusive(({ builder }) => builder.build(due, batch, builtAt));
+    return this.exclusive(async ({ builder, processors }) => {
+      await processors.choose();
+      return builder.build(due, batch, builtAt);
+    });
   }
 
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
