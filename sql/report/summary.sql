@@ -11,7 +11,7 @@
 -- The previous members are those of as many days right before the row's, or of the same weekday four weeks before for a row of one day.
 --
 -- user_day and usage are the files user_day_of_*.sql and usage_of_*.sql that read the fewest rows for the filters and groups: all give the
--- same numbers. user_seen is the one that distinct users and days are counted in.
+-- same numbers. user_seen is where distinct users are counted, and days if user_day doesn't have a row for each.
 -- Grain: (period_start, group_key). It returns the page behind the cursor ($after_...).
 WITH
 -- priced_on is the last day on which a price of the used models changes: between two such days the tokens of a model cost the same.
@@ -90,8 +90,7 @@ done AS (
     sum(user_day.files) AS files,
     sum(user_day.commits) AS commits,
     sum(user_day.pull_requests) AS pull_requests,
-    sum(user_day.user_days) AS user_days,
-    count(*) AS day_rows
+    sum(user_day.user_days) AS user_days
   FROM user_day
   JOIN row_day
     ON row_day.day = user_day.day
@@ -127,6 +126,22 @@ active AS (
     row_day.period_start,
     row_day.is_previous,
     user_seen.group_key
+),
+day_seen AS (
+  SELECT
+    row_day.period_start AS period_start,
+    row_day.is_previous AS is_previous,
+    user_day.group_key AS group_key,
+    count(DISTINCT user_day.day) AS active_days
+  FROM user_day
+  JOIN row_day
+    ON row_day.day = user_day.day
+  WHERE $counts_days = 1
+    AND is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
+  GROUP BY
+    row_day.period_start,
+    row_day.is_previous,
+    user_day.group_key
 ),
 model_total AS (
   SELECT
@@ -228,8 +243,7 @@ total AS MATERIALIZED (
     coalesce(done.pull_requests, 0) AS pull_requests,
     ratio(coalesce(done.tool_calls, 0), coalesce(done.user_turns, 0)) AS autonomy_ratio,
     coalesce(active.active_users, 0) AS active_users,
-    -- Each row of user_day_of_days is a day.
-    coalesce(CASE WHEN $counts_days = 1 THEN done.day_rows ELSE active.active_days END, 0) AS active_days
+    coalesce(CASE WHEN $counts_days = 1 THEN day_seen.active_days ELSE active.active_days END, 0) AS active_days
   FROM row_group
   LEFT JOIN done
     ON done.period_start = row_group.period_start
@@ -239,6 +253,10 @@ total AS MATERIALIZED (
     ON active.period_start = row_group.period_start
     AND active.is_previous = row_group.is_previous
     AND active.group_key = row_group.group_key
+  LEFT JOIN day_seen
+    ON day_seen.period_start = row_group.period_start
+    AND day_seen.is_previous = row_group.is_previous
+    AND day_seen.group_key = row_group.group_key
   LEFT JOIN spent
     ON spent.period_start = row_group.period_start
     AND spent.is_previous = row_group.is_previous

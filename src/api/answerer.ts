@@ -24,7 +24,7 @@ const BYTES_IN_MEMORY = 8 << 20;
 
 /** How many rows are read at once, or days if an answer has few rows. */
 const ROWS_AT_ONCE = 100_000;
-const DAYS_AT_ONCE = 31;
+const DAYS_AT_ONCE = 100;
 
 /** How long a count of the open day is reused: this long, and this many times as long as counting took. */
 const TODAY_MS = 10_000;

@@ -233,19 +233,23 @@ export interface WholeWeeks {
   readonly previous?: Weeks | undefined;
 }
 
-/** What users a request is about, if it is about nothing else. */
-function usersOf(asked: Asked): 'all' | 'each' | undefined {
+/** Whether a request is about all users together, and about no sessions of models or calls. */
+function isOfAll(asked: Asked): boolean {
+  const { hasModel, hasCall } = choiceOf(asked);
+  return !hasModel && !hasCall && asked.groupBy !== 'user' && asked.totals.user_id === undefined;
+}
+
+/** Whether it is about nothing but users, each or all. */
+function isOfUsers(asked: Asked): boolean {
   const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
-  if (hasModel || hasCall || hasParts || hasAgent) return undefined;
-  if (asked.groupBy === 'user') return 'each';
-  return asked.totals.user_id === undefined ? 'all' : undefined;
+  return !(hasModel || hasCall || hasParts || hasAgent);
 }
 
 /** The parameters of sql/report/whole_weeks.sql; undefined if the answer is no sum of whole weeks. */
 export function weeksAsked(answer: Answer, asked: Asked): Parameters | undefined {
   const { interval, user_id, compare } = asked.totals;
-  if (answer === 'costs' || interval !== undefined || user_id !== undefined || usersOf(asked) === undefined)
-    return undefined;
+  const isSummed = isOfAll(asked) || (isOfUsers(asked) && user_id === undefined);
+  if (answer === 'costs' || interval !== undefined || !isSummed) return undefined;
   const { from, to } = asked;
   if (daysIn(from, to) < MANY_DAYS) return undefined;
   const previous = compare === undefined ? from : addDays(from, -daysIn(from, to));
@@ -271,26 +275,27 @@ export function sourceFilesOf(
   weeks: WholeWeeks,
 ): Readonly<Record<string, string>> {
   const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
-  const users = usersOf(asked);
   const hasWeeks = weeks.own !== undefined || weeks.previous !== undefined;
-  const usage = hasCall
-    ? 'usage_of_sessions'
-    : hasParts
-      ? 'usage_of_parts'
-      : asked.groupBy !== 'user' && asked.totals.user_id === undefined
-        ? 'usage_of_days'
-        : hasWeeks
-          ? 'usage_of_weeks'
-          : 'usage_of_users';
+  const isOfEach = asked.groupBy === 'user' || asked.totals.user_id !== undefined;
+  const days = hasParts ? 'parts' : hasAgent ? 'agents' : 'users';
+  const usage = `usage_of_${hasCall ? 'sessions' : !isOfEach ? 'days' : hasParts ? 'parts' : hasWeeks ? 'weeks' : 'users'}`;
   const prices = { token_price: 'token_price' };
   const chosen = { chosen_session: 'chosen_session' };
   if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
   const sessions = 'user_day_of_sessions';
   if (hasModel || hasCall) return { ...prices, ...chosen, user_day: sessions, user_seen: sessions, usage };
-  const seen = hasWeeks
-    ? 'user_day_of_weeks'
-    : `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : 'users'}`;
-  return { ...prices, user_day: users === 'all' ? 'user_day_of_days' : seen, user_seen: seen, usage };
+  if (isOfUsers(asked)) {
+    const seen = `user_day_of_${hasWeeks ? 'weeks' : 'users'}`;
+    return { ...prices, user_day: isOfAll(asked) ? 'user_day_of_days' : seen, user_seen: seen, usage };
+  }
+  const seen = `user_day_of_${days}`;
+  if (!isOfAll(asked)) return { ...prices, user_day: seen, user_seen: seen, usage };
+  return {
+    ...prices,
+    user_day: 'user_day_of_day_parts',
+    user_seen: hasWeeks ? 'user_seen_of_weeks' : seen,
+    usage,
+  };
 }
 
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
@@ -299,7 +304,6 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
   const { hasModel, hasCall } = choiceOf(asked);
-  const users = usersOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -312,8 +316,8 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
-    counts_rows: users === 'each' || (users === 'all' && interval === 'day') ? 1 : 0,
-    counts_days: users === 'all' ? 1 : 0,
+    counts_rows: isOfUsers(asked) && (groupBy === 'user' || (interval === 'day' && isOfAll(asked))) ? 1 : 0,
+    counts_days: isOfAll(asked) ? 1 : 0,
     weeks_from: { day: own.first },
     weeks_to: { day: own.last },
     previous_weeks_from: { day: previous.first },
