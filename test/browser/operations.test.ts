@@ -177,6 +177,29 @@ describe.runIf(hasBrowser)('API keys', () => {
     expect((await ask('GET', '/api/v1/caller', undefined, own)).status).toBe(401);
   });
 
+  test('a dialog stays until what it began is done, however often Escape is pressed', async () => {
+    await ask('POST', '/api/v1/api-keys', { role: 'guest', name: 'of a slow network' });
+    const page = await site.signedIn(key, 'operations/keys');
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/v1/api-keys/*', async (route) => {
+      await isReleased;
+      await route.fulfill({ status: 503, json: { detail: 'The database is away.' } });
+    });
+    await page.getByRole('button', { name: 'Revoke of a slow network' }).click();
+    const dialog = page.getByRole('dialog');
+    const asked = page.waitForRequest('**/api/v1/api-keys/*');
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await asked;
+    for (let times = 0; times < 3; times += 1) await page.keyboard.press('Escape');
+    release();
+    await dialog.getByText('The database is away.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('a wrong member is refused in a sentence, and nothing that was written is lost', async () => {
     const page = await site.signedIn(key, 'operations/keys');
     await page.getByLabel('Name').fill('x'.repeat(101));

@@ -52,6 +52,8 @@ export function Ask({
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      // Prevented once, a browser closes it with the next Escape all the same.
+      closedby={isBusy ? 'none' : 'closerequest'}
       onCancel={(event) => isBusy && event.preventDefault()}
       onClose={onClose}
     >
