@@ -7,12 +7,16 @@ import { createKey } from '../../src/api/api-keys.js';
 import { buildApp } from '../../src/api/app.js';
 import type { Role } from '../../src/api/roles.js';
 import { DaySchema } from '../../src/day.js';
+import { Lake } from '../../src/lake/data-lake.js';
 import { type AtEnd, World } from '../world.js';
 import { CHROMIUM, launch } from './chromium.js';
 import { northwind } from './northwind.js';
 
 /** The newest day of the organization in these tests. */
 export const LAST = DaySchema.parse('2026-07-08');
+
+/** How large it is. */
+export const SAMPLE = { people: 18, days: 64 } as const;
 
 /** Whether the tests of a browser can run. CI fails without one. */
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
@@ -43,7 +47,7 @@ export class Site {
     { events, settings = {} }: { events?: readonly object[]; settings?: Record<string, string> } = {},
   ): Promise<Site> {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0', ...settings }, atEnd);
-    await world.send(events ?? northwind(LAST, { people: 18, days: 64 }));
+    await world.send(events ?? northwind(LAST, SAMPLE));
     await world.build();
     const app = buildApp(world);
     const url = await app.listen({ host: '127.0.0.1', port: Number(settings.DAYBOOK_PORT ?? 0) });
@@ -59,6 +63,11 @@ export class Site {
   async startAgain(): Promise<void> {
     this.app = buildApp(this.world);
     await this.app.listen({ host: '127.0.0.1', port: Number(new URL(this.url).port) });
+  }
+
+  /** Publishes what is built, as SQL reads it. */
+  async publish(): Promise<void> {
+    await new Lake(this.world.config, this.world.clock).publish(this.world.store, []);
   }
 
   async key(role: Role, userId?: string): Promise<{ key: string; key_id: string }> {

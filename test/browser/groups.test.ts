@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { ending, event } from '../world.js';
-import { expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
+import { expectSound, hasBrowser, LAST, loaded, rowsOf, SAMPLE, Site } from './browser.js';
+import { northwind } from './northwind.js';
 
 const RANGE = `startDate=${addDays(LAST, -29)}&endDate=${LAST}`;
 const COLUMNS = [
@@ -15,6 +16,7 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
   let key: string;
   beforeAll(async () => {
     site = await Site.start(atEnd);
+    await site.publish();
     ({ key } = await site.key('owner'));
   });
   afterAll(() => expect(site.complaints).toEqual([]));
@@ -119,6 +121,51 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
     expect(await rowsOf(own, 'languages-of-days')).toEqual(shown);
   });
 
+  test("a person's page has the hours and the newest sessions of the person's events", async () => {
+    const page = await site.signedIn(key, 'people?name=copper-finch');
+    await loaded(page);
+    const events = northwind(LAST, SAMPLE).filter(
+      (one) => one.user_id === 'copper-finch' && one.timestamp >= addDays(LAST, -29),
+    );
+    const weekdayOf = (at: string) => (new Date(at).getUTCDay() + 6) % 7;
+    const expected = Array.from({ length: 24 }, () => Array.from({ length: 7 }, () => 0));
+    for (const { type, timestamp } of events) {
+      const hour = expected[new Date(timestamp).getUTCHours()] ?? [];
+      if (type === 'tool_call') hour[weekdayOf(timestamp)] = (hour[weekdayOf(timestamp)] ?? 0) + 1;
+    }
+    const hours = await rowsOf(page, 'hours');
+    expect(Object.keys(hours)).toHaveLength(24);
+    for (const [hour, cells] of Object.entries(hours)) expect(cells, hour).toEqual(expected[Number(hour)]);
+    const filled = page.locator('figure[data-chart=hours] .filled rect');
+    expect(await filled.count()).toBe(expected.flat().filter((count) => count > 0).length);
+
+    const started = new Map<string, string>();
+    for (const { session_id, timestamp } of events)
+      if (timestamp < (started.get(session_id) ?? '9')) started.set(session_id, timestamp);
+    const newest = [...started].sort(([, one], [, other]) => (one < other ? 1 : -1)).slice(0, 8);
+    const sessions = await rowsOf(page, 'sessions');
+    expect(Object.keys(sessions)).toEqual(newest.map(([, at]) => at));
+    for (const [id, at] of newest) {
+      const of = (type: string) => events.filter((one) => one.session_id === id && one.type === type).length;
+      const [, , , turns, calls, commits] = sessions[at] ?? [];
+      expect([turns, calls, commits], id).toEqual([of('user_message'), of('tool_call'), of('git_commit')]);
+    }
+    await page.getByRole('link', { name: 'All sessions in SQL' }).click();
+    await page.getByLabel('$user').waitFor();
+    expect(await page.getByLabel('$user').inputValue()).toBe('copper-finch');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('heading', { name: `${started.size} rows` }).waitFor();
+  });
+
+  test('a dot leads to its person', async () => {
+    const page = await site.signedIn(key, 'people');
+    await loaded(page);
+    const dot = page.locator('figure[data-chart=autonomy-against-cost] circle').last();
+    const name = String(await dot.getAttribute('data-name'));
+    await dot.click({ force: true });
+    await page.waitForURL((url) => url.searchParams.get('name') === name);
+  });
+
   test('a member gets to no other person by address', async () => {
     const member = await site.key('member', 'amber-finch');
     const page = await site.signedIn(member.key, 'people?name=brisk-finch');
@@ -132,6 +179,7 @@ test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', asyn
     event(`e${index}`, { user_id: `user-${String(index).padStart(5, '0')}`, session_id: `s${index}` }),
   );
   const site = await Site.start(onTestFinished, { events });
+  await site.publish();
   const { key } = await site.key('owner');
   const page = await site.signedIn(key, 'people');
   await loaded(page);
@@ -161,7 +209,7 @@ test.runIf(hasBrowser)('20,000 people are sorted and paged by the service', asyn
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.getByRole('link', { name: 'Sessions' }).click();
-  await page.getByText('1–25, sorted by the service').waitFor();
+  await page.getByText('1–25 of 20,000', { exact: true }).waitFor();
   await loaded(page);
   expect(asked.filter((url) => url.includes('cursor='))).toEqual([]);
   // The last of all by cost and name, by what nobody before has, and by typing on without waiting.

@@ -28,8 +28,16 @@ const SKILLS = ['pr-description', 'schema-migration', 'design-tokens', 'incident
 const EXTENSIONS = ['.go', '.ts', '.go', '.ts', '.md', '.yaml', '.sql', '.py'];
 const MODES = ['manual', 'auto-low', 'auto-medium', 'auto-medium', 'auto-high', 'auto-high'];
 
+interface NorthwindEvent {
+  readonly event_id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly user_id: string;
+  readonly session_id: string;
+}
+
 /** Events of an invented organization of 60 people, who work on weekdays and use agents a little more each week. */
-export function northwind(lastDay: string, { people = 60, days = 75, seed = 7 } = {}): object[] {
+export function northwind(lastDay: string, { people = 60, days = 75, seed = 7 } = {}): NorthwindEvent[] {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() ** 1.6 * list.length)] as T;
   const weighed = <T extends readonly [...unknown[], number]>(list: readonly T[]): T => {
@@ -41,7 +49,7 @@ export function northwind(lastDay: string, { people = 60, days = 75, seed = 7 } 
     return list[0] as T;
   };
   const zeal = Array.from({ length: people }, () => 0.25 + random() ** 3 * 2.2);
-  const events: object[] = [];
+  const events: NorthwindEvent[] = [];
   const start = Date.parse(lastDay) - (days - 1) * DAY_MS;
   for (let day = 0; day < days; day += 1) {
     const midnight = start + day * DAY_MS;

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { ending, event } from '../world.js';
@@ -54,7 +55,13 @@ describe.runIf(hasBrowser)('the overview', () => {
       'billable_tokens',
     ];
     expect(await rowsOf(page, 'tokens-by-model')).toEqual(
-      Object.fromEntries(tokens.map((row) => [row.group_key, kinds.map((kind) => row[kind])])),
+      Object.fromEntries(
+        tokens.map((row) => {
+          const [input, read, write] = kinds.map((kind) => Number(row[kind]));
+          const share = Number(read) / (Number(input) + Number(read) + Number(write));
+          return [row.group_key, [...kinds.map((kind) => row[kind]), share]];
+        }),
+      ),
     );
     const { data: activity } = await site.api(key, `analytics/activity?${RANGE}`);
     expect(await rowsOf(page, 'active-users')).toEqual(
@@ -71,7 +78,7 @@ describe.runIf(hasBrowser)('the overview', () => {
         tools.map(
           ({ date, tool_autonomy_level_ratio: of }: { date: string; tool_autonomy_level_ratio: Row }) => [
             date,
-            [of.manual, of.auto_low, of.auto_medium, of.auto_high],
+            [of.auto_high, of.auto_medium, of.auto_low, of.manual],
           ],
         ),
       ),
@@ -266,7 +273,7 @@ describe.runIf(hasBrowser)('the overview', () => {
       monthly_active_users,
     ]);
     const { manual, auto_low, auto_medium, auto_high } = data.tools.tool_autonomy_level_ratio;
-    expect((await rowsOf(page, 'autonomy'))[row]).toEqual([manual, auto_low, auto_medium, auto_high]);
+    expect((await rowsOf(page, 'autonomy'))[row]).toEqual([auto_high, auto_medium, auto_low, manual]);
     expect((await rowsOf(page, 'today'))['Tool calls']).toEqual([data.tools.tool_calls]);
     // Its columns are marked, and no number of the range has it.
     expect(await page.locator('figure[data-chart=chosen-number] .open-day rect').count()).toBe(1);
@@ -347,6 +354,70 @@ describe.runIf(hasBrowser)('the overview', () => {
     expect(days.length).toBeGreaterThan(2);
     expect(days.length).toBeLessThan(8);
     expect(await chart.getByRole('status').count()).toBe(0);
+  });
+
+  test('says of the day under the pointer what the API says, beside that day', async () => {
+    const page = await site.signedIn(key);
+    await loaded(page);
+    const chart = page.getByRole('application', { name: /^Cost a day/ });
+    await chart.scrollIntoViewIfNeeded();
+    const box = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const daily = await summary('&interval=day&compare=previous&limit=1000');
+    const dollars = (value: unknown) => (value === null ? '–' : `$${Number(value).toFixed(2)}`);
+    for (const share of [0.2, 0.8]) {
+      const x = box.x + box.width * share;
+      await page.mouse.move(x, box.y + box.height / 2);
+      const tip = chart.getByRole('status');
+      const day = new Date(`${await tip.locator('b').textContent()}, 2026 UTC`).toISOString().slice(0, 10);
+      const row = daily.find((one) => one.date === day);
+      expect(await tip.textContent()).toContain(dollars(row?.cost_usd));
+      expect(await tip.textContent()).toContain(`: ${dollars(row?.previous?.cost_usd ?? null)}`);
+      const { x: left, width } = (await tip.boundingBox()) ?? { x: 0, width: 0 };
+      expect(Math.min(Math.abs(left - x), Math.abs(left + width - x)), `${share}`).toBeLessThan(60);
+    }
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2);
+    const { width } = (await page.locator('.brush').boundingBox()) ?? { width: 0 };
+    expect(width).toBeGreaterThan(box.width * 0.15);
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+    await page.mouse.up();
+  });
+
+  test('names series where they end, and keeps their room while it is loading', async () => {
+    const page = await site.signedIn(key);
+    await loaded(page);
+    const names = page.locator('figure[data-chart=active-users] .ends li');
+    await expect.poll(() => names.allTextContents()).toHaveLength(3);
+    const { data: activity } = await site.api(key, `analytics/activity?${RANGE}`);
+    const { daily_active_users, weekly_active_users, monthly_active_users } = activity.at(-1);
+    expect(await names.allTextContents()).toEqual([
+      `Month ${monthly_active_users}`,
+      `Week ${weekly_active_users}`,
+      `Day ${daily_active_users}`,
+    ]);
+    // As far below the top as the last column.
+    const top = async (one: Locator) =>
+      ((await one.boundingBox())?.y ?? 0) + ((await one.boundingBox())?.height ?? 0) / 2;
+    const column = await page.locator('figure[data-chart=active-users] .columns rect').last().boundingBox();
+    expect(Math.abs((await top(names.last())) - (column?.y ?? 0))).toBeLessThan(12);
+
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/v1/analytics/**', async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    const heightOf = async () =>
+      (await page.locator('section', { hasText: 'Cost a day' }).last().boundingBox())?.height;
+    await page.goto(site.url);
+    await page.locator('.strip').waitFor();
+    const before = await heightOf();
+    release();
+    await loaded(page);
+    expect(await heightOf()).toBe(before);
   });
 
   test('has no fault that axe finds, and fits a phone', async () => {

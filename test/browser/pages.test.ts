@@ -65,6 +65,7 @@ describe.runIf(hasBrowser)('an organization', () => {
       ];
     });
     const site = await Site.start(onTestFinished, { events });
+    await site.publish();
     const { key } = await site.key('owner');
     for (const width of [1280, 390]) {
       const page = await site.signedIn(key, '', { viewport: { width, height: 900 } });
@@ -212,6 +213,23 @@ test.runIf(hasBrowser)('print has all of a page, and nothing to press', async ()
     await page.emulateMedia({ media: null, colorScheme: null });
   }
   expect(site.complaints).toEqual([]);
+});
+
+test.runIf(hasBrowser)('charts are drawn again for paper, which is less wide than a window', async () => {
+  const site = await Site.start(onTestFinished);
+  const { key } = await site.key('owner');
+  const page = await site.signedIn(key);
+  await loaded(page);
+  const widest = () =>
+    page
+      .locator('svg.plot')
+      .evaluateAll((all) => Math.max(...all.map((plot) => Number(plot.getAttribute('width')))));
+  await expect.poll(widest).toBeGreaterThan(1000);
+  const on = (name: string) => page.evaluate((name) => window.dispatchEvent(new Event(name)), name);
+  await on('beforeprint');
+  expect(await widest()).toBeLessThan(700);
+  await on('afterprint');
+  expect(await widest()).toBeGreaterThan(1000);
 });
 
 describe.runIf(hasBrowser)('real sessions', () => {

@@ -2,7 +2,6 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { Lake } from '../../src/lake/data-lake.js';
 import { PACKAGE_ROOT } from '../../src/package-root.js';
 import { LAST, loaded, Site } from './browser.js';
 import { northwind } from './northwind.js';
@@ -68,7 +67,7 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
   };
   const site = await Site.start(onTestFinished, { events: northwind(LAST, { people: 60, days: 75 }) });
   const nobody = await Site.start(onTestFinished, { events: [] });
-  await new Lake(site.world.config, site.world.clock).publish(site.world.store, []);
+  await site.publish();
   const { key } = await site.key('owner', 'ada');
   for (const computer of COMPUTERS) {
     const answer = await fetch(`${site.url}/api/v0/computers`, {

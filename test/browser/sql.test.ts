@@ -7,7 +7,6 @@ import { tableFromIPC } from 'apache-arrow';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
-import { Lake } from '../../src/lake/data-lake.js';
 import { readSql, readSqlFolder } from '../../src/store/sql-text.js';
 import { ending, event, temporaryFolder } from '../world.js';
 import { bytesOf, expectSound, faultsOf, hasBrowser, LAST, rowsOf, Site } from './browser.js';
@@ -15,10 +14,6 @@ import { bytesOf, expectSound, faultsOf, hasBrowser, LAST, rowsOf, Site } from '
 const FROM = addDays(LAST, -29);
 /** Takes minutes, and every processor of the query. */
 const ENDLESS = 'SELECT count(*) FROM range(10000000) AS a (i), range(10000000) AS b (j) WHERE i + j = 7';
-
-async function publish({ world }: Site): Promise<void> {
-  await new Lake(world.config, world.clock).publish(world.store, []);
-}
 
 const editor = (page: Page) => page.getByRole('textbox', { name: 'SQL statement' });
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -64,7 +59,7 @@ describe.runIf(hasBrowser)('the page of SQL', () => {
   let key: string;
   beforeAll(async () => {
     site = await Site.start(atEnd, { settings: { DAYBOOK_SQL_QUERIES: '1', DAYBOOK_SQL_TIME_S: '600' } });
-    await publish(site);
+    await site.publish();
     ({ key } = await site.key('manager'));
   });
   afterAll(() => expect(site.complaints).toEqual([]));
@@ -356,7 +351,7 @@ test.runIf(hasBrowser)(
       .getByRole('alert')
       .filter({ hasText: 'No day of your organization is published yet' });
     await problem.getByText('days are published after the nightly build, or after daybook build').waitFor();
-    await publish(site);
+    await site.publish();
     await problem.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: '1 row' }).waitFor();
     expect(site.complaints.filter((text) => !/status of 503/.test(text))).toEqual([]);

@@ -7,6 +7,15 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   const events = [
     event('1', { agent: 'codex', timestamp: `${LAST}T10:00:00Z` }),
     event('2', { agent: 'claude-code', user_id: 'grace', timestamp: `${addDays(LAST, -2)}T10:00:00Z` }),
+    // On each working day but one, and not at the weekend.
+    ...[0, 1, 5, 6].flatMap((days) =>
+      ['ada', 'grace', 'hopper'].map((user_id) =>
+        event(`${user_id} ${days}`, {
+          ...{ agent: 'droid', user_id, session_id: `${user_id} ${days}` },
+          timestamp: `${addDays(LAST, -days)}T08:00:00Z`,
+        }),
+      ),
+    ),
   ];
   const site = await Site.start(onTestFinished, { events });
   await site.world.send([{ event_id: 'broken', timestamp: `${LAST}T11:00:00Z` }]);
@@ -23,15 +32,23 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   const of = (date: string, agent: string) =>
     agents.find((row: Record<string, string>) => row.date === date && row.group_key === agent)
       ?.daily_active_users ?? (quality.some((row: Record<string, string>) => row.date === date) ? 0 : null);
-  for (const [date, [claude, codex]] of Object.entries(reports))
-    expect([claude, codex]).toEqual([of(date, 'claude-code'), of(date, 'codex')]);
-  expect(reports[LAST]?.[1]).toBe(1);
+  const names = ['claude-code', 'codex', 'droid'];
+  for (const [date, people] of Object.entries(reports))
+    expect(people, date).toEqual(names.map((agent) => of(date, agent)));
+  expect(reports[LAST]).toEqual([0, 1, 3]);
+  await page.getByText('Nobody on a working day: droid on Jul 6', { exact: true }).waitFor();
+  expect(await page.locator('figure[data-chart=who-reports] .outlined rect').count()).toBe(1);
   const reasons: Record<string, number[]> = {};
   for (const { rejected_by_reason } of quality)
     for (const { reason, count } of rejected_by_reason)
       reasons[reason] = [(reasons[reason]?.[0] ?? 0) + count];
   expect(Object.keys(reasons).length).toBeGreaterThan(0);
   expect(await rowsOf(page, 'rejects')).toEqual(reasons);
+  const rejected = quality.map(({ date, rejected }: Record<string, unknown>) => [date, [rejected]]);
+  expect(await rowsOf(page, 'rejected-by-day')).toEqual(Object.fromEntries(rejected));
+  expect(await page.locator('figure[data-chart=rejected-by-day] .columns rect').count()).toBe(
+    Object.values(rejected as [string, number[]][]).filter(([, [count]]) => Number(count) > 0).length,
+  );
   const restated = await rowsOf(page, 'restated');
   expect(Object.keys(restated)).toEqual([LAST]);
   expect(restated[LAST]?.[0]).toBe('late events');

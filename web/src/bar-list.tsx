@@ -42,7 +42,7 @@ export function BarList({ columns, rows, more, none = 'None in this range.' }: B
           {rows.map(({ key, name, href, isChosen = false, value, cells }) => (
             <tr key={key} data-key={key} data-value={value}>
               <th scope="row" class="bar">
-                <i style={{ width: most > 0 ? `${(100 * (value ?? 0)) / most}%` : 0 }} />
+                <i style={{ width: most > 0 ? `${(100 * (value ?? 0)) / most}%` : '0' }} />
                 {href === undefined ? (
                   <span title={key}>{name}</span>
                 ) : (

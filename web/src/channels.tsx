@@ -61,7 +61,7 @@ export function Channels({ range }: { range: Range }) {
     <Panel
       name="channels"
       title="Do channels agree?"
-      note="tokens by transcripts against telemetry, turns by transcripts against hooks"
+      note="transcripts against telemetry and hooks"
       asked={asked}
       isTable
       table={
@@ -71,7 +71,6 @@ export function Channels({ range }: { range: Range }) {
         }
       }
       definition="report/quality_by_agent"
-      span={8}
     >
       {rows.length === 0 ? (
         <p class="note none">

@@ -70,50 +70,63 @@ export interface Asked<Answer> {
   readonly isLoading: boolean;
   /** Where the answer is, for people who want to ask themselves. */
   readonly path: string | undefined;
+  /** What is sent to it, if that isn't GET. */
+  readonly body?: string | undefined;
   readonly again: () => void;
 }
 
-/** Answers that are read at present or were lately, by path: panels that ask the same share one request. */
+/** Answers that are read at present or were lately, by path and body: panels that ask the same share one request. */
 const kept = new Map<string, Promise<unknown>>();
 const KEPT_AT_MOST = 100;
 
-/** Reads an answer, or takes the one that is kept. */
-export function read(path: string): Promise<unknown> {
-  const known = kept.get(path);
+/** The name under which an answer is kept. */
+function keyOf(path: string, body = ''): string {
+  return `${path} ${body}`;
+}
+
+/** Reads an answer, or takes the one that is kept. With a body, which is JSON, it is asked for with POST. */
+export function read(path: string, body?: string): Promise<unknown> {
+  const key = keyOf(path, body);
+  const known = kept.get(key);
   if (known !== undefined) return known;
-  const answer = send(path).then((response) => response.json());
-  kept.set(path, answer);
+  const posted = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const answer = send(path, body === undefined ? {} : { ...posted, body }).then((response) =>
+    response.json(),
+  );
+  kept.set(key, answer);
   for (const oldest of kept.keys()) {
     if (kept.size <= KEPT_AT_MOST) break;
     kept.delete(oldest);
   }
-  answer.catch(() => kept.delete(path));
+  answer.catch(() => kept.delete(key));
   return answer;
 }
 
-/** Asks the service with GET; nothing while `path` is undefined. */
-export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
+/** Asks the service with GET, or with POST where there is a body of JSON; nothing while `path` is undefined. */
+export function useAnswer<Answer>(path: string | undefined, body?: string): Asked<Answer> {
+  const key = path && keyOf(path, body);
   const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
   const [round, setRound] = useState(0);
   useEffect(() => {
-    if (path === undefined) return;
+    if (path === undefined || key === undefined) return;
     let isWanted = true;
-    read(path).then(
-      (answer) => isWanted && setState({ answer: answer as Answer, of: path }),
+    read(path, body).then(
+      (answer) => isWanted && setState({ answer: answer as Answer, of: key }),
       (error) =>
-        isWanted && setState((present) => ({ ...(present.of === path ? present : {}), error, of: path })),
+        isWanted && setState((present) => ({ ...(present.of === key ? present : {}), error, of: key })),
     );
     return () => {
       isWanted = false;
     };
-  }, [path, round]);
+  }, [key, round]);
   return {
     answer: path === undefined ? undefined : state.answer,
-    error: state.of === path ? state.error : undefined,
-    isLoading: path !== undefined && state.of !== path,
+    error: state.of === key ? state.error : undefined,
+    isLoading: key !== undefined && state.of !== key,
     path,
+    body,
     again: () => {
-      if (path !== undefined) kept.delete(path);
+      if (key !== undefined) kept.delete(key);
       setRound((last) => last + 1);
     },
   };
@@ -121,7 +134,7 @@ export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
 
 /** The same for what people change: what was kept is read again when it is shown. */
 export function useFresh<Answer>(path: string | undefined): Asked<Answer> {
-  useMemo(() => path !== undefined && kept.delete(path), [path]);
+  useMemo(() => path !== undefined && kept.delete(keyOf(path)), [path]);
   return useAnswer(path);
 }
 

@@ -48,15 +48,17 @@ export function useModelCosts(address: Address, last: Day): ModelCosts {
   return { asked, isCut, models };
 }
 
+/** The sum of two costs, of which each can have no price; null if neither has one. */
+export function sumOf(one: number | null | undefined, other: number | null): number | null {
+  return other === null ? (one ?? null) : (one ?? 0) + other;
+}
+
 function totalsOf(rows: Costs['data']): ModelTotal[] {
   const totals = new Map<string, ModelTotal>();
   for (const row of rows) {
     const name = row.group_key ?? '';
     const before = totals.get(name);
-    const cost =
-      row.cost_usd === null && before?.cost_usd == null
-        ? null
-        : (before?.cost_usd ?? 0) + (row.cost_usd ?? 0);
+    const cost = sumOf(before?.cost_usd, row.cost_usd);
     const tokens = TOKENS.map((kind) => [kind, (before?.[kind] ?? 0) + row[kind]]);
     totals.set(name, { name, cost_usd: cost, ...Object.fromEntries(tokens) } as ModelTotal);
   }

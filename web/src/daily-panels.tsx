@@ -3,11 +3,11 @@ import { type Filter, hrefOf, isFiltered, rangeOf, toggled } from './address.js'
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { type Asked, analyticsPath, useAnswer } from './client.js';
-import { DayChart, type Series, tableOf } from './day-chart.js';
+import { type Series, tableOf } from './day-chart.js';
 import { before, type Day, daysOf, lengthOf, missingIn, type Range } from './days.js';
 import { cell, change, figure, nameOf } from './format.js';
 import { Groups } from './groups.js';
-import { Legend } from './legend.js';
+import { LabelledChart } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { mostFirst } from './ranking.js';
@@ -53,36 +53,32 @@ export function ActiveUsers({ address, last, open }: DailyProps) {
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/activity"
     >
-      <div class="beside">
-        <DayChart
-          label="Active users"
-          range={range}
-          unbuilt={missingIn(range, asked.answer?.data)}
-          open={open?.day}
-          unit="count"
-          series={series}
-          height={220}
-        />
-        <Legend
-          entries={[...series].reverse().map(({ name, values, color }) => ({
-            name,
-            color,
-            text: figure(
-              values.slice(0, lengthOf(range)).findLast((value) => value !== null),
-              'count',
-            ),
-          }))}
-        />
-      </div>
+      <LabelledChart
+        label="Active users"
+        range={range}
+        unbuilt={missingIn(range, asked.answer?.data)}
+        open={open?.day}
+        unit="count"
+        series={series}
+        height={220}
+        entries={[...series].reverse().map(({ name, values, color }) => ({
+          name,
+          color,
+          text: figure(
+            values.slice(0, lengthOf(range)).findLast((value) => value !== null),
+            'count',
+          ),
+        }))}
+      />
     </Panel>
   );
 }
 
 const LEVELS = [
-  ['manual', 'Manual', '--a0'],
-  ['auto_low', 'Low', '--a1'],
-  ['auto_medium', 'Medium', '--a2'],
   ['auto_high', 'High', '--a3'],
+  ['auto_medium', 'Medium', '--a2'],
+  ['auto_low', 'Low', '--a1'],
+  ['manual', 'Manual', '--a0'],
 ] as const;
 
 export function Autonomy({ address, last, open }: DailyProps) {
@@ -108,25 +104,21 @@ export function Autonomy({ address, last, open }: DailyProps) {
       table={asked.answer && tableOf({ range, open: open?.day, series })}
       definition="daily/tools"
     >
-      <div class="beside">
-        <DayChart
-          label="Autonomy of tool calls"
-          range={range}
-          unbuilt={missingIn(range, asked.answer?.data)}
-          open={open?.day}
-          unit="share"
-          series={series}
-          isShare
-          height={264}
-        />
-        <Legend
-          entries={[...LEVELS].reverse().map(([level, name, color]) => ({
-            name,
-            color,
-            text: calls === undefined ? '' : figure(calls.shareOf(level), 'share'),
-          }))}
-        />
-      </div>
+      <LabelledChart
+        label="Autonomy of tool calls"
+        range={range}
+        unbuilt={missingIn(range, asked.answer?.data)}
+        open={open?.day}
+        unit="share"
+        series={series}
+        isShare
+        height={264}
+        entries={LEVELS.map(([level, name, color]) => ({
+          name,
+          color,
+          text: calls === undefined ? '' : figure(calls.shareOf(level), 'share'),
+        }))}
+      />
     </Panel>
   );
 }

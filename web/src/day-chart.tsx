@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { useState } from 'preact/hooks';
-import { type Day, daysOf, isWeekend, type Range, weekday } from './days.js';
-import { useDrawing, useReading } from './drawing.js';
+import { addDays, type Day, daysOf, isWeekend, type Range, weekday } from './days.js';
+import { clickOf, px, useDrawing, useReading } from './drawing.js';
 import { change, dayText, exactly, figure, tick, type Unit, weekdayText } from './format.js';
 import type { Table } from './panel.js';
 
@@ -22,19 +22,24 @@ export interface DayChartProps {
   /** Days that aren't built. */
   readonly unbuilt?: readonly Day[];
   readonly unit: Unit;
-  /** Columns of several series are stacked, the first at the bottom. */
+  /** Columns of several series are stacked, the first on top, as in legends. */
   readonly series: readonly Series[];
-  /** The day that each day is compared with: a wide grey column behind. */
+  /** The day four weeks before each: a wide grey column behind those of the only series. */
   readonly before?: readonly (number | null)[];
   /** Whether each day's columns are shares of their sum. */
   readonly isShare?: boolean;
   /** Whether the highest day has its number beside it. */
   readonly isPeakNamed?: boolean;
   readonly height?: number;
+  /** Hears where each series ends, whenever it is drawn. */
+  readonly onDrawn?: (ends: Ends) => void;
   readonly onRange?: (range: Range) => void;
   /** A click on a column's part. */
   readonly onName?: (name: string) => void;
 }
+
+/** How far below the top of a chart each series ends, in pixels, by its name; a part of a stack in its middle. */
+export type Ends = ReadonlyMap<string, number>;
 
 /** The days of a chart. */
 function daysIn({ range, open }: Pick<DayChartProps, 'range' | 'open'>): Day[] {
@@ -70,6 +75,7 @@ export function DayChart(props: DayChartProps) {
     before,
     isShare = false,
     height = 180,
+    onDrawn,
     onRange,
     onName,
   } = props;
@@ -79,7 +85,11 @@ export function DayChart(props: DayChartProps) {
   const lastOver = days.length - (open === undefined ? 1 : 2);
 
   const { holder, drawing, width } = useDrawing(
-    (width) => draw(props, days, width, height),
+    (width) => {
+      const plot = draw(props, days, width, height);
+      onDrawn?.(endsOf(props, plot));
+      return plot;
+    },
     [height, range.from, range.to, open, JSON.stringify([series, before, unbuilt])],
   );
   const indexAt = (event: PointerEvent): number => {
@@ -101,21 +111,19 @@ export function DayChart(props: DayChartProps) {
       onRange?.({ from: days[Math.min(from, to)] ?? range.from, to: days[Math.max(from, to)] ?? range.to });
     setFrom(undefined);
   };
+  const { class: choosing, onClick } = clickOf(onName);
   const chart = {
     ...reading,
     onPointerDown: begin,
     onPointerUp: select,
     onPointerCancel: () => setFrom(undefined),
-    onClick: (event: MouseEvent) => {
-      const { name } = (event.target as SVGElement).dataset;
-      if (name !== undefined) onName?.(name);
-    },
+    onClick,
   };
   return (
-    <div ref={holder} class={onName === undefined ? 'chart' : 'chart choosing'} {...chart}>
-      <div ref={drawing} style={{ minHeight: height }} />
+    <div ref={holder} class={`chart ${choosing}`} {...chart}>
+      <div ref={drawing} style={{ minHeight: px(height) }} />
       {from !== undefined && at !== undefined && from !== at && (
-        <div class="brush" style={placed(Math.min(from, at), Math.max(from, at) + 1, days.length, width)} />
+        <div class="brush" style={brushAt(Math.min(from, at), Math.max(from, at) + 1, days.length, width)} />
       )}
       {at !== undefined && (
         <div class="tip" role="status" style={tipAt(at, days.length, width)}>
@@ -123,16 +131,21 @@ export function DayChart(props: DayChartProps) {
             {weekdayText(days[at] ?? range.from)}
             {days[at] === open && ' so far'}
           </b>
-          {series.map(({ name, color, values }) => (
-            <p key={name}>
-              {series.length > 1 && <i class="swatch" style={{ background: `var(${color})` }} />}
-              {series.length > 1 ? `${name} ` : ''}
-              <span>{exactly(values[at], unit)}</span>
+          {before === undefined ? (
+            series.map(({ name, color, values }) => (
+              <p key={name}>
+                <i class="swatch" style={{ background: `var(${color})` }} />
+                <bdi>{name}</bdi> <span>{exactly(values[at], unit)}</span>
+              </p>
+            ))
+          ) : (
+            <p>
+              {exactly(series[0]?.values[at], unit)} <span>{change(series[0]?.values[at], before[at])}</span>
             </p>
-          ))}
+          )}
           {before !== undefined && days[at] !== open && (
             <p class="note">
-              {exactly(before[at], unit)} four weeks before {change(series[0]?.values[at], before[at])}
+              {weekdayText(addDays(days[at] ?? range.from, -28))}: {exactly(before[at], unit)}
             </p>
           )}
           {isShare && <p class="note">share of calls</p>}
@@ -147,9 +160,15 @@ function placed(from: number, to: number, count: number, width: number) {
   return { left: MARGIN.left + (from / count) * inside, width: ((to - from) / count) * inside };
 }
 
+function brushAt(from: number, to: number, count: number, width: number) {
+  const { left, width: wide } = placed(from, to, count, width);
+  return { left: px(left), width: px(wide) };
+}
+
+/** Beside the day, on the side that has more room. */
 function tipAt(index: number, count: number, width: number) {
-  const { left } = placed(index, index + 1, count, width);
-  return left < width / 2 ? { left: left + 24 } : { right: width - left + 8 };
+  const { left, width: wide } = placed(index, index + 1, count, width);
+  return left < width / 2 ? { left: px(left + wide + 8) } : { right: px(width - left + 8) };
 }
 
 function draw(
@@ -157,7 +176,7 @@ function draw(
   days: readonly string[],
   width: number,
   height: number,
-): SVGSVGElement | HTMLElement {
+): (SVGSVGElement | HTMLElement) & Plot.Plot {
   const columns = series.filter(({ mark }) => mark === 'column');
   const cells = columns.flatMap(({ name, color, values }) =>
     days.flatMap((day, index) => {
@@ -227,7 +246,7 @@ function draw(
           y: 'value',
           fill: 'fill',
           z: 'name',
-          order: columns.map(({ name }) => name),
+          order: columns.map(({ name }) => name).reverse(),
           ...insets(width, days.length, before !== undefined),
           insetTop: columns.length > 1 ? 0.5 : 0,
           className: COLUMNS,
@@ -269,6 +288,26 @@ function draw(
     if (rect !== undefined) rect.dataset.name = name;
   });
   return plot;
+}
+
+/** Where the series of a drawn chart end: at the last day that is over and has their numbers. */
+function endsOf({ range, series, isShare = false }: DayChartProps, plot: Plot.Plot): Ends {
+  const { apply } = plot.scale('y') ?? {};
+  const last = daysOf(range).findLastIndex((_, index) =>
+    series.some(({ values }) => (values[index] ?? 0) > 0),
+  );
+  if (apply === undefined || last < 0) return new Map();
+  const numberOf = ({ values }: Series) => values[last] ?? 0;
+  const columns = series.filter(({ mark }) => mark === 'column');
+  const sum = isShare ? columns.reduce((all, one) => all + numberOf(one), 0) : 1;
+  let below = 0;
+  const middles = new Map<Series, number>();
+  for (const one of [...columns].reverse()) {
+    const part = numberOf(one) / sum;
+    middles.set(one, columns.length === 1 ? part : below + part / 2);
+    below += part;
+  }
+  return new Map(series.map((one) => [one.name, apply(middles.get(one) ?? numberOf(one))]));
 }
 
 /** How much of the axis the word under the open day takes. */

@@ -1,5 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+/** Pixels as a style has them: Preact adds no unit to numbers. */
+export function px(pixels: number): string {
+  return `${pixels}px`;
+}
+
 /** The width of an element, and again whenever it changes. */
 function useWidth(): [(element: HTMLElement | null) => void, number] {
   const [element, setElement] = useState<HTMLElement | null>(null);
@@ -14,17 +19,31 @@ function useWidth(): [(element: HTMLElement | null) => void, number] {
   return [setElement, width];
 }
 
+/** How wide a plot is drawn for paper, in pixels: browsers measure nothing again before they print. */
+const PAPER = 640;
+
 /** Draws a plot as wide as its holder, and again when the width or one of the values `of` changes. */
 export function useDrawing(draw: (width: number) => Element, of: readonly unknown[]) {
   const [holder, width] = useWidth();
   const drawing = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (width === 0) return;
-    const plot = draw(width);
-    // The policy of the page refuses styles in the document: these are in style.css.
-    for (const style of plot.querySelectorAll('style')) style.remove();
-    plot.setAttribute('aria-hidden', 'true');
-    drawing.current?.replaceChildren(plot);
+    const show = (wide: number) => {
+      const plot = draw(wide);
+      // The policy of the page refuses styles in the document: these are in style.css.
+      for (const style of plot.querySelectorAll('style')) style.remove();
+      plot.setAttribute('aria-hidden', 'true');
+      drawing.current?.replaceChildren(plot);
+    };
+    show(width);
+    const print = () => show(PAPER);
+    const printed = () => show(width);
+    window.addEventListener('beforeprint', print);
+    window.addEventListener('afterprint', printed);
+    return () => {
+      window.removeEventListener('beforeprint', print);
+      window.removeEventListener('afterprint', printed);
+    };
   }, [width, ...of]);
   return { holder, drawing, width };
 }
@@ -34,14 +53,27 @@ interface DrawingProps {
   readonly of: readonly unknown[];
   /** The room that is kept before it is drawn, in pixels. */
   readonly height?: number;
+  /** A click on a mark that has a name. Whoever has no mouse finds the same in a table or list. */
+  readonly onName?: (name: string) => void;
+}
+
+/** What a click on a mark with a name does. */
+export function clickOf(onName: ((name: string) => void) | undefined) {
+  return {
+    class: onName === undefined ? '' : 'choosing',
+    onClick: (event: MouseEvent) => {
+      const { name } = (event.target as SVGElement).dataset;
+      if (name !== undefined) onName?.(name);
+    },
+  };
 }
 
 /** A plot that nobody reads place by place. */
-export function Drawing({ draw, of, height = 0 }: DrawingProps) {
+export function Drawing({ draw, of, height = 0, onName }: DrawingProps) {
   const { holder, drawing } = useDrawing(draw, of);
   return (
-    <div ref={holder}>
-      <div ref={drawing} style={{ minHeight: height }} />
+    <div ref={holder} {...clickOf(onName)}>
+      <div ref={drawing} style={{ minHeight: px(height) }} />
     </div>
   );
 }

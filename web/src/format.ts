@@ -120,6 +120,27 @@ export const dateText = (at: number): string => dayMonthYear.format(at);
 /** An instant, as milliseconds or in ISO 8601. */
 export const instantText = (at: number | string): string => `${instant.format(new Date(at))} UTC`;
 
+/** A name that fits beside a mark. */
+export function shortened(name: string, characters = 18): string {
+  return name.length > characters ? `${name.slice(0, characters - 1)}…` : name;
+}
+
+const minute = new Intl.DateTimeFormat(locale, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'UTC',
+});
+const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
+
+/** An instant in ISO 8601, where UTC and the year are said already. */
+export const minuteText = (at: string): string => minute.format(new Date(at));
+/** A weekday, from 1 for Monday to 7. */
+export const weekdayName = (day: number): string => weekday.format(Date.UTC(2024, 0, day));
+
 /** The name of a value of a filter, short enough for a list: a repository without its host. Nothing is "not known". */
 export function nameOf(filter: string, value: string | null): string {
   if (value === null || value === '' || value === '(none)') return 'not known';

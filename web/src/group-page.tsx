@@ -10,6 +10,7 @@ import { Numbers } from './numbers.js';
 import type { PageProps } from './page-props.js';
 import { PeopleDots } from './people-dots.js';
 import { PersonDays } from './person-days.js';
+import { PersonSql } from './person-sql.js';
 import { RangeHead } from './range-head.js';
 import { may } from './session.js';
 
@@ -65,15 +66,26 @@ export function GroupPage({ address, session }: PageProps) {
       />
       <div class="panels">
         <Numbers address={of} last={last} />
-        {filter !== 'model' && <CostByModel address={of} last={last} />}
+        {filter !== 'model' && <CostByModel address={of} last={last} height={288} />}
         <TokensByModel address={of} last={last} span={filter === 'model' ? 12 : 6} />
-        {filter === 'user_id' && <PersonDays address={of} last={last} userId={name} />}
-        <Groups address={of} last={last} name="places" without={filter} />
-        {filter !== 'user_id' && may(session, 'read analytics') && (
-          <Groups address={of} last={last} name="people" />
+        {filter === 'user_id' && (
+          <PersonDays address={of} last={last} userId={name}>
+            {may(session, 'run SQL') ? <PersonSql address={of} last={last} userId={name} /> : undefined}
+          </PersonDays>
         )}
-        <Groups address={of} last={last} name="tools" />
-        <Groups address={of} last={last} name="mcp-servers" />
+        <Groups
+          address={of}
+          last={last}
+          name="places"
+          without={filter}
+          isOfOne={filter === 'user_id'}
+          span={6}
+        />
+        {filter !== 'user_id' && may(session, 'read analytics') && (
+          <Groups address={of} last={last} name="people" span={6} />
+        )}
+        <Groups address={of} last={last} name="tools" span={6} />
+        <Groups address={of} last={last} name="mcp-servers" span={6} />
       </div>
       <Foot address={of} last={last} session={session} />
     </>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Address, type Filter, go, hrefOf, rangeOf } from './address.js';
 import { read, useAnswer } from './client.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
-import { cell, change, nameOf, type Unit } from './format.js';
+import { cell, change, exactly, nameOf, type Unit } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Paging } from './paging.js';
 import { Panel } from './panel.js';
@@ -44,6 +44,11 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const cursor = cursors.at(-1);
   const asked = useSummary(address, last, cursor === undefined ? query : { ...query, cursor });
   const rows = asked.answer?.data ?? [];
+  const begin = cursors.length * PAGE;
+  const people = useAnswer<Summary>(
+    filter === 'user_id' ? summaryPath(range, address.filters, {}) : undefined,
+  ).answer?.data[0]?.active_users;
+  const of = people === undefined ? '' : ` of ${exactly(people, 'count')}`;
   const next = asked.isLoading ? undefined : asked.answer?.meta.next_cursor;
   const keys = rows.map(({ group_key }) => group_key ?? '');
   const costsOf = useCosts(address, last, filter, keys);
@@ -55,7 +60,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
     <Panel
       name={`all-${title.toLowerCase()}`}
       title={title}
-      note={`${cursors.length * PAGE + 1}–${cursors.length * PAGE + rows.length}, sorted by the service`}
+      note={rows.length === 0 ? undefined : `${begin + 1}–${begin + rows.length}${of}`}
       asked={asked}
       isTable
       table={
@@ -93,7 +98,9 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
               <th scope="col" class="number">
                 Change
               </th>
-              <th scope="col">Cost by {intervalOf(range)}</th>
+              <th scope="col" class="sparked">
+                Cost by {intervalOf(range)}
+              </th>
             </tr>
           </thead>
           <tbody>

@@ -35,10 +35,13 @@ interface GroupsProps extends RangeProps {
   readonly name: keyof typeof LISTS;
   /** What the page is about, which is no list of it. */
   readonly without?: Filter;
+  /** Whether all numbers are one person's. */
+  readonly isOfOne?: boolean;
+  readonly span?: 4 | 6;
 }
 
 /** The largest groups of a range: a row is a filter. */
-export function Groups({ address, last, name, without }: GroupsProps) {
+export function Groups({ address, last, name, without, isOfOne = false, span = 4 }: GroupsProps) {
   const [at, setAt] = useState(0);
   const all: readonly [GroupList, ...GroupList[]] = LISTS[name];
   const lists = all.filter((list) => list.filter !== without);
@@ -51,7 +54,8 @@ export function Groups({ address, last, name, without }: GroupsProps) {
     compare: 'previous',
   });
   // Lists of calls are also shown from the answer about days, which can't tell how many users a range has.
-  const users = sort === 'tool_calls' ? [] : ([{ member: 'active_users', name: 'Users' }] as const);
+  const hasUsers = sort !== 'tool_calls' && !isOfOne;
+  const users = hasUsers ? ([{ member: 'active_users', name: 'Users' }] as const) : [];
   const rows = asked.answer?.data ?? [];
   const page = PAGE_OF[filter];
   return (
@@ -74,7 +78,7 @@ export function Groups({ address, last, name, without }: GroupsProps) {
         }
       }
       definition="report/summary"
-      span={4}
+      span={span}
     >
       <BarList
         columns={[FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), 'Change']}

@@ -1,5 +1,14 @@
+import { useState } from 'preact/hooks';
 import { type Address, type Filter, hrefOf, toggled } from './address.js';
+import { DayChart, type DayChartProps, type Ends } from './day-chart.js';
+import { px } from './drawing.js';
 import { nameOf } from './format.js';
+
+interface Entry {
+  readonly name: string;
+  readonly color: string;
+  readonly text?: string;
+}
 
 /** What colours stand for, with their numbers. A click filters where there is a filter. */
 export function Legend({
@@ -9,7 +18,7 @@ export function Legend({
 }: {
   address?: Address;
   filter?: Filter;
-  entries: readonly { name: string; color: string; text?: string }[];
+  entries: readonly Entry[];
 }) {
   return (
     <ul class="legend">
@@ -38,5 +47,48 @@ export function Legend({
         );
       })}
     </ul>
+  );
+}
+
+/** The height of a name beside a chart, in pixels. */
+const LINE = 20;
+
+/** How far below the top each of these names begins, so that it is as near as it can be to where its series ends. */
+function topsOf(ends: readonly number[], height: number): number[] {
+  const tops: number[] = [];
+  for (const end of ends) tops.push(Math.max(end - LINE / 2, (tops.at(-1) ?? -LINE) + LINE));
+  let room = height;
+  for (let index = tops.length - 1; index >= 0; index -= 1) {
+    room = Math.min(room - LINE, tops[index] ?? 0);
+    tops[index] = room;
+  }
+  return tops;
+}
+
+/** A chart with the name and number of each series where it ends. */
+export function LabelledChart({
+  entries,
+  ...chart
+}: DayChartProps & { readonly entries: readonly Entry[]; readonly height: number }) {
+  const [ends, setEnds] = useState<Ends>(new Map());
+  const endOf = ({ name }: Entry) => ends.get(name) ?? 0;
+  const sorted = [...entries].sort((one, other) => endOf(one) - endOf(other));
+
+  const tops = topsOf(sorted.map(endOf), chart.height);
+  return (
+    <div class="beside">
+      <DayChart {...chart} onDrawn={setEnds} />
+      <ul class="legend ends">
+        {sorted.map(({ name, color, text }, index) => (
+          <li
+            key={name}
+            style={{ marginTop: px((tops[index] ?? 0) - (index === 0 ? 0 : (tops[index - 1] ?? 0) + LINE)) }}
+          >
+            <i class="swatch" style={{ background: `var(${color})` }} />
+            {name} <span class="note">{text}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

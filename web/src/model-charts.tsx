@@ -1,5 +1,5 @@
 import { go, hrefOf, rangeOf, toggled } from './address.js';
-import { TOKENS, useModelCosts, useRanking } from './costs.js';
+import { type ModelTotal, sumOf, TOKENS, useModelCosts, useRanking } from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
 import { type Day, daysOf, missingIn } from './days.js';
 import { cell, figure, nameOf } from './format.js';
@@ -9,8 +9,13 @@ import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
 import { useSummary } from './summary.js';
 
+interface CostByModelProps extends RangeProps {
+  readonly span?: 6 | 12;
+  readonly height?: number;
+}
+
 /** What each model costs a day. */
-export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
+export function CostByModel({ address, last, span = 6, height = 220 }: CostByModelProps) {
   const range = rangeOf(address, last);
   const ranking = useRanking(address, last);
   const { asked, isCut, models } = useModelCosts(address, last);
@@ -22,22 +27,23 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
   const others = models.filter(({ name }) => !isNamed(name));
   // Of a single one, its name says more than "others".
   const rest = others.length === 1 ? (others[0]?.name ?? '') : 'others';
-  const values = new Map<string, Map<Day, number>>();
+  const values = new Map<string, Map<Day, number | null>>();
   for (const { group_key, date, cost_usd } of asked.answer?.data ?? []) {
     const name = isNamed(group_key ?? '') ? (group_key ?? '') : rest;
-    const days = values.get(name) ?? new Map<Day, number>();
+    const days = values.get(name) ?? new Map<Day, number | null>();
     values.set(name, days);
-    if (date !== null) days.set(date, (days.get(date) ?? 0) + (cost_usd ?? 0));
+    if (date !== null) days.set(date, sumOf(days.get(date), cost_usd));
   }
   const series: Series[] = [...named.map(({ name }) => name), ...(others.length > 0 ? [rest] : [])].map(
     (name) => ({
       name,
       color: isNamed(name) ? colorOf(ranking, name) : OTHERS,
       mark: 'column',
-      values: daysOf(range).map(
-        (day) =>
-          values.get(name)?.get(day) ?? (asked.answer === undefined || unbuilt.includes(day) ? null : 0),
-      ),
+      values: daysOf(range).map((day) => {
+        const cost = values.get(name)?.get(day);
+        if (cost !== undefined) return cost;
+        return asked.answer === undefined || unbuilt.includes(day) ? null : 0;
+      }),
     }),
   );
   const [row] = whole.answer?.data ?? [];
@@ -62,7 +68,7 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
           unbuilt={unbuilt}
           unit="dollars"
           series={series}
-          height={220}
+          height={height}
           onName={(name) => name !== 'others' && go(toggled(address, 'model', name))}
         />
         <Legend
@@ -81,9 +87,7 @@ export function CostByModel({ address, last, span = 6 }: RangeProps & { span?: 6
                     name: rest,
                     color: OTHERS,
                     text: priced(
-                      others.some(({ cost_usd }) => cost_usd !== null)
-                        ? others.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
-                        : null,
+                      others.reduce<number | null>((sum, { cost_usd }) => sumOf(sum, cost_usd), null),
                     ),
                   },
                 ]),
@@ -106,6 +110,16 @@ const NAMES: Readonly<Record<(typeof TOKENS)[number], string>> = {
   billable_tokens: 'Billable',
 };
 
+/** Which part of a model's input was read from the cache; null without input. */
+function fromCache({
+  input_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+}: Pick<ModelTotal, 'input_tokens' | 'cache_read_tokens' | 'cache_write_tokens'>): number | null {
+  const input = input_tokens + cache_read_tokens + cache_write_tokens;
+  return input === 0 ? null : cache_read_tokens / input;
+}
+
 /** Cache reads are over nine tenths of all tokens: a stack of kinds would show nothing else. */
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last);
@@ -123,8 +137,8 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       isTable
       table={
         asked.answer && {
-          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind])],
-          rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind])]),
+          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'From cache'],
+          rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
         }
       }
       definition="daily/user_models"
@@ -140,6 +154,9 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                   {NAMES[member]}
                 </th>
               ))}
+              <th scope="col" class="number" title="The part of the input that was read from the cache">
+                From cache
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -160,6 +177,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                     <i style={{ width: `${(100 * row[member]) / most(member)}%` }} />
                   </td>
                 ))}
+                <td class="number">{cell(fromCache(row), 'share')}</td>
               </tr>
             ))}
           </tbody>
@@ -172,6 +190,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                     {cell(total[member], 'count')}
                   </td>
                 ))}
+                <td class="number">{cell(fromCache(total), 'share')}</td>
               </tr>
             </tfoot>
           )}

@@ -45,7 +45,7 @@ export function Overview({ address, session }: PageProps) {
           <PersonDays address={address} last={last} userId={undefined} />
         )}
         {isManager && <AutonomousPeople address={address} last={last} />}
-        <Groups address={address} last={last} name="places" />
+        <Groups address={address} last={last} name="places" isOfOne={!isManager} />
         {isManager ? (
           <Lists address={address} last={last} />
         ) : (

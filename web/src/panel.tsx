@@ -99,15 +99,17 @@ export function useSource({ name, asked, table, definition }: Source) {
   );
   const below = (
     <>
-      {shown === 'request' && asked.path && <Code text={curlOf(asked.path)} />}
+      {shown === 'request' && asked.path && <Code text={curlOf(asked.path, asked.body)} />}
       {shown === 'definition' && definition !== undefined && <Definition name={definition} />}
     </>
   );
   return { dots, shown, below };
 }
 
-function curlOf(path: string): string {
-  return `curl -H "Authorization: Bearer $DAYBOOK_KEY" \\\n  '${new URL(path, document.baseURI).href.replaceAll("'", '%27')}'`;
+function curlOf(path: string, body: string | undefined): string {
+  const url = new URL(path, document.baseURI).href.replaceAll("'", '%27');
+  const posted = `-H 'Content-Type: application/json' -d '${body?.replaceAll("'", "'\\''")}' `;
+  return `curl -H "Authorization: Bearer $DAYBOOK_KEY" ${body === undefined ? '' : posted}\\\n  '${url}'`;
 }
 
 /** The table of a chart: for screen readers at all times, for others when they ask. */

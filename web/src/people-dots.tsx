@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { go } from './address.js';
 import { Drawing } from './drawing.js';
-import { tick } from './format.js';
+import { exactly, shortened, tick } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { useSummary } from './summary.js';
@@ -23,6 +24,7 @@ export function PeopleDots({ address, last }: RangeProps) {
       ? [{ name: row.group_key ?? '', ratio: row.autonomy_ratio, cost: row.cost_usd }]
       : [],
   );
+  const open = (name: string) => go({ ...address, path: ['people'], choices: { name } });
   return (
     <Panel
       name="autonomy-against-cost"
@@ -38,18 +40,40 @@ export function PeopleDots({ address, last }: RangeProps) {
       definition="report/summary"
       span={12}
     >
-      <Drawing draw={(width) => draw(dots, width)} of={[asked.answer]} height={HEIGHT} />
+      <Drawing draw={(width) => draw(dots, width)} of={[asked.answer]} height={HEIGHT} onName={open} />
     </Panel>
   );
 }
 
+/** How much room a name takes, in pixels. */
+const NAME = { width: 96, height: 16 };
+
 /** Those at the edges, who have their name beside them if there is room. */
 function extremes(dots: readonly Dot[], width: number): Dot[] {
   const most = (of: (dot: Dot) => number) => [...dots].sort((one, other) => of(other) - of(one));
-  const widest = Math.max(...dots.map(({ ratio }) => ratio));
+  /** Where a value of a dot is, as a part of those of all dots. */
+  const shareOf = (of: (dot: Dot) => number) => {
+    const all = dots.map(of);
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return (dot: Dot) => (of(dot) - low) / (high - low || 1);
+  };
+  const ratio = shareOf((dot) => dot.ratio);
+  const cost = shareOf((dot) => Math.log(dot.cost));
   const named: Dot[] = [];
-  for (const dot of [...most(({ ratio }) => ratio).slice(0, 4), ...most(({ cost }) => cost).slice(0, 3)])
-    if (named.every(({ ratio }) => (Math.abs(ratio - dot.ratio) / widest) * width > 90)) named.push(dot);
+  for (const dot of [
+    ...most((one) => one.ratio).slice(0, 4),
+    ...most((one) => one.cost).slice(0, 3),
+    ...most((one) => -one.ratio).slice(0, 1),
+    ...most((one) => -one.cost).slice(0, 1),
+  ])
+    if (
+      named.every(
+        (other) =>
+          Math.abs(ratio(dot) - ratio(other)) * width > NAME.width ||
+          Math.abs(cost(dot) - cost(other)) * HEIGHT > NAME.height,
+      )
+    )
+      named.push(dot);
   return named;
 }
 
@@ -60,7 +84,7 @@ function draw(dots: readonly Dot[], width: number): Element {
   const lines = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000].filter(
     (line) => line >= Math.min(...costs) && line <= Math.max(...costs),
   );
-  return Plot.plot({
+  const plot = Plot.plot({
     className: 'plot',
     width,
     height: HEIGHT,
@@ -72,11 +96,16 @@ function draw(dots: readonly Dot[], width: number): Element {
     y: { type: 'log', axis: null },
     marks: [
       Plot.gridY(lines, { stroke: 'var(--grid)', strokeOpacity: 1 }),
-      Plot.axisY(lines, {
-        ...{ tickSize: 0, fill: 'var(--ink-3)', label: null },
-        tickFormat: (value: number) => tick(value, 'dollars'),
+      // An axis would name only the powers of ten.
+      Plot.text(lines, {
+        y: (line) => line,
+        text: (line) => tick(line, 'dollars'),
+        ...{ frameAnchor: 'left', textAnchor: 'end', dx: -8, fill: 'var(--ink-3)' },
       }),
-      Plot.axisX({ tickSize: 0, fill: 'var(--ink-3)', label: 'tool calls a turn', labelArrow: 'none' }),
+      Plot.axisX({
+        ticks: Math.max(2, Math.floor(width / 100)),
+        ...{ tickSize: 0, fill: 'var(--ink-3)', label: 'tool calls a turn', labelArrow: 'none' },
+      }),
       ...(median === undefined
         ? []
         : [
@@ -95,9 +124,20 @@ function draw(dots: readonly Dot[], width: number): Element {
         r: 3.5,
         fill: 'var(--accent)',
         fillOpacity: 0.75,
-        title: 'name',
+        title: ({ name, ratio, cost }) =>
+          `${name}: ${exactly(ratio, 'ratio')} calls a turn, ${exactly(cost, 'dollars')}`,
+        className: 'people',
       }),
-      Plot.text(extremes(dots, width), { x: 'ratio', y: 'cost', text: 'name', dy: -10, fill: 'var(--ink)' }),
+      Plot.text(extremes(dots, width), {
+        ...{ x: 'ratio', y: 'cost', dy: -10, fill: 'var(--ink)' },
+        text: ({ name }) => shortened(name),
+      }),
     ],
   });
+  const circles = plot.querySelectorAll<SVGCircleElement>('.people circle');
+  dots.forEach(({ name }, index) => {
+    const circle = circles[index];
+    if (circle !== undefined) circle.dataset.name = name;
+  });
+  return plot;
 }

@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact';
 import { rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
+import { DayCells } from './cells.js';
 import { analyticsPath, useAnswer } from './client.js';
-import { DayCells } from './day-cells.js';
 import { type Day, daysOf } from './days.js';
 import { cell } from './format.js';
 import type { RangeProps } from './page-props.js';
@@ -23,10 +24,12 @@ const MODES: readonly (readonly [mode: string, name: string, color: string])[] =
 interface PersonDaysProps extends RangeProps {
   /** Undefined for the own days of whoever looks. */
   readonly userId: string | undefined;
+  /** What stands between the two, which are less wide then. */
+  readonly children?: ComponentChildren;
 }
 
 /** What only a person's own days have: the autonomy mode and the languages of each. They can't be filtered. */
-export function PersonDays({ address, last, userId }: PersonDaysProps) {
+export function PersonDays({ address, last, userId, children }: PersonDaysProps) {
   const range = rangeOf(address, last);
   const asked = useAnswer<{ data: Row[] }>(
     userId === undefined ? analyticsPath('me', range) : analyticsPath('users', range, { user_id: userId }),
@@ -43,7 +46,7 @@ export function PersonDays({ address, last, userId }: PersonDaysProps) {
       <Panel
         name="modes"
         title="Sessions and autonomy"
-        note="the mode used most on each day, darker with more sessions; not filtered"
+        note="the mode used most, darker with more sessions; not filtered"
         asked={asked}
         table={
           asked.answer && {
@@ -61,18 +64,18 @@ export function PersonDays({ address, last, userId }: PersonDaysProps) {
           }
         }
         definition="daily/users"
-        span={8}
+        span={children === undefined ? 8 : 6}
       >
         <DayCells
           range={range}
           names={MODES.map(([, name]) => name)}
-          unbuilt={[]}
           cells={rows.flatMap(({ date, delegation_level, sessions }) => {
             const [, name = '', color = ''] = MODES.find(([mode]) => mode === delegation_level) ?? [];
-            return name === '' ? [] : [{ name, color, day: date, share: Math.max(0.1, sessions / most) }];
+            return name === '' ? [] : [{ name, color, column: date, share: Math.max(0.1, sessions / most) }];
           })}
         />
       </Panel>
+      {children}
       <Panel
         name="languages-of-days"
         title="Languages"
@@ -81,7 +84,7 @@ export function PersonDays({ address, last, userId }: PersonDaysProps) {
         isTable
         table={asked.answer && { columns: ['Language', 'Days'], rows: used }}
         definition="report/users_by_language"
-        span={4}
+        span={children === undefined ? 4 : 6}
       >
         <BarList
           columns={['Language', 'Days']}

@@ -36,15 +36,15 @@ interface RangeHeadProps {
   readonly title: ComponentChildren;
   /** By what its numbers can't be filtered, as it is chosen already. */
   readonly without?: Filter;
-  /** Whether its numbers are always the whole organization's. */
-  readonly isUnfiltered?: boolean;
+  /** What a page is for whose numbers are always the whole organization's. */
+  readonly lead?: string;
   /** Whether it can show the open day too. */
   readonly hasToday?: boolean;
 }
 
 /** The title of a page with its range and filters, which are in the address. */
 export function RangeHead(props: RangeHeadProps) {
-  const { address, session, last, title, without, isUnfiltered = false, hasToday = false } = props;
+  const { address, session, last, title, without, lead, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
   const isOld = last < addDays(today(), -2) && address.rangeName !== 'custom';
@@ -54,7 +54,7 @@ export function RangeHead(props: RangeHeadProps) {
         <h1>{title}</h1>
         <p>
           <b>{rangeText(range.from, range.to)}</b>, days in UTC
-          {!isUnfiltered && <>, against {rangeText(earlier.from, earlier.to)}</>}
+          {lead === undefined ? <>, against {rangeText(earlier.from, earlier.to)}</> : `. ${lead}`}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
       </div>
@@ -71,7 +71,7 @@ export function RangeHead(props: RangeHeadProps) {
         <Custom address={address} last={last} first={session.days.first} />
       </nav>
       {hasToday && <TodaySwitch address={address} />}
-      {!isUnfiltered && <AddFilter address={address} last={last} session={session} without={without} />}
+      {lead === undefined && <AddFilter address={address} last={last} session={session} without={without} />}
       <Chips address={address} />
     </div>
   );

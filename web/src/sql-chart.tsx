@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { useMemo, useState } from 'preact/hooks';
 import { type Address, go } from './address.js';
-import { Drawing, useDrawing, useReading } from './drawing.js';
+import { Drawing, px, useDrawing, useReading } from './drawing.js';
+import { shortened } from './format.js';
 import { Legend } from './legend.js';
 import { TableOf } from './panel.js';
 import type { Column, Row } from './sql-answer.js';
@@ -139,12 +140,12 @@ function Lines({ data }: { data: ChartData }) {
   const left = leftOf(Number(x ?? 0));
   return (
     <div class="chart" ref={holder} {...reading}>
-      <div ref={drawing} style={{ minHeight: HEIGHT }} />
+      <div ref={drawing} style={{ minHeight: px(HEIGHT) }} />
       {x !== undefined && (
         <div
           class="tip"
           role="status"
-          style={left < width / 2 ? { left: left + 16 } : { right: width - left + 16 }}
+          style={left < width / 2 ? { left: px(left + 16) } : { right: px(width - left + 16) }}
         >
           <b>{xText(x, kind)}</b>
           {series.map((name, index) => (
@@ -222,10 +223,7 @@ function drawBars({ series, points, xs }: ChartData, width: number) {
   const isGrouped = series.length > 1;
   const height = 8 + xs.length * (isGrouped ? series.length * GROUPED_BAR + 8 : BAR + 4);
   const left = Math.min(200, width * 0.36);
-  const short = (name: string) => {
-    const most = Math.min(LABEL_CHARACTERS, Math.floor(left / 7));
-    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
-  };
+  const short = (name: string) => shortened(name, Math.min(LABEL_CHARACTERS, Math.floor(left / 7)));
   const bands = isGrouped ? { fy: 'x', y: 'series' } : { y: 'x' };
   const categories = { domain: [...xs], padding: isGrouped ? 0.1 : 0.15, axis: null };
   const label = { tickSize: 0, tickFormat: short, fill: 'var(--ink)', label: null, fontSize: 12 };

@@ -68,10 +68,16 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
   );
 }
 
-/** The mean of each day and the six before it that are known: weekends would hide everything else. */
-function smooth(values: readonly (number | null)[]): (number | null)[] {
+/** How many days are shown as they are: of more, weekends would hide everything else. */
+const UNSMOOTHED = 13;
+
+/** The mean of the seven days up to each day, of those that are known; the first seven have one mean. */
+function smooth(values: readonly (number | null)[]): readonly (number | null)[] {
+  if (values.length <= UNSMOOTHED) return values;
   return values.map((_, index) => {
-    const known = values.slice(Math.max(0, index - 6), index + 1).filter((value) => value !== null);
+    const known = values
+      .slice(Math.max(0, index - 6), Math.max(7, index + 1))
+      .filter((value) => value !== null);
     return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
   });
 }

@@ -2,10 +2,11 @@ import { Fragment } from 'preact';
 import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
+import { type Cell, DayCells } from './cells.js';
 import { Channels } from './channels.js';
 import { analyticsPath, useAnswer, useFresh } from './client.js';
-import { type DayCell, DayCells } from './day-cells.js';
-import { type Day, daysOf, missingIn } from './days.js';
+import { DayChart, type Series, tableOf } from './day-chart.js';
+import { type Day, daysOf, isWeekend, missingIn } from './days.js';
 import { Empty } from './empty.js';
 import { Facts } from './facts.js';
 import { cell, dayText, exactly, instantText, nameOf, weekdayText } from './format.js';
@@ -30,14 +31,21 @@ export function Trust({ address, session }: PageProps) {
   const unfiltered: Address = { ...address, filters: {} };
   return (
     <>
-      <RangeHead address={unfiltered} session={session} last={last} title="Trust" isUnfiltered />
+      <RangeHead
+        address={unfiltered}
+        session={session}
+        last={last}
+        title="Trust"
+        lead="How far the numbers of the other pages can be trusted"
+      />
       {status !== undefined && status.days_stale > 0 && <Stale status={status} last={last} />}
       <div class="panels">
         <Facts asked={asked} range={range} status={status} address={unfiltered} last={last} />
         <Reports asked={asked} range={range} status={status} />
-        <Channels range={range} />
         <Known asked={asked} range={range} />
+        <RejectedLines asked={asked} range={range} />
         <Reasons asked={asked} />
+        <Channels range={range} />
         <Restated asked={asked} />
       </div>
     </>
@@ -58,6 +66,16 @@ function Stale({ status, last }: { status: Status; last: Day }) {
 
 /** How many agents that fell silent are named. */
 const SILENT = 5;
+/** How many people an agent has on a typical working day, so that one without any is worth a look. */
+const TYPICAL = 3;
+
+/** The working days, of those that are built, on which nobody used an agent that people use on most working days. */
+function gapsOf(people: ReadonlyMap<Day, number>, built: readonly Day[]): Day[] {
+  const workingDays = built.filter((day) => !isWeekend(day));
+  const counts = workingDays.map((day) => people.get(day) ?? 0).sort((one, other) => one - other);
+  const typical = counts[Math.floor(counts.length / 2)] ?? 0;
+  return typical < TYPICAL ? [] : workingDays.filter((day) => !people.get(day));
+}
 
 /** Which agent reported on which day. */
 function Reports({ asked: quality, range, status }: QualityProps & { status: Status | undefined }) {
@@ -71,14 +89,24 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
   }
   const names = [...agents.keys()].sort();
   const shown = names.map((name) => nameOf('agent', name));
-  const cells = names.flatMap((name): DayCell[] => {
+  const built = new Set(quality.answer?.data.map(({ date }) => date));
+  const gaps = [...agents].flatMap(([agent, people]) => {
+    const missing = gapsOf(
+      people,
+      days.filter((day) => built.has(day)),
+    );
+    return missing.length === 0 ? [] : [{ agent: nameOf('agent', agent), missing }];
+  });
+  const cells = names.flatMap((name): Cell[] => {
     const of = agents.get(name) ?? new Map<Day, number>();
     const most = Math.max(1, ...of.values());
-    return days.map((day) => ({
-      ...{ name: nameOf('agent', name), day, share: (of.get(day) ?? 0) / most, color: '--accent' },
+    return [...of].map(([day, people]) => ({
+      ...{ name: nameOf('agent', name), column: day, share: people / most },
     }));
   });
-  const built = new Set(quality.answer?.data.map(({ date }) => date));
+  const outlined = gaps.flatMap(({ agent, missing }) =>
+    missing.map((column) => ({ name: agent, column, share: 0, color: '--warn' })),
+  );
   const unbuilt = missingIn(range, quality.answer?.data);
   return (
     <Panel
@@ -98,7 +126,20 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
       definition="daily/user_agents"
       span={12}
     >
-      <DayCells range={range} names={shown} cells={cells} unbuilt={unbuilt} />
+      <DayCells range={range} names={shown} cells={[...cells, ...outlined]} unbuilt={unbuilt} />
+      {gaps.length > 0 && (
+        <p class="note">
+          <i class="state" />
+          Nobody on a working day:{' '}
+          {gaps.map(({ agent, missing }, index) => (
+            <Fragment key={agent}>
+              {index > 0 && '; '}
+              <bdi>{agent}</bdi> on {missing.slice(0, SILENT).map(dayText).join(', ')}
+              {missing.length > SILENT && ` and ${missing.length - SILENT} more days`}
+            </Fragment>
+          ))}
+        </p>
+      )}
       {silent.length > 0 && (
         <p class="note">
           <i class="state" />
@@ -111,6 +152,44 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
           ))}
           {silent.length > SILENT && `, and ${silent.length - SILENT} more ("daybook status" lists all)`}
         </p>
+      )}
+    </Panel>
+  );
+}
+
+const NO_REJECTS = 'No line was rejected in this range.';
+
+/** How many lines were rejected on which day. */
+function RejectedLines({ asked, range }: QualityProps) {
+  const days = new Map(asked.answer?.data.map(({ date, rejected }) => [date, rejected]));
+  const series: Series[] = [
+    {
+      ...{ name: 'Rejected', color: '--warn', mark: 'column' },
+      values: daysOf(range).map((day) => days.get(day) ?? null),
+    },
+  ];
+  return (
+    <Panel
+      name="rejected-by-day"
+      title="Rejected lines"
+      note="by day"
+      asked={asked}
+      table={asked.answer && tableOf({ range, series })}
+      definition="report/quality"
+      span={4}
+    >
+      {asked.answer?.data.some(({ rejected }) => rejected > 0) ? (
+        <DayChart
+          label="Rejected lines"
+          range={range}
+          unbuilt={missingIn(range, asked.answer.data)}
+          unit="count"
+          series={series}
+          height={160}
+          isPeakNamed
+        />
+      ) : (
+        <p class="note none">{asked.answer === undefined ? '–' : NO_REJECTS}</p>
       )}
     </Panel>
   );
@@ -136,7 +215,7 @@ function Reasons({ asked }: Pick<QualityProps, 'asked'>) {
     >
       <BarList
         columns={['Reason', 'Lines']}
-        none={asked.answer === undefined ? '–' : 'No line was rejected in this range.'}
+        none={asked.answer === undefined ? '–' : NO_REJECTS}
         rows={rows.map(([reason, count]) => ({
           key: reason,
           name: reason,
@@ -177,7 +256,7 @@ function Restated({ asked }: Pick<QualityProps, 'asked'>) {
         }
       }
       definition="report/quality_restatements"
-      span={8}
+      span={6}
     >
       {rows.length === 0 ? (
         <p class="note none">
