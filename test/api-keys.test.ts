@@ -55,6 +55,7 @@ describe('API keys over HTTP', () => {
       key_id: expect.stringMatching(/^key_/),
       fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
       created_at: world.now,
+      created_by: 'ada',
       expires_at: null,
       revoked_at: null,
       is_current: false,
@@ -76,6 +77,15 @@ describe('API keys over HTTP', () => {
       expect((await ask('GET', CALLER, undefined, key)).status).toBe(401);
     }
     expect((await ask('GET', `${KEYS}/${key_id}`)).body.revoked_at).toBe(world.now);
+  });
+
+  test('a key says who created it: a user, a key of none, or nobody over HTTP', async () => {
+    const mine = await keyOf('owner');
+    const { key_id } = (await ask('POST', KEYS, { role: 'guest' }, mine)).body;
+    const { data } = (await ask('GET', `${KEYS}?limit=100`, undefined, mine)).body;
+    const own = data.find(({ is_current }: { is_current: boolean }) => is_current);
+    expect(own.created_by).toBeNull();
+    expect((await ask('GET', `${KEYS}/${key_id}`)).body.created_by).toBe(own.fingerprint);
   });
 
   test('an owner may revoke the key in use, which the list names', async () => {

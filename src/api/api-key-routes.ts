@@ -131,7 +131,8 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       if (expiresAt !== undefined && expiresAt <= now)
         throw new ApiError(400, 'The member expires_at must be in the future.');
       if ((await countValidKeys(store, caller.orgId, now)) >= MOST_KEYS) throw new ApiError(409, TOO_MANY);
-      const wanted = { orgId: caller.orgId, role, name, userId, email, expiresAt };
+      const createdBy = caller.userId ?? caller.credential;
+      const wanted = { orgId: caller.orgId, role, name, userId, email, expiresAt, createdBy };
       const { key, ...made } = await createKey(store, wanted, now);
       return reply
         .status(201)

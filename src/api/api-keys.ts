@@ -42,6 +42,14 @@ export const Key = z.object({
     .string()
     .meta({ description: 'names the key in logs and limits', examples: ['3f1c9a527d0e'] }),
   created_at: z.int().meta({ description: 'in Unix milliseconds', examples: [1_780_272_904_000] }),
+  created_by: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        "the user whose credential created it, or the fingerprint of a credential of none; null if it wasn't created over HTTP",
+      examples: ['ada'],
+    }),
   expires_at: instant('when it ends; null if it never does', 1_790_812_800_000),
   revoked_at: instant('when it was revoked; null if it was not'),
 });
@@ -54,6 +62,7 @@ export interface NewKey {
   readonly userId?: string | undefined;
   readonly email?: string | undefined;
   readonly expiresAt?: number | undefined;
+  readonly createdBy?: string | undefined;
 }
 
 const COLUMNS = Object.keys(Key.shape).join(', ');
@@ -66,8 +75,10 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
   const key_id = `key_${ulid(now)}`;
   await store.run([
     {
-      sql: `INSERT INTO keys (key_id, org_id, name, role, user_id, user_email, key_hash, fingerprint, created_at, expires_at)
-        SELECT $key_id, $org_id, $name, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), instant($expires_at)`,
+      sql: `INSERT INTO keys (
+          key_id, org_id, name, role, user_id, user_email, key_hash, fingerprint, created_at, created_by, expires_at
+        ) SELECT
+          $key_id, $org_id, $name, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), $created_by, instant($expires_at)`,
       parameters: {
         key_id,
         org_id: wanted.orgId,
@@ -78,6 +89,7 @@ export async function createKey(store: Store, wanted: NewKey, now: number): Prom
         key_hash: keyHash,
         fingerprint: keyHash.slice(0, 12),
         now,
+        created_by: wanted.createdBy ?? null,
         expires_at: wanted.expiresAt ?? null,
       },
     },

@@ -140,7 +140,7 @@ describe.runIf(hasBrowser)('API keys', () => {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect(await page.content()).not.toContain(made);
     await page.reload();
-    await page.getByRole('row', { name: /dashboard/ }).waitFor();
+    await page.getByRole('row', { name: /dashboard .* by ada/ }).waitFor();
     expect(await page.content()).not.toContain(made);
 
     const other = await site.signedIn(made, 'operations/keys');

@@ -1999,6 +1999,10 @@ export interface ApiKey {
    */
   created_at: number;
   /**
+   * the user whose credential created it, or the fingerprint of a credential of none; null if it wasn't created over HTTP
+   */
+  created_by: string | null;
+  /**
    * when it ends; null if it never does, in Unix milliseconds
    */
   expires_at: number | null;
@@ -2037,6 +2041,10 @@ export interface CreatedApiKey {
    * in Unix milliseconds
    */
   created_at: number;
+  /**
+   * the user whose credential created it, or the fingerprint of a credential of none; null if it wasn't created over HTTP
+   */
+  created_by: string | null;
   /**
    * when it ends; null if it never does, in Unix milliseconds
    */

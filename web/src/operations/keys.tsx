@@ -138,7 +138,15 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
           <td>
             <bdi>{key.user_id ?? '–'}</bdi>
           </td>
-          <td>{dateText(key.created_at)}</td>
+          <td>
+            {dateText(key.created_at)}
+            {key.created_by !== null && (
+              <span class="note">
+                {' '}
+                by <bdi>{key.created_by}</bdi>
+              </span>
+            )}
+          </td>
           <td>{stateOf(key)}</td>
           <td class="number">
             {key.revoked_at === null && (
