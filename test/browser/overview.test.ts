@@ -224,6 +224,18 @@ describe.runIf(hasBrowser)('the overview', () => {
     expect(await focused()).toBe('+ Filter');
   });
 
+  test('says what to do where the filters leave nothing', async () => {
+    const page = await site.signedIn(key, '?model=no-such-model&tool=Bash');
+    await loaded(page);
+    await page.getByText('Nothing in this range is of no-such-model and Bash.').waitFor();
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Remove all filters' }).click();
+    await page.waitForURL((url) => url.search === '');
+    await loaded(page);
+    expect(Object.keys(await rowsOf(page, 'chosen-number'))).toHaveLength(30);
+    await page.getByRole('application', { name: /^Cost a day/ }).waitFor();
+  });
+
   test('copies a request, or selects it where the browser lets pages copy nothing', async () => {
     const page = await site.signedIn(key);
     await loaded(page);

@@ -66,9 +66,13 @@ describe.runIf(hasBrowser)('an organization', () => {
     });
     const site = await Site.start(onTestFinished, { events });
     await site.publish();
-    const { key } = await site.key('owner');
+    const { key } = await site.key('owner', 'w'.repeat(128));
     for (const width of [1280, 390]) {
       const page = await site.signedIn(key, '', { viewport: { width, height: 900 } });
+      // The name of who looks leaves room for the names of pages.
+      expect((await page.locator('.head').boundingBox())?.height).toBeLessThan(100);
+      const last = await page.getByRole('link', { name: 'SQL', exact: true }).boundingBox();
+      if (width === 1280) expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThan(1000);
       for (const [path, chart] of PAGES) {
         await page.goto(`${site.url}/${path}`);
         await loaded(page);
@@ -95,6 +99,14 @@ describe.runIf(hasBrowser)('an organization', () => {
         expect(csv, path).toMatch(/(^|,)'=cmd\|calc/m);
         expect(csv, path).not.toMatch(/(^|[,"])[=@]/m);
       }
+      // No link leads to texts that a spreadsheet would run.
+      const linked = await page.goto(
+        `${site.url}/api/v1/analytics/summary?startDate=${LAST}&endDate=${LAST}`,
+      );
+      expect([linked?.status(), linked?.headers()['content-type']]).toEqual([
+        200,
+        'application/json; charset=utf-8',
+      ]);
       await page.goto(`${site.url}/people?name=${encodeURIComponent(names[1] ?? '')}`);
       await loaded(page);
       await page.getByRole('heading', { name: names[1] ?? '' }).waitFor();

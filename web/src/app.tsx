@@ -197,10 +197,17 @@ function Frame({ session }: { session: Session }) {
           ))}
         </nav>
         <details class="menu">
-          <summary>{session.user_id ?? session.role}</summary>
+          <summary>
+            <bdi>{session.user_id ?? session.role}</bdi>
+          </summary>
           <div>
             <p>
-              {session.role} of {session.org_id}
+              {session.user_id !== null && (
+                <>
+                  <bdi>{session.user_id}</bdi>,{' '}
+                </>
+              )}
+              {session.role} of <bdi>{session.org_id}</bdi>
             </p>
             <button type="button" onClick={signOut}>
               Sign out

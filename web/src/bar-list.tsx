@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { UNKNOWN } from './format.js';
 
 export interface BarRow {
   readonly key: string;
@@ -16,14 +17,17 @@ interface BarListProps {
   readonly columns: readonly string[];
   readonly rows: readonly BarRow[];
   readonly more?: ComponentChildren | undefined;
+  /** Whether they are there: until then there is room for them. */
+  readonly isKnown: boolean;
   /** What to say where there are no rows. */
-  readonly none?: string | undefined;
+  readonly none?: string;
 }
 
 /** A list whose names stand on bars. */
-export function BarList({ columns, rows, more, none = 'None in this range.' }: BarListProps) {
+export function BarList({ columns, rows, more, isKnown, none = 'None in this range.' }: BarListProps) {
   const [first, ...others] = columns;
   const most = Math.max(...rows.map(({ value }) => value ?? 0));
+  if (!isKnown) return <p class="note none waits">{UNKNOWN}</p>;
   if (rows.length === 0) return <p class="note none">{none}</p>;
   return (
     <>

@@ -264,7 +264,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
     >
       <BarList
         columns={[column, measure, 'Change']}
-        none={asked.answer === undefined ? '–' : undefined}
+        isKnown={asked.answer !== undefined}
         rows={rows.slice(0, 6).map(([key, count]) => ({
           key,
           name: filter === undefined ? key : nameOf(filter, key),

@@ -196,6 +196,8 @@ function draw(
   const peakAt = columns[0]?.values.indexOf(peak) ?? -1;
   const room = (width - MARGIN.left - (open === undefined ? 0 : TODAY_ROOM)) / 56;
   const step = Math.ceil(everyMonday.length / Math.max(room, 1));
+  const ticks = isShare || highest > 0 ? 4 : 1;
+  const band = (width - MARGIN.left - MARGIN.right) / days.length;
   const plot = Plot.plot({
     className: 'plot',
     width,
@@ -210,9 +212,9 @@ function draw(
     marks: [
       Plot.cell(weekends, { x: (day) => day, fill: 'var(--weekend)', inset: 0 }),
       Plot.cell(unbuilt, { x: (day) => day, fill: 'url(#unbuilt)', inset: 0, className: 'unbuilt' }),
-      Plot.gridY({ ticks: 4, stroke: 'var(--grid)', strokeOpacity: 1 }),
+      Plot.gridY({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
       Plot.axisY({
-        ticks: 4,
+        ticks,
         tickSize: 0,
         tickFormat: (value: number) =>
           isShare
@@ -234,8 +236,7 @@ function draw(
               x: (day) => day,
               y: (_, index) => before[index] ?? 0,
               fill: 'var(--before-fill)',
-              insetLeft: 1,
-              insetRight: 1,
+              ...insets(band, 0, 96),
             }),
           ]),
       Plot.barY(
@@ -247,7 +248,7 @@ function draw(
           fill: 'fill',
           z: 'name',
           order: columns.map(({ name }) => name).reverse(),
-          ...insets(width, days.length, before !== undefined),
+          ...insets(band, before === undefined ? 0.12 : 0.25, 64),
           insetTop: columns.length > 1 ? 0.5 : 0,
           className: COLUMNS,
         }),
@@ -335,14 +336,14 @@ function openMarks(open: Day, columns: readonly Series[], isShare: boolean): Plo
       frameAnchor: 'bottom',
       textAnchor: 'end',
       dx: 12,
-      dy: 14,
+      dy: 16,
       fill: 'var(--ink)',
     }),
   ];
 }
 
-function insets(width: number, count: number, isNarrow: boolean) {
-  const band = (width - MARGIN.left - MARGIN.right) / count;
-  const inset = Math.max(band < 4 ? 0 : 0.5, Math.min(band * (isNarrow ? 0.25 : 0.12), 12));
+/** The room at each side of a column, as a part of its band, and more for those that would be wider than `most` pixels. */
+function insets(band: number, share: number, most: number) {
+  const inset = Math.max(band < 4 ? 0 : 0.5, band * share, (band - most) / 2);
   return { insetLeft: inset, insetRight: inset };
 }

@@ -1,3 +1,4 @@
+import { version } from '../../package.json';
 import { rangeOf } from './address.js';
 import { lengthOf } from './days.js';
 import { instantText } from './format.js';
@@ -22,7 +23,7 @@ export function Foot({ address, last, session }: RangeProps & { session: Session
               : `${restated} ${restated === 1 ? 'was' : 'were'} restated.`)}
       </p>
       <p>
-        <a href="docs">API</a>
+        Daybook {version} · <a href="docs">API</a>
       </p>
     </footer>
   );

@@ -82,7 +82,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
     >
       <BarList
         columns={[FILTER_NAMES[filter], measure, ...users.map(({ name }) => name), 'Change']}
-        none={asked.answer === undefined ? '–' : undefined}
+        isKnown={asked.answer !== undefined}
         rows={rows.map((row) => {
           const value = row.group_key || '(none)';
           return {

@@ -37,7 +37,7 @@ export function Known({ asked }: QualityProps) {
     >
       <BarList
         columns={['Member', 'Known', 'Without it']}
-        none={asked.answer === undefined || events === 0 ? '–' : undefined}
+        isKnown={asked.answer !== undefined}
         rows={
           events === 0
             ? []

@@ -1,6 +1,8 @@
-import { go, isFiltered, rangeOf } from './address.js';
+import { Fragment } from 'preact';
+import { type Address, FILTERS, go, hrefOf, isFiltered, rangeOf } from './address.js';
 import { DayChart, tableOf } from './day-chart.js';
 import { daysOf, missingIn } from './days.js';
+import { nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Strip } from './strip.js';
@@ -60,14 +62,41 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
         definition="report/summary"
         span={12}
       >
-        <DayChart
-          label={`${name} a day`}
-          {...chart}
-          isPeakNamed
-          onRange={(custom) => go({ ...address, rangeName: 'custom', custom })}
-        />
+        {isFiltered(address) && total.answer?.data[0]?.active_days === 0 ? (
+          <Nothing address={address} />
+        ) : (
+          <DayChart
+            label={`${name} a day`}
+            {...chart}
+            isPeakNamed
+            onRange={(custom) => go({ ...address, rangeName: 'custom', custom })}
+          />
+        )}
       </Panel>
     </>
+  );
+}
+
+/** What to do where the filters leave nothing. */
+function Nothing({ address }: { address: Address }) {
+  const values = FILTERS.flatMap((filter) => {
+    const value = address.filters[filter];
+    return value === undefined ? [] : [nameOf(filter, value)];
+  });
+  return (
+    <p class="nothing" role="status">
+      Nothing in this range is of{' '}
+      {values.map((value, index) => (
+        <Fragment key={value}>
+          {index > 0 && ' and '}
+          <bdi>{value}</bdi>
+        </Fragment>
+      ))}
+      .{' '}
+      <a href={hrefOf({ ...address, filters: {} })}>
+        Remove {values.length === 1 ? 'the filter' : 'all filters'}
+      </a>
+    </p>
   );
 }
 

@@ -82,7 +82,7 @@ function AutonomousPeople({ address, last }: RangeProps) {
     >
       <BarList
         columns={['Person', 'Ratio', 'Cost']}
-        none={asked.answer === undefined ? '–' : undefined}
+        isKnown={asked.answer !== undefined}
         rows={rows.map((row) => ({
           key: row.group_key ?? '',
           name: row.group_key ?? '',

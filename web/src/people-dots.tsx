@@ -48,8 +48,15 @@ export function PeopleDots({ address, last }: RangeProps) {
 /** How much room a name takes, in pixels. */
 const NAME = { width: 96, height: 16 };
 
+/** How names stand above their dots, and how far right: those near an edge go away from it. */
+const ANCHORS = [
+  ['start', -4],
+  ['middle', 0],
+  ['end', 4],
+] as const;
+
 /** Those at the edges, who have their name beside them if there is room. */
-function extremes(dots: readonly Dot[], width: number): Dot[] {
+function extremes(dots: readonly Dot[], width: number): (Dot & { anchor: (typeof ANCHORS)[number][0] })[] {
   const most = (of: (dot: Dot) => number) => [...dots].sort((one, other) => of(other) - of(one));
   /** Where a value of a dot is, as a part of those of all dots. */
   const shareOf = (of: (dot: Dot) => number) => {
@@ -74,7 +81,11 @@ function extremes(dots: readonly Dot[], width: number): Dot[] {
       )
     )
       named.push(dot);
-  return named;
+  const edge = NAME.width / 2 / width;
+  return named.map((dot) => ({
+    ...dot,
+    anchor: ratio(dot) < edge ? 'start' : ratio(dot) > 1 - edge ? 'end' : 'middle',
+  }));
 }
 
 function draw(dots: readonly Dot[], width: number): Element {
@@ -84,6 +95,7 @@ function draw(dots: readonly Dot[], width: number): Element {
   const lines = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000].filter(
     (line) => line >= Math.min(...costs) && line <= Math.max(...costs),
   );
+  const named = extremes(dots, width);
   const plot = Plot.plot({
     className: 'plot',
     width,
@@ -128,10 +140,15 @@ function draw(dots: readonly Dot[], width: number): Element {
           `${name}: ${exactly(ratio, 'ratio')} calls a turn, ${exactly(cost, 'dollars')}`,
         className: 'people',
       }),
-      Plot.text(extremes(dots, width), {
-        ...{ x: 'ratio', y: 'cost', dy: -10, fill: 'var(--ink)' },
-        text: ({ name }) => shortened(name),
-      }),
+      ...ANCHORS.map(([textAnchor, dx]) =>
+        Plot.text(
+          named.filter(({ anchor }) => anchor === textAnchor),
+          {
+            ...{ x: 'ratio', y: 'cost', textAnchor, dx, dy: -10, fill: 'var(--ink)' },
+            text: ({ name }) => shortened(name),
+          },
+        ),
+      ),
     ],
   });
   const circles = plot.querySelectorAll<SVGCircleElement>('.people circle');

@@ -88,7 +88,7 @@ export function PersonDays({ address, last, userId, children }: PersonDaysProps)
       >
         <BarList
           columns={['Language', 'Days']}
-          none={asked.answer === undefined ? '–' : undefined}
+          isKnown={asked.answer !== undefined}
           rows={used.slice(0, 6).map(([language, count]) => ({
             key: language,
             name: language,

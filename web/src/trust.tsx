@@ -215,7 +215,8 @@ function Reasons({ asked }: Pick<QualityProps, 'asked'>) {
     >
       <BarList
         columns={['Reason', 'Lines']}
-        none={asked.answer === undefined ? '–' : NO_REJECTS}
+        isKnown={asked.answer !== undefined}
+        none={NO_REJECTS}
         rows={rows.map(([reason, count]) => ({
           key: reason,
           name: reason,

@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { type Address, go, hrefOf, SERVER } from '../address.js';
 import type { Answers, ReadinessReport, RepositoryReadiness } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
+import { addDays, type Day, daysOf } from '../days.js';
 import { Drawing } from '../drawing.js';
 import { dayText, exactly, figure, instantText, nameOf, UNKNOWN } from '../format.js';
 import type { PageProps } from '../page-props.js';
@@ -166,11 +167,12 @@ function OverTime({ repository: { repoId, repoUrl } }: { repository: RepositoryR
 
 function drawLevels(reports: readonly ReadinessReport[], width: number): Element {
   const points = reports.map(({ createdAt, level }) => ({ at: new Date(createdAt), level }));
-  const newest = points.at(-1)?.at ?? new Date();
-  const oldest = points[0]?.at ?? newest;
-  // A single report is in the middle of a day.
-  const domain =
-    oldest < newest ? [oldest, newest] : [new Date(+newest - 43_200_000), new Date(+newest + 43_200_000)];
+  const dayOf = (at: Date | undefined): Day => (at ?? new Date()).toISOString().slice(0, 10);
+  // Whole days.
+  const range = { from: dayOf(points[0]?.at), to: dayOf(points.at(-1)?.at) };
+  const days = daysOf(range);
+  const step = Math.ceil(days.length / Math.max(1, width / 80));
+  const domain = [new Date(range.from), new Date(addDays(range.to, 1))];
   return Plot.plot({
     className: 'plot',
     width,
@@ -192,13 +194,14 @@ function drawLevels(reports: readonly ReadinessReport[], width: number): Element
       }),
       Plot.dot(points, { x: 'at', y: 'level', fill: 'var(--accent)', r: 3 }),
       Plot.axisY(LEVELS, { tickSize: 0, fill: 'var(--ink-3)', label: null, tickFormat: String }),
-      Plot.axisX({
-        ticks: Math.max(2, Math.floor(width / 120)),
-        tickSize: 0,
-        fill: 'var(--ink-3)',
-        label: null,
-        tickFormat: (at: Date) => dayText(at.toISOString()),
-      }),
+      Plot.text(
+        days.filter((_, index) => index % step === 0),
+        {
+          x: (day) => new Date(day),
+          text: dayText,
+          ...{ frameAnchor: 'bottom', textAnchor: 'start', dy: 16, fill: 'var(--ink-3)' },
+        },
+      ),
     ],
   });
 }
@@ -212,7 +215,8 @@ function leadOf({ level, metByLevel, nextSteps }: RepositoryReadiness): string {
     return `The repository has reached level ${level}. These criteria are left.`;
   // A third of an application's criterion is less than a whole one.
   const missing = Math.ceil((OPENS_NEXT - of.ratio) * of.criteria - 1e-9);
-  return `${exactly(of.ratio, 'share')} of the ${of.criteria} criteria of level ${level} are met, and ${figure(OPENS_NEXT, 'share')} open level ${level + 1}: ${missing} more ${missing === 1 ? 'is' : 'are'} enough.`;
+  const criteria = of.criteria === 1 ? 'only criterion' : `${of.criteria} criteria`;
+  return `${exactly(of.ratio, 'share')} of the ${criteria} of level ${level} ${of.criteria === 1 ? 'is' : 'are'} met, and ${figure(OPENS_NEXT, 'share')} open level ${level + 1}: ${missing} more ${missing === 1 ? 'is' : 'are'} enough.`;
 }
 
 function NextSteps({ repository }: { repository: RepositoryReadiness }) {
