@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays } from '../../src/day.js';
+import { addDays, dayOf } from '../../src/day.js';
 import { ending, event } from '../world.js';
 import { expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
 
@@ -234,6 +234,40 @@ describe.runIf(hasBrowser)('the overview', () => {
     await loaded(page);
     expect(Object.keys(await rowsOf(page, 'chosen-number'))).toHaveLength(30);
     await page.getByRole('application', { name: /^Cost a day/ }).waitFor();
+  });
+
+  test("has numbers in the reader's language, and days in UTC wherever the reader is", async () => {
+    const [total] = await summary('&compare=previous');
+    const [now, before] = [Number(total?.cost_usd), Number(total?.previous?.cost_usd)];
+    for (const [locale, timezoneId, first] of [
+      ['de-DE', 'Pacific/Auckland', '9. Juni'],
+      ['ar-EG', 'America/Los_Angeles', '٩ يونيو'],
+    ] as const) {
+      const page = await site.signedIn(key, '', { locale, timezoneId });
+      await loaded(page);
+      const cost = page.locator('[data-figure=cost_usd]');
+      const format = (value: number, options: Intl.NumberFormatOptions) =>
+        new Intl.NumberFormat(locale, { maximumFractionDigits: 0, ...options }).format(value);
+      expect(await cost.locator('.figure').textContent()).toBe(
+        format(now, { style: 'currency', currency: 'USD' }),
+      );
+      const change = format(now / before - 1, { style: 'percent', signDisplay: 'always' });
+      expect(await cost.locator('.change').textContent()).toContain(change);
+      expect(await page.locator('.top h1 + p b').textContent()).toContain(first);
+      expect(await page.locator('.top h1 + p').textContent()).toContain('days in UTC');
+      expect(Object.keys(await rowsOf(page, 'chosen-number')).at(-1)).toBe(LAST);
+    }
+  });
+
+  test('shows of a link only days that are over', async () => {
+    const page = await site.open();
+    await page.clock.setFixedTime(site.world.now);
+    await page.goto(`${site.url}/?from=${addDays(LAST, -2)}&to=2999-12-31`);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in with this key' }).click();
+    await loaded(page);
+    const over = dayOf(site.world.now - 86_400_000);
+    expect(Object.keys(await rowsOf(page, 'chosen-number')).at(-1)).toBe(over);
   });
 
   test('copies a request, or selects it where the browser lets pages copy nothing', async () => {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { addDays, type Day, isDay, quarterOf, type Range } from './days.js';
+import { addDays, type Day, isDay, quarterOf, type Range, today } from './days.js';
 
 /** The members by which a page can be filtered, as the API has them. */
 export const FILTERS = ['user_id', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
@@ -31,7 +31,10 @@ export const SERVER = document.baseURI.replace(/\/$/, '');
 export function parseAddress({ pathname, search }: { pathname: string; search: string }): Address {
   const path = pathname.slice(BASE.length).split('/').filter(Boolean).map(decodeURIComponent);
   const { range = '30d', from = '', to = '', ...others } = Object.fromEntries(new URLSearchParams(search));
-  const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
+  // Only of days that are over, in UTC.
+  const yesterday = addDays(today(), -1);
+  const isRange = isDay(from) && isDay(to) && from <= to && from <= yesterday;
+  const custom = isRange ? { from, to: to < yesterday ? to : yesterday } : undefined;
   const isFilter = (name: string) => (FILTERS as readonly string[]).includes(name);
   const entries = Object.entries(others);
   return {

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import { addDays, type Day, daysOf, isWeekend, type Range, weekday } from './days.js';
 import { clickOf, px, useDrawing, useReading } from './drawing.js';
-import { change, dayText, exactly, figure, tick, type Unit, weekdayText } from './format.js';
+import { change, dayText, exactly, figure, monthText, tick, type Unit, weekdayText } from './format.js';
 import type { Table } from './panel.js';
 
 /** One number per day, in the order of the chart's days; null where a day isn't built, or its number isn't known. */
@@ -227,7 +227,10 @@ function draw(
       }),
       Plot.axisX(
         everyMonday.filter((day, index) => index % step === 0 && isClear(day, days, width, open)),
-        { tickSize: 0, tickFormat: dayText, fill: 'var(--ink-3)', label: null },
+        {
+          ...{ tickSize: 0, fill: 'var(--ink-3)', label: null },
+          tickFormat: days.length > 366 ? monthText : dayText,
+        },
       ),
       ...(before === undefined
         ? []

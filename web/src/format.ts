@@ -82,9 +82,9 @@ export function exactly(value: number | null | undefined, unit: Unit): string {
 /** How much a number has changed: `+4%`, `new` from nothing, nothing where neither is known. */
 export function change(now: number | null | undefined, before: number | null | undefined): string {
   if (now === null || now === undefined || before === null || before === undefined) return '';
-  if (before === 0) return now === 0 ? '±0%' : 'new';
-  const text = signed(now / before - 1);
-  return /[1-9]/.test(text) ? text.replace('-', '−') : '±0%';
+  if (before === 0) return now === 0 ? `±${percent(0)}` : 'new';
+  const part = now / before - 1;
+  return Math.abs(part) < 0.005 ? `±${percent(0)}` : signed(part).replace('-', '−');
 }
 
 const dayMonth = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -110,8 +110,12 @@ const instant = new Intl.DateTimeFormat(locale, {
   timeZone: 'UTC',
 });
 
+const monthYear = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
+
 /** Days are `YYYY-MM-DD` in UTC. */
 export const dayText = (day: string): string => dayMonth.format(Date.parse(day));
+/** The month of a day, for ranges of years. */
+export const monthText = (day: string): string => monthYear.format(Date.parse(day));
 export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
 export const rangeText = (from: string, to: string): string =>
   dayMonthYear.formatRange(Date.parse(from), Date.parse(to));

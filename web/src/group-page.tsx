@@ -33,7 +33,7 @@ export function GroupPage({ address, session }: PageProps) {
   const last = session.days.last;
   if (last === null) return <Empty session={session} />;
   const { name, ...choices } = address.choices;
-  if (name === undefined)
+  if (!name)
     return (
       <>
         <RangeHead address={address} session={session} last={last} title={title} without={filter} />

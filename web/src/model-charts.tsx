@@ -137,7 +137,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       isTable
       table={
         asked.answer && {
-          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'From cache'],
+          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
           rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
         }
       }
@@ -155,7 +155,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                 </th>
               ))}
               <th scope="col" class="number" title="The part of the input that was read from the cache">
-                From cache
+                Cached
               </th>
             </tr>
           </thead>
