@@ -197,6 +197,8 @@ function draw(
   const room = (width - MARGIN.left - (open === undefined ? 0 : TODAY_ROOM)) / 56;
   const step = Math.ceil(everyMonday.length / Math.max(room, 1));
   const ticks = isShare || highest > 0 ? 4 : 1;
+  // Below it, four ticks are less than a dollar apart.
+  const hasCents = unit === 'dollars' && highest > 0 && highest < 4 * Math.SQRT1_2;
   const band = (width - MARGIN.left - MARGIN.right) / days.length;
   const plot = Plot.plot({
     className: 'plot',
@@ -216,12 +218,11 @@ function draw(
       Plot.axisY({
         ticks,
         tickSize: 0,
-        tickFormat: (value: number) =>
-          isShare
-            ? figure(value, 'share')
-            : unit === 'count' && !Number.isInteger(value)
-              ? ''
-              : tick(value, unit),
+        tickFormat: (value: number) => {
+          if (isShare) return figure(value, 'share');
+          if (unit === 'count' && !Number.isInteger(value)) return '';
+          return hasCents ? exactly(value, unit) : tick(value, unit);
+        },
         fill: 'var(--ink-3)',
         label: null,
       }),

@@ -43,7 +43,7 @@ export function figure(value: number | null | undefined, unit: Unit): string {
     case 'dollars':
       return Math.abs(value) < 100
         ? cents(value)
-        : Math.abs(value) < 100_000
+        : Math.abs(value) < 10_000
           ? dollars(value)
           : manyDollars(value);
     case 'ratio':

@@ -71,7 +71,6 @@ function extremes(dots: readonly Dot[], width: number): (Dot & { anchor: (typeof
     ...most((one) => one.ratio).slice(0, 4),
     ...most((one) => one.cost).slice(0, 3),
     ...most((one) => -one.ratio).slice(0, 1),
-    ...most((one) => -one.cost).slice(0, 1),
   ])
     if (
       named.every(
@@ -88,13 +87,24 @@ function extremes(dots: readonly Dot[], width: number): (Dot & { anchor: (typeof
   }));
 }
 
+/** Two lines for each power of ten, or three where those are few. */
+function linesOf(least: number, most: number): number[] {
+  const [few = [], many = []] = [
+    [1, 3],
+    [1, 2, 5],
+  ].map((steps) =>
+    [0.1, 1, 10, 100, 1000, 10_000]
+      .flatMap((power) => steps.map((step) => step * power))
+      .filter((line) => line >= least && line <= most),
+  );
+  return few.length < 3 ? many : few;
+}
+
 function draw(dots: readonly Dot[], width: number): Element {
   const ratios = dots.map(({ ratio }) => ratio).sort((a, b) => a - b);
   const median = ratios[Math.floor(ratios.length / 2)];
   const costs = dots.map(({ cost }) => cost);
-  const lines = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000].filter(
-    (line) => line >= Math.min(...costs) && line <= Math.max(...costs),
-  );
+  const lines = linesOf(Math.min(...costs), Math.max(...costs));
   const named = extremes(dots, width);
   const plot = Plot.plot({
     className: 'plot',
@@ -144,7 +154,9 @@ function draw(dots: readonly Dot[], width: number): Element {
         Plot.text(
           named.filter(({ anchor }) => anchor === textAnchor),
           {
-            ...{ x: 'ratio', y: 'cost', textAnchor, dx, dy: -10, fill: 'var(--ink)' },
+            ...{ x: 'ratio', y: 'cost', textAnchor, dx, dy: -10 },
+            // Readable over other dots.
+            ...{ fill: 'var(--ink)', stroke: 'var(--surface)', strokeWidth: 4 },
             text: ({ name }) => shortened(name),
           },
         ),
