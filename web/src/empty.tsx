@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { SERVER } from './address.js';
+import { hrefOf, parseAddress, SERVER } from './address.js';
 import type { Answers } from './answers.js';
 import { begin, CALLER, useAgain, useAnswer } from './client.js';
 import { Code } from './panel.js';
@@ -7,6 +7,50 @@ import { may, type Session } from './session.js';
 
 /** How often it looks whether there is something to show. */
 const LOOK_MS = 5000;
+
+/** What the pages are for, as long as they are empty. */
+const PAGES = [
+  ['Overview', 'Who is active, what it costs, how far agents work alone.'],
+  ['People, repositories, models', 'The same numbers for one of each. Members see only their own.'],
+  ['Trust', 'Which days are complete, and why a number has changed.'],
+] as const;
+
+/** What there will be, and what is needed for it. */
+function Beside({ session }: { session: Session }) {
+  return (
+    <aside>
+      <h2>Before you begin</h2>
+      <dl>
+        <div>
+          <dt>You need an API key</dt>
+          <dd>
+            One of role ingest is enough.{' '}
+            {may(session, 'manage API keys') ? (
+              <a href={hrefOf({ ...parseAddress(location), path: ['operations', 'keys'] })}>Create a key</a>
+            ) : (
+              'An owner creates it.'
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Only looking?</dt>
+          <dd>
+            <code>npx daybook serve --demo</code> in an empty folder has a sample.
+          </dd>
+        </div>
+      </dl>
+      <h2>What you will see</h2>
+      <dl>
+        {PAGES.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </aside>
+  );
+}
 
 /** What to do where there is no built day yet. Charts come by themselves once there is one. */
 export function Empty({ session }: { session: Session }) {
@@ -64,6 +108,7 @@ export function Empty({ session }: { session: Session }) {
             : 'This page looks every five seconds.'}
         </p>
       </div>
+      <Beside session={session} />
     </div>
   );
 }

@@ -145,7 +145,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       span={span}
     >
       <div class="scrolls">
-        <table>
+        <table class={span === 6 ? 'tokens' : ''}>
           <thead>
             <tr>
               <th scope="col">Model</th>
@@ -166,6 +166,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
                   <a
                     href={hrefOf(toggled(address, 'model', row.name))}
                     aria-current={address.filters.model === row.name ? 'true' : undefined}
+                    title={row.name}
                   >
                     <i class="swatch" style={{ background: `var(${colorOf(ranking, row.name)})` }} />
                     <bdi>{nameOf('model', row.name)}</bdi>

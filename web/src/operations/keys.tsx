@@ -136,14 +136,14 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
           </th>
           <td>{key.role}</td>
           <td>
-            <bdi>{key.user_id ?? '–'}</bdi>
+            <bdi title={key.user_id ?? ''}>{key.user_id ?? '–'}</bdi>
           </td>
           <td>
             {dateText(key.created_at)}
             {key.created_by !== null && (
               <span class="note">
                 {' '}
-                by <bdi>{key.created_by}</bdi>
+                by <bdi title={key.created_by}>{key.created_by}</bdi>
               </span>
             )}
           </td>
