@@ -508,6 +508,13 @@ describe('allowed addresses', () => {
     world.now += 5000;
     expect((await ask('GET', PATH, { org })).status).toBe(403);
     expect((await ask('GET', PATH, { org, from: '192.0.2.1' })).status).toBe(200);
+    // Also when the clock is set back.
+    await world.store.run([
+      { sql: 'DELETE FROM control_revisions WHERE org_id = $org_id', parameters: { org_id: org } },
+    ]);
+    world.now -= 3_600_000;
+    expect((await ask('GET', PATH, { org })).status).toBe(200);
+    world.now += 3_600_000;
   });
 });
 

@@ -514,6 +514,11 @@ describe('/today', () => {
     expect(await count()).toBe(200);
     world.now += 1;
     expect(await count()).toBe(300);
+    // A clock that is set back makes nobody wait for it to come by again.
+    await world.send([event(today)]);
+    world.now -= 3_600_000;
+    expect(await count()).toBe(400);
+    world.now += 3_600_000;
     // Midnight: what was open is over, and the new day has nothing yet.
     world.now += 86_400_000;
     expect(await count()).toBe(0);

@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { type ScheduledTask, schedule } from 'node-cron';
+import { MS_PER_DAY } from '../day.js';
 import type { Store } from '../store/store.js';
 import { type Cause, type RunOptions, runBuild } from './build-run.js';
+
+/** How often it is looked whether it is time to build: a timer for the whole night knows nothing of a clock that is set, or of a machine that sleeps. */
+const LOOK_MS = 1000;
 
 /** After a run with failures it is tried again, each time after twice as long. */
 const FIRST_RETRY_MS = 5 * 60_000;
@@ -9,7 +12,7 @@ const LAST_RETRY_MS = 60 * 60_000;
 
 /** The nightly batch: builds at a time of day, and at the start what was missed. */
 export class Schedule {
-  private task: ScheduledTask | undefined;
+  private timer: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
   private retryAfterMs = FIRST_RETRY_MS;
   private under: Promise<void> = Promise.resolve();
@@ -17,7 +20,7 @@ export class Schedule {
   constructor(
     private readonly store: Store,
     private readonly clock: () => number,
-    private readonly log: FastifyBaseLogger,
+    private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
     /** What goes before a build: events that wait. */
     private readonly prepare: () => Promise<void>,
     private readonly options: RunOptions,
@@ -25,8 +28,13 @@ export class Schedule {
 
   /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
   start(at: string): void {
-    const [hour, minute] = at.split(':').map(Number);
-    this.task = schedule(`${minute} ${hour} * * *`, () => this.run('nightly'), { timezone: 'UTC' });
+    let nights = nightsUntil(this.clock(), at);
+    this.timer = setInterval(() => {
+      const before = nights;
+      nights = nightsUntil(this.clock(), at);
+      // Also when the clock goes back over the time: it was wrong until then.
+      if (nights !== before) this.run('nightly');
+    }, LOOK_MS);
     this.run('start');
   }
 
@@ -60,9 +68,14 @@ export class Schedule {
 
   /** Ends the schedule, and waits for a build under way. */
   async stop(): Promise<void> {
-    await this.task?.destroy();
+    clearInterval(this.timer);
     clearTimeout(this.retry);
     await this.under;
     clearTimeout(this.retry);
   }
+}
+
+/** How often it was a time of day, `HH:MM` in UTC, until an instant. */
+function nightsUntil(now: number, at: string): number {
+  return Math.floor((now - Date.parse(`1970-01-01T${at}Z`)) / MS_PER_DAY);
 }

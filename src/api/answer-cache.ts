@@ -37,8 +37,8 @@ export class Answered {
     /** Identifies everything that its bytes are made from. The same state gives the same bytes. */
     readonly state: string,
     revision: string,
-    /** Until when it is reused whatever arrives, in Unix milliseconds. */
-    readonly until = 0,
+    /** Between which instants it is reused whatever arrives, in Unix milliseconds. */
+    readonly reuse?: { readonly from: number; readonly until: number },
     /** The cursor of the next page, if there is one. */
     readonly nextCursor: string | null = null,
   ) {

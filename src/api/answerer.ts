@@ -116,7 +116,7 @@ export class Answerer {
         if (isOfDays && kept?.state === state) return kept;
         const { page, pieces } = await readPieces(select, readColumns, question, slices, refreshedAt);
         const { body, digest } = await write(pieces);
-        return new Answered(isOfDays ? tag : digest, body, state, revision, 0, page?.next_cursor);
+        return new Answered(isOfDays ? tag : digest, body, state, revision, undefined, page?.next_cursor);
       }),
     );
     answered.revision = revision;
@@ -184,7 +184,10 @@ export class Answerer {
     const key = JSON.stringify(['today', orgId, day]);
     const revision = await this.store.revision();
     const kept = this.cache.get(key);
-    if (kept !== undefined && (kept.revision === revision || this.clock() < kept.until)) return kept;
+    const now = this.clock();
+    // A clock that was set back is before it was counted.
+    const isFresh = kept?.reuse !== undefined && kept.reuse.from <= now && now < kept.reuse.until;
+    if (kept !== undefined && (kept.revision === revision || isFresh)) return kept;
     return this.once(key, async () => {
       const started = this.clock();
       const { body, digest } = await this.written((write) =>
@@ -196,7 +199,7 @@ export class Answerer {
       );
       const ended = this.clock();
       const until = ended + Math.max(TODAY_MS, TODAY_TIMES * (ended - started));
-      const answered = new Answered(digest, body, digest, revision, until);
+      const answered = new Answered(digest, body, digest, revision, { from: ended, until });
       this.cache.keep(key, answered);
       return answered;
     });
@@ -228,7 +231,7 @@ export class Answerer {
   private async once(name: string, work: () => Promise<Answered>): Promise<Answered> {
     for (let other = this.pending.get(name); other !== undefined; other = this.pending.get(name)) {
       const answered = await other;
-      if (Buffer.isBuffer(answered.body) || answered.until > 0) return answered;
+      if (Buffer.isBuffer(answered.body) || answered.reuse !== undefined) return answered;
     }
     const made = work().finally(() => this.pending.delete(name));
     this.pending.set(name, made);

@@ -71,7 +71,7 @@ export async function sendAnswer(
   });
   const { body } = answer;
   if (body === undefined || isKnown?.(answer.tag) === true) {
-    if (body !== undefined && !Buffer.isBuffer(body) && answer.until === 0) await discard(body);
+    if (body !== undefined && !Buffer.isBuffer(body) && answer.reuse === undefined) await discard(body);
     return reply.status(304).send();
   }
   reply.type(CONTENT_TYPES[forms?.form ?? 'json']);
@@ -81,7 +81,7 @@ export async function sendAnswer(
   if (!Buffer.isBuffer(body)) {
     const file = await open(body.path);
     // The unlinked file exists until this has read it to its end.
-    if (answer.until === 0) await discard(body);
+    if (answer.reuse === undefined) await discard(body);
     return reply.header('content-length', body.bytes).send(file.createReadStream());
   }
   const encoding = body.length < COMPRESSED_FROM_BYTES ? null : encodingOf(request);

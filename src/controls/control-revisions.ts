@@ -217,7 +217,7 @@ export class Controls {
   async isAllowed(orgId: string, address: string): Promise<boolean> {
     const { known } = this.shared;
     let found = known.get(orgId);
-    if (found === undefined || this.clock() - found.at >= HOLDS_MS) {
+    if (found === undefined || Math.abs(this.clock() - found.at) >= HOLDS_MS) {
       const asked = {
         at: this.clock(),
         addresses: this.rowOf(orgId).then((row) => addressesOf(storedOf(row))),
