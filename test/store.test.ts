@@ -170,3 +170,20 @@ test('/readyz writes and reads the store, once a second however many ask', async
   await app.close();
   expect(existsSync(join(world.config.data, 'inbox'))).toBe(true);
 });
+
+test('keeps in memory nothing of the files that it has read', async (context) => {
+  if (storeName() !== 'DuckDB')
+    return context.skip('ClickHouse does not say what the database has that settles.');
+  const world = await World.create();
+  for (let publication = 0; publication < 2; publication += 1) {
+    await world.send([event(`${publication}`)]);
+    await world.build();
+    // The second time it reads what it has published before, and merges it.
+    await new Lake(world.config, world.clock).publish(world.store, []);
+  }
+  expect(
+    await world.store.select(
+      "SELECT memory_usage_bytes AS bytes FROM duckdb_memory() WHERE tag = 'EXTERNAL_FILE_CACHE'",
+    ),
+  ).toEqual([{ bytes: 0 }]);
+});

@@ -119,8 +119,11 @@ export class Session {
 /** Makes a connection, set as all of Daybook's are. */
 export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
   const session = new Session(await instance.connect(), broke);
-  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest.
-  await session.run("SET preserve_insertion_order = false; SET TimeZone = 'UTC'");
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once; by itself
+  // the engine keeps what it has read of them, also of those that are gone, until its memory is full.
+  await session.run(
+    "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET GLOBAL enable_external_file_cache = false",
+  );
   return session;
 }
 
