@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
-import { temporaryFolder } from './world.js';
+import { type AtEnd, temporaryFolder } from './world.js';
 
 /** Of events that it is sent: the program has the clock of the machine, and builds every day from the first event on, here few. */
 export const TODAY = dayOf(Date.now());
@@ -30,15 +31,23 @@ function inheritedVariables(): [string, string | undefined][] {
 /** Starts the real program, or what starts it, in a folder of its own unless one is given. */
 export function start(
   args: readonly string[],
-  options: { cli?: string; program?: readonly string[]; cwd?: string; env?: Record<string, string> } = {},
+  options: {
+    cli?: string;
+    program?: readonly string[];
+    cwd?: string;
+    env?: Record<string, string>;
+    /** When it must have ended. */
+    atEnd?: AtEnd;
+  } = {},
 ): ChildProcess {
   const inherited = inheritedVariables();
   const [program = '', ...first] = options.program ?? ['node', options.cli ?? CLI];
+  const atEnd = options.atEnd ?? onTestFinished;
   const child = spawn(program, [...first, ...args], {
-    cwd: options.cwd ?? temporaryFolder(),
+    cwd: options.cwd ?? temporaryFolder(atEnd),
     env: { ...Object.fromEntries(inherited), ...options.env },
   });
-  onTestFinished(async () => {
+  atEnd(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -179,7 +188,7 @@ export async function runHere(
 /** A new key of the organization `acme`, or of another one that is named after it. */
 export async function keyOf(data: string, role: Role, ...more: string[]): Promise<string> {
   const args = ['keys', 'create', '--org', 'acme', '--role', role, ...more, '--json'];
-  const { stdout, stderr } = await runHere(['--data', data, ...args]);
+  const { stdout, stderr } = await runHere(['--data', data, ...args], { cwd: tmpdir() });
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout).key;
 }

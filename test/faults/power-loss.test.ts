@@ -12,10 +12,10 @@ test(`a power failure loses nothing that was acknowledged, seed ${SEED}`, async 
   const site = new Site();
   const disk = PowerLoss.of(site.data, randomOf(SEED));
   if (disk === undefined) return context.skip('Only gcc on Linux can compile what records syncs.');
+  site.preloaded = [disk];
   const senders = await site.senders();
   for (let failures = 0; failures < FAILURES; failures += 1) {
     disk.begin();
-    Object.assign(site.env, disk.env);
     const service = site.serve();
     await site.serving(service);
     const command = site.upTo(2) === 0 ? site.start('build', '--all') : undefined;
@@ -26,7 +26,7 @@ test(`a power failure loses nothing that was acknowledged, seed ${SEED}`, async 
     disk.fail();
   }
   for (const sender of senders) await sender.stop();
-  for (const name of Object.keys(disk.env)) delete site.env[name];
+  site.preloaded = [];
   await drain(site);
   const totals = await compare(site, { isCopied: true });
   console.log(`${FAILURES} power failures: ${JSON.stringify(totals)}`);

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -12,9 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const SOURCE = fileURLToPath(new URL('synced.c', import.meta.url));
+import { compile, type Preloaded } from './preloaded.js';
 
 /** What a disk writes at once. */
 const PAGE = 4096;
@@ -37,12 +34,12 @@ function entriesIn(folder: string, below = ''): Entry[] {
 }
 
 /** A data folder whose power can fail: what is not synced then is dropped or torn. See synced.c. */
-export class PowerLoss {
+export class PowerLoss implements Preloaded {
   private readonly record: string;
 
   private constructor(
     private readonly data: string,
-    private readonly library: string,
+    readonly library: string,
     /** Gives numbers from 0 to below 1. */
     private readonly random: () => number,
   ) {
@@ -52,14 +49,11 @@ export class PowerLoss {
   /** Undefined without a compiler for C, or on another system than Linux. */
   static of(data: string, random: () => number): PowerLoss | undefined {
     const library = `${data}.so`;
-    const args = ['-shared', '-fPIC', '-O2', '-o', library, SOURCE, '-ldl'];
-    const isMade = process.platform === 'linux' && spawnSync('gcc', args).status === 0;
-    return isMade ? new PowerLoss(data, library, random) : undefined;
+    return compile('synced.c', library) ? new PowerLoss(data, library, random) : undefined;
   }
 
-  /** What processes need that work on the folder. */
-  get env(): Record<string, string> {
-    return { LD_PRELOAD: this.library, SYNCED_ROOT: this.data, SYNCED_RECORD: this.record };
+  get variables(): Record<string, string> {
+    return { SYNCED_ROOT: this.data, SYNCED_RECORD: this.record };
   }
 
   /** Takes all that is there as synced. Nobody works on the folder. */

@@ -1,4 +1,6 @@
+import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { addDays, type Day } from '../../src/day.js';
+import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
 import type { SentEvent } from '../oracle/event.js';
 import { logs } from '../otlp/sender.js';
 import { TODAY } from '../program.js';
@@ -15,6 +17,19 @@ const OWN: readonly (() => Partial<SentEvent>)[] = [
   () => ({ type: 'file_change', path: '/p/a.ts', operation: 'edit', lines_added: 2, lines_removed: 1 }),
   () => ({ type: 'git_commit' }),
 ];
+
+/** How events come in. */
+const KINDS = ['events', 'telemetry in JSON', 'telemetry in protobuf'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** A body that is sent. */
+export interface SentBody {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: string | Uint8Array<ArrayBuffer>;
+  readonly events: readonly SentEvent[];
+}
 
 /** The events of one organization: those that were sent, and of them those that were acknowledged, by their ids. */
 export class Ledger {
@@ -35,11 +50,11 @@ export class Ledger {
     return Math.floor(this.random() * most);
   }
 
-  /** New events, that are sent now. */
-  events(count: number): SentEvent[] {
+  /** New events, that are sent now: of some days, or of one. */
+  events(count: number, only?: Day): SentEvent[] {
     return Array.from({ length: count }, () => {
-      const day = this.pick(DAYS);
-      const seconds = day === TODAY ? 0 : this.upTo(86_400);
+      const day = only ?? this.pick(DAYS);
+      const seconds = day >= TODAY ? 0 : this.upTo(86_400);
       return this.note({
         event_id: `${this.orgId}-${this.sent.size}`,
         timestamp: new Date(Date.parse(day) + seconds * 1000).toISOString(),
@@ -50,8 +65,27 @@ export class Ledger {
     });
   }
 
+  /** New events as some client sends them. */
+  body(): SentBody {
+    const kind = this.pick(KINDS);
+    if (kind === 'events') {
+      const events = this.events(1 + this.upTo(8));
+      return { kind, path: '/api/v1/events', type: 'application/x-ndjson', bytes: lines(events), events };
+    }
+    const { exported, events } = this.telemetry(1 + this.upTo(5));
+    const sent = { kind, path: '/otlp/v1/logs', events };
+    if (kind === 'telemetry in JSON')
+      return { ...sent, type: 'application/json', bytes: JSON.stringify(exported) };
+    const message = fromJson(ExportLogsServiceRequestSchema, exported as JsonValue);
+    return {
+      ...sent,
+      type: 'application/x-protobuf',
+      bytes: toBinary(ExportLogsServiceRequestSchema, message),
+    };
+  }
+
   /** New prompts as Claude Code exports them, with what becomes of them. */
-  telemetry(count: number): { body: object; events: SentEvent[] } {
+  private telemetry(count: number): { exported: object; events: SentEvent[] } {
     const records = Array.from({ length: count }, () => {
       const user = `${this.pick(USERS)}@acme.example`;
       const timestamp = `${this.pick(DAYS)}T00:00:00.000Z`;
@@ -76,7 +110,7 @@ export class Ledger {
     });
     const resource = { 'service.name': 'claude-code', 'service.version': '2.1.175' };
     return {
-      body: logs(
+      exported: logs(
         resource,
         records.map(({ record }) => record),
       ),
@@ -96,10 +130,12 @@ export class Ledger {
 
 /** Sends events over HTTP and OTLP without a pause while a service runs, one body after the other. */
 export class Sender {
+  /** How many bodies of each kind were acknowledged. */
+  readonly taken: Record<Kind, number> = { events: 0, 'telemetry in JSON': 0, 'telemetry in protobuf': 0 };
   private isOver = false;
   private readonly ended: Promise<void>;
   /** Why a body was refused that should have been taken. */
-  private refusal: Error | undefined;
+  refusal: Error | undefined;
 
   constructor(
     private readonly ledger: Ledger,
@@ -116,34 +152,28 @@ export class Sender {
   private async run(): Promise<void> {
     while (!this.isOver) {
       const { ledger } = this;
-      const isTelemetry = ledger.upTo(3) === 0;
-      const { body, events } = isTelemetry ? ledger.telemetry(1 + ledger.upTo(5)) : this.plain();
-      const path = isTelemetry ? '/otlp/v1/logs' : '/api/v1/events';
-      const type = isTelemetry ? 'application/json' : 'application/x-ndjson';
-      const text = isTelemetry ? JSON.stringify(body) : String(body);
-      let isTaken = await this.post(path, type, text);
-      while (this.repeats && !isTaken && !this.isOver) isTaken = await this.post(path, type, text);
-      if (isTaken) ledger.acknowledge(events);
-      if (this.repeats && isTaken && ledger.upTo(4) === 0) await this.post(path, type, text);
+      const body = ledger.body();
+      let isTaken = await this.post(body);
+      while (this.repeats && !isTaken && !this.isOver) isTaken = await this.post(body);
+      if (!isTaken) continue;
+      ledger.acknowledge(body.events);
+      this.taken[body.kind] += 1;
+      if (this.repeats && ledger.upTo(4) === 0) await this.post(body);
     }
   }
 
-  private plain(): { body: string; events: SentEvent[] } {
-    const events = this.ledger.events(1 + this.ledger.upTo(8));
-    return { body: lines(events), events };
-  }
-
   /** Whether a body was acknowledged. */
-  private async post(path: string, type: string, body: string): Promise<boolean> {
+  private async post({ path, type, bytes }: SentBody): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': type };
     try {
-      const answer = await fetch(`${this.url}${path}`, { method: 'POST', headers, body });
-      await answer.arrayBuffer();
+      const answer = await fetch(`${this.url}${path}`, { method: 'POST', headers, body: bytes });
+      const said = await answer.text();
       await new Promise((resolve) => setTimeout(resolve, this.ledger.upTo(60)));
-      if (answer.status === 200) return true;
       if (answer.status === 503) return false;
+      // All of it is acknowledged, or none.
+      if (answer.status === 200 && /^$|^\{\}$|"rejected":0/.test(said)) return true;
       this.isOver = true;
-      this.refusal = new Error(`${path} answered ${answer.status}`);
+      this.refusal = new Error(`${path} answered ${answer.status}: ${said}`);
     } catch {
       // Nobody is there, or nobody any more.
       await new Promise((resolve) => setTimeout(resolve, 50));

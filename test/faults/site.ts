@@ -4,22 +4,23 @@ import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { DATABASE } from '../../src/data-files.js';
 import { freePort } from '../ask.js';
 import { RATE_CARD } from '../laws/law.js';
 import { daybook, keyOf, start } from '../program.js';
 import { randomOf } from '../random.js';
 import { until } from '../service.js';
-import { lines, temporaryFolder } from '../world.js';
+import { type AtEnd, lines, temporaryFolder } from '../world.js';
 import { LakeVersions } from './lake-versions.js';
+import { type Preloaded, preloading } from './preloaded.js';
 import { Ledger, Sender } from './sender.js';
 import { SEED } from './settings.js';
 
 /** A data folder, the processes that work on it, and what they were sent. */
 export class Site {
-  readonly folder = temporaryFolder();
-  readonly data = join(this.folder, 'data');
+  readonly folder: string;
+  readonly data: string;
   /** Tests add to it. */
   readonly env: Record<string, string> = {
     DAYBOOK_RATE_CARD: RATE_CARD,
@@ -28,6 +29,8 @@ export class Site {
     DAYBOOK_RATE_LIMIT: '0',
     DAYBOOK_THREADS: '1',
   };
+  /** Into every process that is started. */
+  preloaded: readonly Preloaded[] = [];
   readonly kills: Record<string, number> = {};
   /** The newest change that the database had seen when its upgrade was killed. */
   readonly upgrades: number[] = [];
@@ -37,13 +40,21 @@ export class Site {
   readonly ledgers = ['acme', 'globex', 'initech'].map(
     (orgId, index) => new Ledger(orgId, randomOf(SEED + 1 + index)),
   );
-  readonly versions: readonly LakeVersions[] = this.ledgers.map(
-    ({ orgId }) => new LakeVersions(this.data, orgId),
-  );
+  readonly versions: readonly LakeVersions[];
   private readonly files: { path: string; ids: string[] }[] = [];
-  private port = 0;
+  port = 0;
   private made = 0;
   private readonly said = new WeakMap<ChildProcess, string>();
+
+  constructor(private readonly atEnd: AtEnd = onTestFinished) {
+    this.folder = temporaryFolder(atEnd);
+    this.data = join(this.folder, 'data');
+    this.versions = this.ledgers.map(({ orgId }) => new LakeVersions(this.data, orgId));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
 
   upTo(most: number): number {
     return Math.floor(this.random() * most);
@@ -55,20 +66,20 @@ export class Site {
 
   async senders(): Promise<Sender[]> {
     this.port = await freePort();
-    const url = `http://127.0.0.1:${this.port}`;
     const keys = [await keyOf(this.data, 'ingest'), await keyOf(this.data, 'ingest', '--org', 'globex')];
-    return keys.map((key, index) => new Sender(this.ledgers[index] as Ledger, url, key, index === 1));
+    return keys.map((key, index) => new Sender(this.ledgers[index] as Ledger, this.url, key, index === 1));
   }
 
   start(...args: string[]): ChildProcess {
-    const child = start(['--data', this.data, ...args], { env: this.env });
+    const env = { ...this.env, ...preloading(...this.preloaded) };
+    const child = start(['--data', this.data, ...args], { env, atEnd: this.atEnd });
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text) => this.said.set(child, this.saidBy(child) + text));
     return child;
   }
 
   /** What a process has printed. */
-  private saidBy(child: ChildProcess): string {
+  saidBy(child: ChildProcess): string {
     return this.said.get(child) ?? '';
   }
 
