@@ -148,6 +148,7 @@ export class Site {
       'DELETE FROM changes WHERE number >= 27',
       'DROP TABLE IF EXISTS ended_tickets',
       'ALTER TABLE keys DROP COLUMN IF EXISTS name',
+      'ALTER TABLE keys DROP COLUMN IF EXISTS created_by',
       "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'",
       "UPDATE day_inputs SET definitions = 'of then'",
       'COMMIT',
