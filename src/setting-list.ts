@@ -179,7 +179,7 @@ export const Settings = z.object({
   timeoutSeconds: setting(
     'DAYBOOK_TIMEOUT_S',
     whole(1, 3600).default(60),
-    'seconds that a request may take to arrive',
+    'seconds that a request may take to arrive, and that a client may take none of its answer',
   ),
   agentTimeoutSeconds: setting(
     'DAYBOOK_AGENT_TIMEOUT_S',

@@ -42,6 +42,7 @@ import { OPENAPI, PAGE } from './openapi.js';
 import { operationsRoutes } from './operations-routes.js';
 import { Metrics } from './prometheus.js';
 import { limitRequests } from './rate-limit.js';
+import { limitReading } from './reading-timeout.js';
 import { refuseAmbiguousHeads } from './request-head.js';
 import { RequestLog } from './request-log.js';
 import { family } from './route-family.js';
@@ -106,6 +107,7 @@ export function buildApp(
   });
   watchConnections(app, config.tls !== undefined);
   limitArrival(app, config.timeoutSeconds);
+  limitReading(app, config.timeoutSeconds, config.tls !== undefined);
   parseJsonBodies(app);
   // A connection that stays open after the last answer would delay a stop.
   let isClosing = false;

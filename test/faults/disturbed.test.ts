@@ -10,6 +10,7 @@ import { Load } from './load.js';
 import { compare } from './outcome.js';
 import { SEED } from './settings.js';
 import { drain, Site } from './site.js';
+import { Stalled } from './stalled.js';
 
 const NO_COMPILER = 'Only gcc on Linux can compile what this needs.';
 
@@ -32,6 +33,7 @@ beforeAll(async () => {
     // Not while the tests run, unless they set the clock.
     DAYBOOK_BUILD_AT: new Date(Date.now() + MS_PER_DAY / 2).toISOString().slice(11, 16),
     DAYBOOK_LOG_LEVEL: 'info',
+    DAYBOOK_TIMEOUT_S: '2',
   });
   load = await Load.on(site);
   service = site.serve();
@@ -46,6 +48,12 @@ test('refuses a second server on its data folder, and goes on', async () => {
     stderr: `Another "daybook serve" uses the data folder ${site.data}: stop it first, or set DAYBOOK_DATA to another folder.\n`,
   });
   await load.goesOn(QUICK);
+});
+
+test('serves others while clients stall, and ends their connections', async () => {
+  const stalled = await Stalled.at(site, load.key);
+  await load.goesOn(QUICK);
+  await stalled.ended();
 });
 
 test('builds each night, and loses and misdates nothing, when its clock is set', async (context) => {
