@@ -81,6 +81,11 @@ export async function requireRoom(folder: string, bytes: number, what: string): 
     );
 }
 
+/** Whether the system refused to read or write something. Errors of streams and of bodies have a code too, but no system call. */
+export function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
 /** Whether there is no room on the disk, or none that this user may take. */
 export function isFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { addDays } from '../src/day.js';
 import { falseServer, Laptop } from './laptop.js';
-import { daybook, keyOf, served, TODAY } from './program.js';
+import { daybook, keyOf, runHere, served, TODAY } from './program.js';
 import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
@@ -92,6 +93,48 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const closed = new Promise((resolve) => child.once('close', resolve));
   child.kill('SIGTERM');
   expect(await closed).toBe(0);
+});
+
+test('a data folder on a read-only disk can be read, and says so to who would change it', async (context) => {
+  const disk = smallDisk();
+  if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
+  const data = join(disk, 'data');
+  const file = join(disk, '..', 'events.ndjson');
+  const more = {
+    user_id: 'ada',
+    session_id: 's',
+    type: 'user_message',
+    timestamp: `${addDays(TODAY, -2)}T10:00:00Z`,
+  };
+  writeFileSync(file, JSON.stringify({ event_id: '1', ...more }));
+  const run = (...args: string[]) => runHere(['--data', data, ...args]);
+  const remount = (how: string) => expect(spawnSync('mount', ['-o', `remount,${how}`, disk]).status).toBe(0);
+  const ingest = ['ingest', '--org', 'acme', file];
+  const reading = [
+    ['status'],
+    ['report', 'activity', '--format', 'json'],
+    ['sql', 'SELECT count(*) AS events FROM events', '--format', 'csv'],
+  ];
+  const answers = async () => {
+    const said: string[] = [];
+    for (const args of reading) said.push((await run(...args)).stdout);
+    return said;
+  };
+  expect(await run(...ingest)).toMatchObject({ code: 0 });
+  expect(await run('build')).toMatchObject({ code: 0 });
+  const before = await answers();
+
+  remount('ro');
+  expect(await answers()).toEqual(before);
+  for (const args of [ingest, ['build'], ['lake', 'publish'], ['serve', '--port', '0']])
+    expect(await run(...args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `Daybook can't write to ${data}: change its permissions, or choose another folder with --data or DAYBOOK_DATA.\n`,
+    });
+  remount('rw');
+  expect(await run(...ingest)).toMatchObject({ code: 0 });
+  expect(await answers()).toEqual(before);
 });
 
 test('a collector on a full disk says so, and goes on when there is room again', async (context) => {

@@ -182,7 +182,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
         } as const;
         const payload = { ...withoutWords(body), user_id: userId, timestamp, payload_id };
         await keepEvents(payload, sender).catch((error) => {
-          throw refusalOfBody(error);
+          throw refusalOfBody(error, request.log);
         });
       }
       return (reply as FastifyReply).status(202).send();

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
@@ -6,7 +7,7 @@ import { wrongMediaType } from '../api/error-replies.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
-import { isFull } from '../folder.js';
+import { isOfSystem } from '../folder.js';
 import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
 import { BODY_LINES, ERRORS_SHOWN, Gone, TooManyLines } from './body-check.js';
 import { NotAnArray } from './body-lines.js';
@@ -144,7 +145,7 @@ export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox
         const { accepted, rejected, errors } = verdict;
         return { accepted, rejected, errors: [...errors] };
       } catch (error) {
-        const refusal = refusalOfBody(error);
+        const refusal = refusalOfBody(error, request.log);
         // Nobody hears this; but it is no failure of the service.
         if (error instanceof Gone || (refusal === error && request.raw.readableAborted))
           throw new ApiError(400, 'The body ended in the middle.');
@@ -171,12 +172,13 @@ export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
   return gone.signal;
 }
 
-/** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. */
-export function refusalOfBody(error: unknown): unknown {
+/** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. The log has why a disk can't be written. */
+export function refusalOfBody(error: unknown, log: FastifyBaseLogger): unknown {
   if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
   if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
   if (error instanceof NotUnpacked)
     return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
   if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
-  return error instanceof InboxFull || isFull(error) ? new ApiError(503, FULL) : error;
+  if (isOfSystem(error)) log.error({ err: error }, 'the events of the request could not be kept');
+  return error instanceof InboxFull || isOfSystem(error) ? new ApiError(503, FULL) : error;
 }

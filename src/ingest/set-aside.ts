@@ -1,4 +1,4 @@
-import { codeOf } from '../folder.js';
+import { codeOf, isOfSystem } from '../folder.js';
 
 /** How long a file rests that the store has failed on. */
 const RETRY_MS = 60_000;
@@ -18,8 +18,9 @@ export function unreadable(error: unknown): string {
   return `it can't be read (${codeOf(error)})`;
 }
 
-/** What kind of error a database has thrown. The rest of its message may quote what people wrote. */
+/** What kind of error a database or the system has thrown. The rest of its message may quote what people wrote. */
 export function kindOf(error: unknown): string {
+  if (isOfSystem(error)) return codeOf(error);
   return /^[A-Z][\w ]* Error(?=:)/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'an error';
 }
 

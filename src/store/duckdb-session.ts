@@ -16,9 +16,11 @@ import {
   isFatal,
   isOutOfMemory,
   isOutOfRoom,
+  isUnwritable,
   StoreFull,
   StoreOutOfMemory,
   StoreUnavailable,
+  StoreUnwritable,
 } from './store-fault.js';
 
 /** One database connection, with what this project asks of one. */
@@ -74,11 +76,10 @@ export class Session {
   private faultOf(error: unknown): unknown {
     if (isFatal(error)) {
       this.broke(error);
-      return isOutOfRoom(error)
-        ? new StoreFull({ cause: error })
-        : new StoreUnavailable(undefined, { cause: error });
+      return unwritten(error) ?? new StoreUnavailable(undefined, { cause: error });
     }
-    if (isOutOfRoom(error)) return new StoreFull({ cause: error });
+    const fault = unwritten(error);
+    if (fault !== undefined) return fault;
     return isOutOfMemory(error) ? new StoreOutOfMemory({ cause: error }) : error;
   }
 
@@ -114,6 +115,12 @@ export class Session {
       if (!/no transaction is active/i.test(String(error))) this.broke(error);
     }
   }
+}
+
+/** What an error is to whoever asked if the disk did not take what was written. */
+function unwritten(error: unknown): StoreUnavailable | undefined {
+  if (isOutOfRoom(error)) return new StoreFull({ cause: error });
+  return isUnwritable(error) ? new StoreUnwritable({ cause: error }) : undefined;
 }
 
 /** Makes a connection, set as all of Daybook's are. */

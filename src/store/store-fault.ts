@@ -19,6 +19,15 @@ export class StoreFull extends StoreUnavailable {
   }
 }
 
+/** The system lets nobody change the data folder, so what was asked for is undone. */
+export class StoreUnwritable extends StoreUnavailable {
+  override name = 'StoreUnwritable';
+
+  constructor(options?: ErrorOptions) {
+    super("The data folder can't be written: change that and try again.", options);
+  }
+}
+
 /** What was asked for takes more memory than the database may use; it is undone. */
 export class StoreOutOfMemory extends Error {
   override name = 'StoreOutOfMemory';
@@ -47,6 +56,11 @@ export function isOutOfRoom(error: unknown): boolean {
     error instanceof StoreFull ||
     (error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message))
   );
+}
+
+/** Whether DuckDB could not write a file for another reason. */
+export function isUnwritable(error: unknown): boolean {
+  return error instanceof Error && /Could not write file|Read-only file system/i.test(error.message);
 }
 
 /** Another process has the database open. */

@@ -8,6 +8,7 @@ import { ending } from '../world.js';
 import { Clock } from './clock.js';
 import { Load } from './load.js';
 import { compare } from './outcome.js';
+import { Refused } from './refused.js';
 import { SEED } from './settings.js';
 import { drain, Site } from './site.js';
 import { Stalled } from './stalled.js';
@@ -17,18 +18,23 @@ const NO_COMPILER = 'Only gcc on Linux can compile what this needs.';
 /** What a service does many times a second. */
 const QUICK = ['events', 'telemetry in JSON', 'telemetry in protobuf', 'answers'];
 
+/** Why a disk takes no changes. */
+const ERRORS = ['EROFS', 'EACCES', 'EIO'] as const;
+
 const atEnd = ending();
 let site: Site;
 let load: Load;
 let service: ChildProcess;
 let clock: Clock | undefined;
+let disk: Refused | undefined;
 
 /** One service for all tests, which goes on with its work meanwhile. */
 beforeAll(async () => {
   console.log(`FAULTS_SEED=${SEED}`);
   site = new Site(atEnd);
   clock = Clock.of(site.path('clock'));
-  site.preloaded = clock === undefined ? [] : [clock];
+  disk = Refused.in(site.data, site.path('refused'));
+  site.preloaded = [clock, disk].filter((one) => one !== undefined);
   Object.assign(site.env, {
     // Not while the tests run, unless they set the clock.
     DAYBOOK_BUILD_AT: new Date(Date.now() + MS_PER_DAY / 2).toISOString().slice(11, 16),
@@ -54,6 +60,19 @@ test('serves others while clients stall, and ends their connections', async () =
   const stalled = await Stalled.at(site, load.key);
   await load.goesOn(QUICK);
   await stalled.ended();
+});
+
+test('answers while nothing can be written, takes nothing then, and goes on afterwards', async (context) => {
+  if (disk === undefined) return context.skip(NO_COMPILER);
+  const ready = async () => (await fetch(`${site.url}/readyz`)).status;
+  for (const error of process.env.SLOW_TESTS === undefined ? ERRORS.slice(0, 1) : ERRORS) {
+    disk.fail(error);
+    await until(async () => (await ready()) === 503);
+    await load.goesOn(['answers', 'queries']);
+    disk.fail();
+    await until(async () => (await ready()) === 200);
+    await load.begun();
+  }
 });
 
 test('builds each night, and loses and misdates nothing, when its clock is set', async (context) => {
