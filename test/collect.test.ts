@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -227,6 +228,35 @@ describe('a server that takes nothing', () => {
     const requests = server.got.length;
     expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 1 });
     expect(server.got).toHaveLength(requests);
+    // The clock was an hour ahead until now.
+    const [status = ''] = laptop.paths(/status\.json$/);
+    writeFileSync(
+      status,
+      readFileSync(status, 'utf8').replace(/"not_before":\d+/, `"not_before":${Date.now() + 7_200_000}`),
+    );
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0 });
+  });
+
+  test('gets what waits only if it is whole: a sentence says how to send it again', async () => {
+    let isUp = false;
+    const server = await falseServer(({ path }) =>
+      isUp || path.endsWith('/sender') ? undefined : { status: 503 },
+    );
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(server.url, 'k', '--wait', '0')).toMatchObject({ code: 1 });
+    isUp = true;
+    const [body = ''] = laptop.paths(/\.ndjson\.gz$/);
+    const bytes = readFileSync(body);
+    bytes.fill(7, bytes.length >> 1, (bytes.length >> 1) + 4);
+    writeFileSync(body, bytes);
+    expect(await laptop.send(server.url, 'k', '--wait', '1')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `The file ${body} is damaged: delete it, and send its events again with "daybook collect --again".\n`,
+    });
+    rmSync(body);
+    expect(await laptop.send(server.url, 'k', '--again')).toMatchObject({ code: 0 });
+    expect(server.got.at(-1)?.body).toContain('"type":');
   });
 
   test('gets what waits once it is there', async () => {

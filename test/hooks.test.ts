@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -713,7 +722,15 @@ describe('hooks send', () => {
     expect(statSync(join(spool, name)).mode & 0o077).toBe(0);
     expect(readFileSync(join(spool, name), 'utf8')).not.toContain(SECRET);
     status = 202;
-    await daybook(home, ['hooks', 'send', '--agent', 'droid'], payload('2'));
+    // One that is damaged, and what a deliverer left that was killed when the clock was ahead: neither is in anybody's way.
+    writeFileSync(join(spool, '0-damaged.json'), '{"hook_event_name": "Us');
+    writeFileSync(join(folder, 'delivering'), '');
+    utimesSync(join(folder, 'delivering'), new Date(), new Date(Date.now() + 86_400_000));
+    const { stderr } = await daybook(home, ['hooks', 'send', '--agent', 'droid'], payload('2'));
+    expect(stderr).toMatch(
+      /^Events wait in \S+: \S+0-damaged\.json\.damaged is no JSON, and was left out\.\n$/,
+    );
+    rmSync(join(spool, '0-damaged.json.damaged'));
     // Where the machine is slow, another process goes on with it.
     while (readdirSync(spool).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(new Set(bodies.map(({ payload_id }) => payload_id)).size).toBe(2);

@@ -170,18 +170,23 @@ export class Laptop {
     return JSON.parse(stdout);
   }
 
-  /** Everything that collecting keeps here, by path; bodies as they are unpacked. */
-  kept(): Record<string, string> {
+  /** The files that collecting keeps here, whose paths match. */
+  paths(pattern = /(?:)/): string[] {
     // It may have been killed before it kept anything.
-    if (!existsSync(this.folder)) return {};
+    if (!existsSync(this.folder)) return [];
+    return readdirSync(this.folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => pattern.test(path));
+  }
+
+  /** Everything in them, by path; bodies as they are unpacked. */
+  kept(): Record<string, string> {
     return Object.fromEntries(
-      readdirSync(this.folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => {
-          const path = join(entry.parentPath, entry.name);
-          const bytes = readFileSync(path);
-          return [path, path.endsWith('.gz') ? gunzipSync(bytes).toString() : bytes.toString('latin1')];
-        }),
+      this.paths().map((path) => {
+        const bytes = readFileSync(path);
+        return [path, path.endsWith('.gz') ? gunzipSync(bytes).toString() : bytes.toString('latin1')];
+      }),
     );
   }
 
@@ -224,7 +229,11 @@ export async function falseServer(
   const got: Got[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const isPacked = request.headers['content-encoding'] === 'gzip';
-    const body = await text(isPacked ? request.pipe(createGunzip()) : request);
+    const body = await text(isPacked ? request.pipe(createGunzip()) : request).catch(() => undefined);
+    if (body === undefined) {
+      response.writeHead(400).end(JSON.stringify({ detail: 'The body is not compressed.' }));
+      return;
+    }
     const one = { path: request.url ?? '', headers: request.headers, body };
     got.push(one);
     const events = body.split('\n').length - 1;

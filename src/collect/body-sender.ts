@@ -6,6 +6,9 @@ import { BodyTooLarge, type EventService, Later } from './event-service.js';
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
+/** The longest wait that a server may ask for. */
+const MOST_WAIT_MS = 60 * 60_000;
+
 /** Sends the bodies that wait, the oldest first, and backs off when the server can't take them. */
 export class BodySender {
   sent = 0;
@@ -14,13 +17,18 @@ export class BodySender {
   problem: string | undefined;
   private failures = 0;
 
-  /** `notBefore` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. */
+  /** `noted` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. */
   constructor(
     private readonly spool: BodySpool,
     private readonly service: EventService,
     private readonly clock: () => number,
-    public notBefore: number,
+    private noted: number,
   ) {}
+
+  /** When the server may be asked again: Unix milliseconds. What was noted before the clock was set back counts for nothing. */
+  get notBefore(): number {
+    return this.noted > this.clock() + MOST_WAIT_MS ? 0 : this.noted;
+  }
 
   /** Sends as much as the server takes now. Answers whether nothing waits any more. Throws a UsageError as EventService does. */
   async send(): Promise<boolean> {
@@ -43,12 +51,16 @@ export class BodySender {
             'The service, or a proxy before it, refuses a request with one event (413): allow bodies of 1 MiB there.',
           );
         }
-        if (!(error instanceof Later)) throw error;
+        if (!(error instanceof Later)) {
+          // A damaged body is told as such.
+          this.spool.linesOf(name);
+          throw error;
+        }
         this.failures += 1;
         const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
         // So that not all machines try at the same moment.
         const spread = wait * (0.5 + Math.random() / 2);
-        this.notBefore = this.clock() + Math.max(error.afterMs ?? 0, spread);
+        this.noted = this.clock() + Math.min(MOST_WAIT_MS, Math.max(error.afterMs ?? 0, spread));
         this.problem = `${error.message}.`;
         return false;
       }

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzip } from 'node:zlib';
+import { UsageError } from '../exit.js';
 import { writePrivate } from '../hooks/spool.js';
 
 const pack = promisify(gzip);
@@ -47,6 +48,17 @@ export class BodySpool {
     return readFileSync(join(this.folder, name));
   }
 
+  /** The events of a body. Throws a UsageError for one that is damaged. */
+  linesOf(name: string): string[] {
+    try {
+      return gunzipSync(this.read(name)).toString().trimEnd().split('\n');
+    } catch {
+      throw new UsageError(
+        `The file ${join(this.folder, name)} is damaged: delete it, and send its events again with "daybook collect --again".`,
+      );
+    }
+  }
+
   /** Keeps events, and returns when they are on disk. */
   async keep(lines: readonly string[]): Promise<void> {
     let [some, characters]: [string[], number] = [[], 0];
@@ -70,7 +82,7 @@ export class BodySpool {
 
   /** Replaces a body by its two halves. Answers false if it is one event, which can't be split. */
   async split(name: string): Promise<boolean> {
-    const lines = gunzipSync(this.read(name)).toString().trimEnd().split('\n');
+    const lines = this.linesOf(name);
     if (lines.length < 2) return false;
     const middle = lines.length >> 1;
     await this.add(lines.slice(0, middle));

@@ -36,7 +36,7 @@ export class OnlyOne {
 
 function isHeld(path: string, now: number): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || now - found.mtimeMs > HOLDS_MS) return false;
+  if (found === undefined || Math.abs(now - found.mtimeMs) > HOLDS_MS) return false;
   const pid = Number(readFileSync(path, 'utf8'));
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

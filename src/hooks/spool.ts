@@ -88,6 +88,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   const connection = await connectionOf(folder);
   if (connection === undefined) return { refused: 'no service is configured: run "daybook hooks install"' };
   let outgoing: Outgoing | undefined;
+  let damaged: string | undefined;
   try {
     const { Outgoing } = await import('../outgoing.js');
     outgoing = await Outgoing.to(connection.server);
@@ -97,17 +98,18 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
       const text = await readFile(path, 'utf8').catch(() => undefined);
       if (text === undefined) continue;
       const user = connection.user === undefined ? {} : { user_id: connection.user };
-      const status = await post(
-        outgoing,
-        connection,
-        JSON.stringify({ ...user, ...JSON.parse(text) }),
-        signal,
-      );
+      const document = documentOf(text);
+      if (document === undefined) {
+        damaged = `${path}.damaged`;
+        await rename(path, damaged);
+        continue;
+      }
+      const status = await post(outgoing, connection, JSON.stringify({ ...user, ...document }), signal);
       // What the server can't read now it never will.
       if (status === 202 || status === 400 || status === 413) await rm(path, { force: true });
       else return { refused: `the server answered ${status}` };
     }
-    return 'sent';
+    return damaged === undefined ? 'sent' : { refused: `${damaged} is no JSON, and was left out` };
   } catch (error) {
     if (signal.aborted) return 'late';
     const { certificateFaultOf } = await import('../certificate.js');
@@ -118,6 +120,15 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     };
   } finally {
     outgoing?.close();
+  }
+}
+
+/** What a file has; undefined if it is damaged. */
+function documentOf(text: string): object | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -150,7 +161,7 @@ export async function deliverAlone(
 ): Promise<Delivery | undefined> {
   const mark = join(folder, 'delivering');
   const since = await stat(mark).catch(() => undefined);
-  if (since !== undefined && now - since.mtimeMs > MARK_HOLDS_MS) await rm(mark, { force: true });
+  if (since !== undefined && Math.abs(now - since.mtimeMs) > MARK_HOLDS_MS) await rm(mark, { force: true });
   for (;;) {
     try {
       await (await open(mark, 'wx', 0o600)).close();
