@@ -145,6 +145,37 @@ export async function rowsOf(page: Page, chart: string): Promise<Record<string, 
   });
 }
 
+/** Fails where a column of a chart isn't as high, or a bar of a list not as long, as its number in the chart's table says. */
+export async function expectMarks(page: Page, chart: string): Promise<void> {
+  const figure = page.locator(`figure[data-chart="${chart}"]`);
+  const rows = Object.values(await rowsOf(page, chart));
+  const names = (await figure.locator('table.rows thead th').allTextContents()).slice(1);
+  const columns = await figure.locator('.columns rect').evaluateAll((all) =>
+    all.map((one) => ({
+      name: (one as SVGElement).dataset.name ?? '',
+      length: Number(one.getAttribute('height')),
+    })),
+  );
+  const bars = await figure
+    .locator('.list .bar i')
+    .evaluateAll((all) => all.map((one) => ({ name: 'bars', length: one.getBoundingClientRect().width })));
+  const drawn = columns.length > 0 ? columns : bars;
+  const numbers =
+    columns.length > 0
+      ? names.flatMap((name, index) =>
+          rows.flatMap((cells) => (Number(cells[index]) > 0 ? { name, value: Number(cells[index]) } : [])),
+        )
+      : rows.slice(0, bars.length).map(([value]) => ({ name: 'bars', value: Number(value) }));
+  const expected = numbers.filter(({ name }) => drawn.some((one) => one.name === name));
+  expect(drawn.length, chart).toBeGreaterThan(1);
+  expect(drawn.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
+  const longest = Math.max(...drawn.map(({ length }) => length));
+  const scale = longest / Math.max(...expected.map(({ value }) => value));
+  // A gap between the parts of a stack is half a pixel.
+  for (const [index, { value }] of expected.entries())
+    expect(Math.abs((drawn[index]?.length ?? 0) - value * scale), `${chart} ${index}`).toBeLessThan(1);
+}
+
 /** The rows of a chart's CSV, as a spreadsheet gets them. */
 export async function csvOf(page: Page, chart: string): Promise<string> {
   const panel = page.locator('main section', { has: page.locator(`figure[data-chart="${chart}"]`) });

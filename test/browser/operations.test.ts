@@ -227,12 +227,17 @@ describe.runIf(hasBrowser)('API keys', () => {
     await expectSound(page);
   });
 
-  test('a name with markup is text', async () => {
-    const { status } = await ask('POST', '/api/v1/api-keys', { role: 'guest', name: HOSTILE });
-    expect(status).toBe(201);
+  test('a name with markup is text, and a long one leaves the buttons where they are', async () => {
+    const long = { name: 'n'.repeat(100), user_id: 'u'.repeat(128), expires_at: Date.parse('2027-12-31') };
+    for (const more of [{ name: HOSTILE }, long]) {
+      const { status } = await ask('POST', '/api/v1/api-keys', { role: 'manager', ...more });
+      expect(status).toBe(201);
+    }
     const page = await site.signedIn(key, 'operations/keys');
     await page.getByText(HOSTILE).waitFor();
     expect(await page.locator('main img').count()).toBe(0);
+    const table = page.getByRole('region', { name: 'API keys' });
+    expect(await table.evaluate((all) => all.scrollWidth - all.clientWidth)).toBe(0);
   });
 
   test('the browsers of a user are signed out', async () => {

@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../../src/day.js';
 import { ending, event } from '../world.js';
-import { expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
+import { expectMarks, expectSound, hasBrowser, LAST, loaded, rowsOf, Site } from './browser.js';
 
 const RANGE = `startDate=${addDays(LAST, -29)}&endDate=${LAST}`;
 
@@ -119,6 +119,11 @@ describe.runIf(hasBrowser)('the overview', () => {
         ),
       );
     }
+    for (const chart of [
+      ...['chosen-number', 'cost-by-model', 'active-users', 'autonomy'],
+      ...['people', 'places', 'mcp-servers', 'tools', 'habits', 'languages'],
+    ])
+      await expectMarks(page, chart);
     const { data: productivity } = await site.api(key, `analytics/productivity?${RANGE}`);
     // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came.
     const sums = (rows: any[], of: (row: any) => readonly [string, number][]) => {

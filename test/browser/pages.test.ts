@@ -256,6 +256,7 @@ describe.runIf(hasBrowser)('real sessions', () => {
     ] as const)
       await site.world.ingest([`${folder}/${name}`], { source, userId: `user-of-${name}` });
     await site.world.build();
+    await site.publish();
     const { key } = await site.key('owner');
     const { data } = await site.api(key, 'status');
     const range = `from=${addDays(data.data_days.at(-1), -89)}&to=${data.data_days.at(-1)}`;
@@ -268,6 +269,11 @@ describe.runIf(hasBrowser)('real sessions', () => {
         expect(await overflowOf(page), `${path} at ${width}`).toBe(0);
         await expectSound(page);
       }
+      await page.goto(`${site.url}/people?name=user-of-claude-code&${range}`);
+      await loaded(page);
+      expect(Object.keys(await rowsOf(page, 'sessions')).length).toBeGreaterThan(0);
+      expect(await overflowOf(page)).toBe(0);
+      await expectSound(page);
       await page.goto(`${site.url}/models?${range}`);
       await loaded(page);
       const models = await site.api(

@@ -146,6 +146,8 @@ test.runIf(hasBrowser)('a browser is signed in by an OpenID provider', async () 
     ['ada', 'Overview'],
   ] as const) {
     const page = await site.open();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    await expectSound(page);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.locator('input[name=login]').fill(login);
     await page.locator('input[name=password]').fill('anything');

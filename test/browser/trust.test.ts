@@ -36,6 +36,11 @@ test.runIf(hasBrowser)('trust has what the service says of its days', async () =
   for (const [date, people] of Object.entries(reports))
     expect(people, date).toEqual(names.map((agent) => of(date, agent)));
   expect(reports[LAST]).toEqual([0, 1, 3]);
+  expect(await page.locator('figure[data-chart=who-reports] .filled rect').count()).toBe(
+    Object.values(reports)
+      .flat()
+      .filter((people) => Number(people) > 0).length,
+  );
   await page.getByText('Nobody on a working day: droid on Jul 6', { exact: true }).waitFor();
   expect(await page.locator('figure[data-chart=who-reports] .outlined rect').count()).toBe(1);
   const reasons: Record<string, number[]> = {};
