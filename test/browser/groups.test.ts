@@ -138,6 +138,15 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
     for (const [hour, cells] of Object.entries(hours)) expect(cells, hour).toEqual(expected[Number(hour)]);
     const filled = page.locator('figure[data-chart=hours] .filled rect');
     expect(await filled.count()).toBe(expected.flat().filter((count) => count > 0).length);
+    // What the pointer shows has the numbers too.
+    const titles = await filled.locator('title').allTextContents();
+    const shown = titles.map((title) => Number(/tool calls: (\d+)$/.exec(title)?.[1]));
+    expect(shown.sort()).toEqual(
+      expected
+        .flat()
+        .filter((count) => count > 0)
+        .sort(),
+    );
 
     const started = new Map<string, string>();
     for (const { session_id, timestamp } of events)

@@ -11,6 +11,8 @@ export interface Cell {
   readonly share: number;
   /** A custom property, as `--accent`; that of a cell with nothing in it is for its outline. */
   readonly color?: string;
+  /** What the pointer shows. */
+  readonly title: string;
 }
 
 interface CellsProps {
@@ -82,12 +84,17 @@ function draw({ columns, names, cells, unbuilt = [], named, text }: CellsProps, 
           ...shared,
           fill,
           fillOpacity: ({ share }: Cell) => 0.2 + 0.8 * Math.sqrt(share),
+          title: 'title',
           className: 'filled',
         },
       ),
       Plot.cell(
         cells.filter(({ share }) => share === 0),
-        { ...shared, inset: 1.5, fill: 'var(--warn-soft)', stroke: fill, className: 'outlined' },
+        {
+          ...{ ...shared, inset: 1.5, fill: 'var(--warn-soft)', stroke: fill },
+          title: 'title',
+          className: 'outlined',
+        },
       ),
       Plot.text(names, {
         y: (name) => name,

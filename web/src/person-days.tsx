@@ -5,7 +5,7 @@ import { BarList } from './bar-list.js';
 import { DayCells } from './cells.js';
 import { analyticsPath, useAnswer } from './client.js';
 import { type Day, daysOf } from './days.js';
-import { cell } from './format.js';
+import { cell, weekdayText } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { mostFirst } from './ranking.js';
@@ -71,7 +71,9 @@ export function PersonDays({ address, last, userId, children }: PersonDaysProps)
           names={MODES.map(([, name]) => name)}
           cells={rows.flatMap(({ date, delegation_level, sessions }) => {
             const [, name = '', color = ''] = MODES.find(([mode]) => mode === delegation_level) ?? [];
-            return name === '' ? [] : [{ name, color, column: date, share: Math.max(0.1, sessions / most) }];
+            const title = `${weekdayText(date)}, sessions: ${cell(sessions, 'count')}`;
+            const share = Math.max(0.1, sessions / most);
+            return name === '' ? [] : [{ name, color, column: date, share, title }];
           })}
         />
       </Panel>

@@ -86,6 +86,7 @@ function Hours({ address, asked }: AskedProps) {
             name: weekdayName(weekday),
             column: hour,
             share: callsAt(weekday, hour) / most,
+            title: `${weekdayName(weekday)} ${hour}:00 UTC, tool calls: ${cell(callsAt(weekday, hour), 'count')}`,
           })),
         ).filter(({ share }) => share > 0)}
         named={HOURS_OF_DAY.filter((hour) => Number(hour) % 6 === 0)}

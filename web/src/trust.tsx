@@ -102,10 +102,14 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
     const most = Math.max(1, ...of.values());
     return [...of].map(([day, people]) => ({
       ...{ name: nameOf('agent', name), column: day, share: people / most },
+      title: `${weekdayText(day)}: ${people === 1 ? '1 person' : `${exactly(people, 'count')} people`}`,
     }));
   });
   const outlined = gaps.flatMap(({ agent, missing }) =>
-    missing.map((column) => ({ name: agent, column, share: 0, color: '--warn' })),
+    missing.map((column) => ({
+      ...{ name: agent, column, share: 0, color: '--warn' },
+      title: `${weekdayText(column)}: nobody`,
+    })),
   );
   const unbuilt = missingIn(range, quality.answer?.data);
   return (
