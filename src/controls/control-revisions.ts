@@ -198,17 +198,18 @@ export class Controls {
 
   /** The differences between two revisions. Throws NoRevision if there is none of a number. */
   async difference(orgId: string, from: number, to: number): Promise<Difference[]> {
-    const [older = {}, newer = {}] = await Promise.all(
-      [from, to].map(async (revision) => {
-        const row = revision === 0 ? undefined : await this.rowOf(orgId, revision);
-        if (revision !== 0 && row === undefined)
-          throw new NoRevision(
-            `There is no revision ${revision}: "daybook controls history" lists them.`,
-            revision,
-          );
-        return storedOf(row);
-      }),
-    );
+    const settingsOf = async (revision: number) => {
+      const row = revision === 0 ? undefined : await this.rowOf(orgId, revision);
+      if (revision !== 0 && row === undefined)
+        throw new NoRevision(
+          `There is no revision ${revision}: "daybook controls history" lists them.`,
+          revision,
+        );
+      return storedOf(row);
+    };
+    // One after the other, so that of two that aren't there always the same is named.
+    const older = await settingsOf(from);
+    const newer = await settingsOf(to);
     // Earlier versions accepted addresses with passwords.
     return JSON.parse(withoutCredentials(JSON.stringify(differencesOf(older, newer))));
   }
