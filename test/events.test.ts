@@ -476,6 +476,38 @@ describe('what can not be settled is set aside', () => {
     await next.close();
   });
 
+  const damages: [string, (bytes: Buffer) => Buffer][] = [
+    [
+      'another digit',
+      (bytes) => Buffer.from(bytes.toString().replace('"input_tokens":10', '"input_tokens":90')),
+    ],
+    ['no last line', (bytes) => bytes.subarray(0, bytes.lastIndexOf('\n', -2) + 1)],
+    ['no bytes', () => Buffer.alloc(0)],
+  ];
+  for (const [what, damage] of damages) {
+    test(`also a body that has ${what} on disk: it is counted once it is as it was acknowledged`, async () => {
+      const { world, send } = await service();
+      const tokens = { type: 'model_usage', model: 'sonnet-4', input_tokens: 10, output_tokens: 5 };
+      await send(lines([event('1', tokens), event('2', tokens)]));
+      world.now += 1;
+      await send(lines([event('3', tokens)]));
+      const inbox = join(world.config.data, 'inbox');
+      const [name = ''] = readdirSync(join(inbox, 'ready')).sort();
+      const whole = readFileSync(join(inbox, 'ready', name));
+      const damaged = damage(whole);
+      expect(damaged).not.toEqual(whole);
+      writeFileSync(join(inbox, 'ready', name), damaged);
+      await world.inbox.drain(world.store);
+      expect(await stored(world)).toEqual(['3']);
+      const [entry] = world.inbox.setAside;
+      expect(entry?.reason).toBe('it is damaged: its bytes are not those that were acknowledged');
+      writeFileSync(entry?.path ?? '', whole);
+      await world.inbox.drain(world.store);
+      expect(await stored(world)).toEqual(['1', '2', '3']);
+      expect(world.inbox.setAside).toEqual([]);
+    });
+  }
+
   test('also a file that makes the store fail: it is found among others, and none is settled twice', async () => {
     const { world, send } = await service();
     for (let index = 0; index < 9; index += 1, world.now += 1) await send(lines([event(`${index}`)]));

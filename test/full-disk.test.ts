@@ -55,7 +55,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   const isSettled = () =>
     ['ready', 'settling'].every((part) =>
       readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).every(
-        (path) => !/\.(ndjson|checked)$/.test(path),
+        (path) => !/\.(ndjson|checked|body)$/.test(path),
       ),
     );
   const events = async () => {

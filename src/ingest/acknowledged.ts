@@ -1,14 +1,15 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { digestOf } from '../file-digest.js';
 import { codeOf, isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
 import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { isOutOfRoom, StoreUnavailable } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
-import { type Body, bodyOf, nameOf, oldBodyOf } from './body-name.js';
-import { AsideList, FOREIGN, type SetAside, unreadable } from './set-aside.js';
+import { type Body, bodyOf, digestOfBody, nameOf, oldBodyOf } from './body-name.js';
+import { AsideList, DAMAGED, FOREIGN, type SetAside, unreadable } from './set-aside.js';
 import { CANONICAL, CHECKED } from './source.js';
 
 /** How much is settled together: bytes and files. */
@@ -231,7 +232,7 @@ export class Acknowledged {
         await this.remove({ path, bytes: (await lstat(path)).size });
         continue;
       }
-      const entry = await this.find(path, body);
+      const entry = await this.findWhole(path, body);
       const run = runs.at(-1);
       if (entry !== undefined && (run?.[0]?.isChecked ?? entry.isChecked) === entry.isChecked)
         run?.push(entry);
@@ -306,6 +307,20 @@ export class Acknowledged {
     } catch (error) {
       if (codeOf(error) === '') throw error;
       if (codeOf(error) !== 'ENOENT') this.aside.put(path, unreadable(error));
+    }
+    return undefined;
+  }
+
+  /** The same, of a body that has the bytes that were acknowledged. */
+  private async findWhole(path: string, body: Body | undefined): Promise<Entry | undefined> {
+    const entry = await this.find(path, body);
+    if (entry?.digest === undefined) return entry;
+    try {
+      if (digestOfBody((await digestOf(path)).sha256) === entry.digest) return entry;
+      this.aside.put(path, DAMAGED);
+    } catch (error) {
+      if (codeOf(error) === '') throw error;
+      this.aside.put(path, unreadable(error));
     }
     return undefined;
   }

@@ -9,19 +9,27 @@ export interface Body {
   readonly receivedAt: number;
   /** Whether its lines were checked before they were written. Earlier versions kept them as they were sent. */
   readonly isChecked: boolean;
+  /** What its bytes must have for a digest: see digestOfBody. Unknown of what earlier versions kept. */
+  readonly digest?: string | undefined;
+}
+
+/** The digest of a body, of the SHA-256 of its bytes. */
+export function digestOfBody(sha256: string): string {
+  return sha256.slice(0, 16);
 }
 
 /** The name of a body's file: what is known of it is on disk at the same moment as the acknowledgement. */
-export function nameOf({ requestId, receivedAt, orgId, isChecked }: Body): string {
-  return `${requestId}.${receivedAt}.${orgId}.${isChecked ? 'checked' : 'ndjson'}`;
+export function nameOf({ requestId, receivedAt, orgId, isChecked, digest }: Body): string {
+  const kind = digest === undefined ? (isChecked ? 'checked' : 'ndjson') : `${digest}.body`;
+  return `${requestId}.${receivedAt}.${orgId}.${kind}`;
 }
 
 /** What the name of a file says of the body in it; undefined for a file that Daybook has not written. */
 export function bodyOf(name: string): Body | undefined {
-  const [, requestId = '', receivedAt, orgId = '', kind] =
-    /^(\w+)\.(\d{1,15})\.(.+)\.(checked|ndjson)$/.exec(name) ?? [];
+  const [, requestId = '', receivedAt, orgId = '', kind, digest] =
+    /^(\w+)\.(\d{1,15})\.(.+)\.(checked|ndjson|([0-9a-f]{16})\.body)$/.exec(name) ?? [];
   return ORG_ID.test(orgId)
-    ? { requestId, orgId, receivedAt: Number(receivedAt), isChecked: kind === 'checked' }
+    ? { requestId, orgId, receivedAt: Number(receivedAt), isChecked: kind !== 'ndjson', digest }
     : undefined;
 }
 

@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -38,7 +38,7 @@ export function atMost(limit: number): Transform {
 }
 
 /**
- * Unpacks a body as it comes in, writes what `keep` makes of it to a file, and returns the file's size in bytes once it is on
+ * Unpacks a body as it comes in, writes what `keep` makes of it to a file, and returns the file's size in bytes and its SHA-256 once it is on
  * disk. Throws TooLarge, NotUnpacked, and what `keep` throws.
  */
 export async function writeBody(
@@ -46,18 +46,28 @@ export async function writeBody(
   path: string,
   encoding: Encoding,
   keep: (body: AsyncIterable<Buffer>) => AsyncIterable<string>,
-): Promise<number> {
+): Promise<{ bytes: number; sha256: string }> {
   // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
   const sent = atMost(PACKED_BYTES);
   finished(body, { writable: false }).catch((error) => sent.destroy(error));
   body.pipe(sent);
   const file = createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES });
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const kept = async function* (pieces: AsyncIterable<Buffer>) {
+    for await (const text of keep(pieces)) {
+      const piece = Buffer.from(text);
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  };
   try {
-    if (encoding === 'identity') await pipeline(sent, keep, file);
-    else await pipeline(sent, createGunzip(), atMost(UNPACKED_BYTES), keep, file);
+    if (encoding === 'identity') await pipeline(sent, kept, file);
+    else await pipeline(sent, createGunzip(), atMost(UNPACKED_BYTES), kept, file);
   } catch (error) {
     if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
     throw error;
   }
-  return (await stat(path)).size;
+  return { bytes, sha256: hash.digest('hex') };
 }

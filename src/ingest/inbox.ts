@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import type { Store } from '../store/store.js';
 import { Acknowledged, type Watcher } from './acknowledged.js';
 import { type Encoding, writeBody } from './body.js';
 import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
-import { type Body, nameOf } from './body-name.js';
+import { type Body, digestOfBody, nameOf } from './body-name.js';
 import type { SetAside } from './set-aside.js';
 
 /** Who sends a body, and how it is written. */
@@ -19,7 +20,7 @@ export interface Sender extends BodySender {
 }
 
 /** Whose lines came when, in which request. */
-export type Receipt = Omit<Body, 'isChecked'>;
+export type Receipt = Omit<Body, 'isChecked' | 'digest'>;
 
 /** What is waiting is as much as may wait: nothing was taken. */
 export class InboxFull extends Error {
@@ -96,9 +97,10 @@ export class Inbox {
     const path = join(this.folder, 'incoming', requestId);
     const check = new BodyCheck(sender, receivedAt);
     try {
-      const bytes = await writeBody(body, path, sender.encoding, (pieces) => check.keep(pieces));
+      const { bytes, sha256 } = await writeBody(body, path, sender.encoding, (pieces) => check.keep(pieces));
+      const digest = digestOfBody(sha256);
       if (check.ofOthers > 0 || bytes === 0) await rm(path);
-      else await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes });
+      else await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true, digest }, bytes });
       return check;
     } catch (error) {
       await rm(path, { force: true });
@@ -115,18 +117,21 @@ export class Inbox {
     const path = join(this.folder, 'incoming', requestId);
     try {
       let bytes = 0;
+      const hash = createHash('sha256');
       const file = await open(path, 'wx');
       try {
         for (let at = 0; at < lines.length; at += WRITTEN_TOGETHER) {
           const text = Buffer.from(`${lines.slice(at, at + WRITTEN_TOGETHER).join('\n')}\n`);
           await file.appendFile(text);
+          hash.update(text);
           bytes += text.length;
         }
         await file.sync();
       } finally {
         await file.close();
       }
-      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true }, bytes });
+      const digest = digestOfBody(hash.digest('hex'));
+      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true, digest }, bytes });
     } catch (error) {
       await rm(path, { force: true });
       throw error;

@@ -13,6 +13,9 @@ export interface SetAside {
 /** Why something that isn't a body is set aside. */
 export const FOREIGN = 'Daybook did not put it there';
 
+/** Why a body is set aside that is not as it was written. */
+export const DAMAGED = 'it is damaged: its bytes are not those that were acknowledged';
+
 /** Why something is set aside that the system doesn't let us read. */
 export function unreadable(error: unknown): string {
   return `it can't be read (${codeOf(error)})`;

@@ -182,7 +182,7 @@ export class Site {
   waiting(): string[] {
     return ['ready', 'settling'].flatMap((part) =>
       readdirSync(join(this.data, 'inbox', part), { recursive: true, encoding: 'utf8' }).filter((name) =>
-        /\.(ndjson|checked)$/.test(name),
+        /\.(ndjson|checked|body)$/.test(name),
       ),
     );
   }
