@@ -2,7 +2,9 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { addDays } from '../../src/day.js';
 import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { event } from '../world.js';
 import { LAST, loaded, Site } from './browser.js';
 import { northwind } from './northwind.js';
 
@@ -49,7 +51,7 @@ async function pictureOf(page: Page): Promise<Buffer> {
     canvas.width = image.width;
     canvas.height = image.height;
     canvas.getContext('2d')?.drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.44);
+    return canvas.toDataURL('image/webp', 0.39);
   }, png.toString('base64'));
   await blank.close();
   return Buffer.from(text.slice(text.indexOf(',') + 1), 'base64');
@@ -67,6 +69,19 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
   };
   const site = await Site.start(onTestFinished, { events: northwind(LAST, { people: 60, days: 75 }) });
   const nobody = await Site.start(onTestFinished, { events: [] });
+  // Lines that are rejected, and an event that comes after its day was built.
+  const at = (daysAgo: number) => ({ timestamp: `${addDays(LAST, -daysAgo)}T11:00:00Z` });
+  await site.world.send([
+    ...Array.from({ length: 26 }, (_, index) =>
+      event(`broken-${index}`, { type: 'tool_call', ...at((index * index) % 23) }),
+    ),
+    ...Array.from({ length: 9 }, (_, index) =>
+      event(`other-${index}`, { type: 'no_such_type', ...at(index % 4) }),
+    ),
+    event('late', { user_id: 'amber-finch', session_id: 'late', agent: 'codex', ...at(12) }),
+  ]);
+  site.world.now += 60_000;
+  await site.world.build();
   await site.publish();
   const { key } = await site.key('owner', 'ada');
   for (const computer of COMPUTERS) {

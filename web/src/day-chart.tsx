@@ -275,7 +275,7 @@ function draw(
             Plot.text([days[peakAt]], {
               x: (day) => day,
               y: () => peak,
-              text: (day) => `${weekdayText(day)} ${exactly(peak, unit)}`,
+              text: (day) => `${weekdayText(day)}: ${exactly(peak, unit)}`,
               textAnchor: peakAt > days.length / 2 ? 'end' : 'start',
               dx: (peakAt > days.length / 2 ? 0.5 : -0.5) * Math.min(24, (width - 56) / days.length),
               dy: -8,

@@ -50,6 +50,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
   const rows = answer?.data ?? [];
   const sum = (of: (row: QualityRow) => number) => rows.reduce((all, row) => all + of(row), 0);
   const rejected = sum((row) => row.rejected);
+  const late = sum((row) => row.late);
   const restated = rows.filter((row) => row.restatements.length > 0).length;
   const at = answer?.meta.data_refreshed_at;
   const count = (value: number) => (answer === undefined ? '–' : figure(value, 'count'));
@@ -109,7 +110,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
         {answer !== undefined &&
           (restated === 0
             ? 'No built day has changed.'
-            : `${count(sum((row) => row.late))} events came late.`)}
+            : `${count(late)} ${late === 1 ? 'event' : 'events'} came late.`)}
       </Fact>
       <Unpriced address={address} last={last} />
     </>
