@@ -133,6 +133,14 @@ test.runIf(hasBrowser)('a page that is open goes on when the service is started 
   await page.getByRole('link', { name: '7 d' }).click();
   await loaded(page);
   expect(Object.keys(await rowsOf(page, 'chosen-number'))).toHaveLength(7);
+  // One press reads all that was lost.
+  await site.stop();
+  await page.getByRole('link', { name: 'Quarter' }).click();
+  await expect.poll(() => page.getByRole('button', { name: 'Try again' }).count()).toBeGreaterThan(5);
+  await site.startAgain();
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  await loaded(page);
+  expect(Object.keys(await rowsOf(page, 'chosen-number'))).toHaveLength(8);
   // Signed in as before; what couldn't be reached was in the console.
   expect(await page.getByLabel('API key').count()).toBe(0);
   expect(site.complaints.filter((one) => !one.includes('net::ERR_'))).toEqual([]);

@@ -27,6 +27,11 @@ export function begin(): void {
   changed();
 }
 
+/** Whether the last request didn't reach the service. */
+let isAway = false;
+/** The event that it is reached again: what couldn't be read meanwhile is read. */
+const REACHED = 'reached';
+
 /** Sends a request to the service: `path` is below its address, and has no slash at the beginning. Throws a ServiceError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
@@ -34,11 +39,16 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     response = await fetch(new URL(path, document.baseURI), init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
+    isAway = true;
     throw new ServiceError(
       0,
       'The service can’t be reached: check the connection, then try again.',
       undefined,
     );
+  }
+  if (isAway) {
+    isAway = false;
+    window.dispatchEvent(new Event(REACHED));
   }
   if (response.ok) return response;
   const { detail = `The service answered ${response.status}.`, requestId } = await response
@@ -119,6 +129,13 @@ export function useAnswer<Answer>(path: string | undefined, body?: string): Aske
       isWanted = false;
     };
   }, [key, round]);
+  const isLost = state.of === key && state.error?.status === 0;
+  useEffect(() => {
+    if (!isLost) return;
+    const retry = () => setRound((last) => last + 1);
+    window.addEventListener(REACHED, retry);
+    return () => window.removeEventListener(REACHED, retry);
+  }, [isLost]);
   return {
     answer: path === undefined ? undefined : state.answer,
     error: state.of === key ? state.error : undefined,
