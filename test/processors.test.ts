@@ -29,7 +29,7 @@ test.each([
     truncateSync(path, bytes);
     return path;
   };
-  const [small, large] = [fileOf('small', 40 * MIB), fileOf('large', 65 * MIB)];
+  const [small, large] = [fileOf('small', 20 * MIB), fileOf('large', 33 * MIB)];
   expect(await used()).toBe(1);
   expect(await used(small)).toBe(1);
   expect(await used(large)).toBe(all);

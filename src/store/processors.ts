@@ -3,7 +3,7 @@ import type { Session } from './duckdb-session.js';
 
 /** The bytes of a small database, and of a small batch of files. */
 const SMALL_DATABASE = 16 << 20;
-const SMALL_BATCH = 64 << 20;
+const SMALL_BATCH = 32 << 20;
 
 /**
  * How many processors the statements of a database may use: one while it is small, else all that it may. TRICKY: rows of a table are shared
