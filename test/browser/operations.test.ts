@@ -151,6 +151,7 @@ describe.runIf(hasBrowser)('API keys', () => {
     expect(await focusOf(page)).toBe('Cancel');
     await expectSound(page);
     await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focusOf(page)).toBe('Revoke dashboard');
     expect((await ask('GET', '/api/v1/caller', undefined, made)).status).toBe(200);
 

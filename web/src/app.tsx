@@ -10,6 +10,7 @@ import type { PageProps } from './page-props.js';
 import { Problem } from './panel.js';
 import { may, type Session } from './session.js';
 import { SignIn } from './sign-in.js';
+import { useTitle } from './title.js';
 
 const groupPage = async () => (await import('./group-page.js')).GroupPage;
 
@@ -148,6 +149,7 @@ function Frame({ session }: { session: Session }) {
   const [loaded, setLoaded] = useState<Loaded>({});
   const place = address.path[0] ?? '';
   const page = PAGES.find(({ path }) => path === place);
+  useTitle(page?.name ?? 'Nothing here');
   useEffect(() => {
     document.addEventListener('click', follow);
     document.addEventListener('click', closeMenus);
@@ -159,7 +161,6 @@ function Frame({ session }: { session: Session }) {
     };
   }, []);
   useEffect(() => {
-    document.title = `${page?.name ?? 'Nothing here'} · Daybook`;
     // On a phone the names of pages scroll.
     document
       .querySelector('.head nav [aria-current]')

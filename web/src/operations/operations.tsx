@@ -1,8 +1,8 @@
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { hrefOf } from '../address.js';
 import type { PageProps } from '../page-props.js';
 import { may, type Session } from '../session.js';
+import { useTitle } from '../title.js';
 import { Computers } from './computers.js';
 import { Controls } from './controls.js';
 import { Keys } from './keys.js';
@@ -50,9 +50,7 @@ export function Operations({ address, session }: PageProps) {
   const allowed = PLACES.filter(({ action }) => may(session, action));
   const wanted = address.path[1] ?? allowed[0]?.path;
   const place = allowed.find(({ path }) => path === wanted);
-  useEffect(() => {
-    document.title = `${place?.name ?? 'Operations'} · Daybook`;
-  }, [place]);
+  useTitle(place?.name ?? 'Operations');
   return (
     <>
       <div class="top">
