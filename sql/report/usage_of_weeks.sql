@@ -4,16 +4,16 @@
 WITH
 -- Weeks within which a price changes are read by day, since their tokens don't cost the same on all days.
 repriced_week AS (
-  SELECT DISTINCT CAST(date_trunc('week', valid_from) AS DATE) + 6 AS day
+  SELECT DISTINCT last_of_week(valid_from) AS day
   FROM token_price
-  WHERE CAST(date_trunc('week', valid_from) AS DATE) < valid_from
+  WHERE valid_from > last_of_week(valid_from) - 6
 ),
 repriced_day AS (
   SELECT day
   FROM activity
   WHERE org_id = $org_id
     AND day BETWEEN $earliest AND $to
-    AND CAST(date_trunc('week', day) AS DATE) + 6 IN (SELECT day FROM repriced_week)
+    AND last_of_week(day) IN (SELECT day FROM repriced_week)
 )
 SELECT
   day,

@@ -13,7 +13,7 @@ FROM (
   WHERE org_id = $org_id
     AND day BETWEEN $previous_from + 6 AND $to
     AND day NOT BETWEEN $from AND $from + 5
-    AND CAST(date_trunc('week', day) AS DATE) + 6 = day
+    AND last_of_week(day) = day
 ) AS sunday
 GROUP BY is_previous
 HAVING CAST(max(day) - min(day) AS BIGINT) = (count(*) - 1) * 7

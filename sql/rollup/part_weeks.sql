@@ -3,7 +3,7 @@
 -- Grain: (org_id, day, user_id, agent, client, repo).
 SELECT
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6 AS day,
+  last_of_week(day) AS day,
   user_id,
   agent,
   client,
@@ -11,7 +11,7 @@ SELECT
 FROM session_parts
 GROUP BY
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6,
+  last_of_week(day),
   user_id,
   agent,
   client,

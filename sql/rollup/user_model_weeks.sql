@@ -2,7 +2,7 @@
 -- Grain: (org_id, day, user_id, model_id).
 SELECT
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6 AS day,
+  last_of_week(day) AS day,
   user_id,
   model_id,
   CAST(sum(calls) AS BIGINT) AS calls,
@@ -15,6 +15,6 @@ SELECT
 FROM user_models
 GROUP BY
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6,
+  last_of_week(day),
   user_id,
   model_id

@@ -2,7 +2,7 @@
 -- Grain: (org_id, day, user_id).
 SELECT
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6 AS day,
+  last_of_week(day) AS day,
   user_id,
   CAST(count(*) AS BIGINT) AS active_days,
   CAST(sum(sessions) AS BIGINT) AS sessions,
@@ -14,5 +14,5 @@ SELECT
 FROM users
 GROUP BY
   org_id,
-  CAST(date_trunc('week', day) AS DATE) + 6,
+  last_of_week(day),
   user_id

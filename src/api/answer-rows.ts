@@ -153,11 +153,9 @@ async function totalsSql(
   const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
   const text = withSources(readSql(`report/${answer}.sql`), sources);
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
+  const named = new Set(text.match(/\$\w+/g));
   const all = Object.entries({ ...range, ...parametersOf(asked, weeks) });
-  return {
-    text,
-    parameters: Object.fromEntries(all.filter(([name]) => new RegExp(`\\$${name}\\b`).test(text))),
-  };
+  return { text, parameters: Object.fromEntries(all.filter(([name]) => named.has(`$${name}`))) };
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

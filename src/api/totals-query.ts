@@ -203,15 +203,25 @@ function named(value: string | undefined): string | null {
   return value === '(none)' ? '' : (value ?? null);
 }
 
-/** What the groups and filters of a request are about, besides users. */
+/** What the groups and filters of a request are about. */
 function choiceOf({ groupBy, totals }: Asked) {
-  const { model, agent, repo, client, tool, mcp_server } = totals;
+  const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
   const isAsked = (group: string, filter: string | undefined) => groupBy === group || filter !== undefined;
+  const hasModel = isAsked('model', model);
+  const hasCall = isAsked('tool', tool) || isAsked('mcp_server', mcp_server);
+  const hasParts = isAsked('client', client) || isAsked('repo', repo);
+  const hasAgent = isAsked('agent', agent);
   return {
-    hasModel: isAsked('model', model),
-    hasCall: isAsked('tool', tool) || isAsked('mcp_server', mcp_server),
-    hasParts: isAsked('client', client) || isAsked('repo', repo),
-    hasAgent: isAsked('agent', agent),
+    hasModel,
+    hasCall,
+    hasParts,
+    hasAgent,
+    /** Whether some users are told from others. */
+    hasUser: isAsked('user', user_id),
+    /** Whether it is about the sessions in which a model or a call occurs. */
+    hasSessions: hasModel || hasCall,
+    /** Whether it is about nothing but users, each or all. */
+    isOfUsers: !(hasModel || hasCall || hasParts || hasAgent),
   };
 }
 
@@ -233,22 +243,11 @@ export interface WholeWeeks {
   readonly previous?: Weeks | undefined;
 }
 
-/** Whether a request is about all users together, and about no sessions of models or calls. */
-function isOfAll(asked: Asked): boolean {
-  const { hasModel, hasCall } = choiceOf(asked);
-  return !hasModel && !hasCall && asked.groupBy !== 'user' && asked.totals.user_id === undefined;
-}
-
-/** Whether it is about nothing but users, each or all. */
-function isOfUsers(asked: Asked): boolean {
-  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
-  return !(hasModel || hasCall || hasParts || hasAgent);
-}
-
 /** The parameters of sql/report/whole_weeks.sql; undefined if the answer is no sum of whole weeks. */
 export function weeksAsked(answer: Answer, asked: Asked): Parameters | undefined {
   const { interval, user_id, compare } = asked.totals;
-  const isSummed = isOfAll(asked) || (isOfUsers(asked) && user_id === undefined);
+  const { hasUser, hasSessions, isOfUsers } = choiceOf(asked);
+  const isSummed = isOfUsers ? user_id === undefined : !hasUser && !hasSessions;
   if (answer === 'costs' || interval !== undefined || !isSummed) return undefined;
   const { from, to } = asked;
   if (daysIn(from, to) < MANY_DAYS) return undefined;
@@ -274,28 +273,25 @@ export function sourceFilesOf(
   asked: Asked,
   weeks: WholeWeeks,
 ): Readonly<Record<string, string>> {
-  const { hasModel, hasCall, hasParts, hasAgent } = choiceOf(asked);
+  const { hasUser, hasCall, hasParts, hasAgent, hasSessions, isOfUsers } = choiceOf(asked);
   const hasWeeks = weeks.own !== undefined || weeks.previous !== undefined;
-  const isOfEach = asked.groupBy === 'user' || asked.totals.user_id !== undefined;
-  const days = hasParts ? 'parts' : hasAgent ? 'agents' : 'users';
-  const usage = `usage_of_${hasCall ? 'sessions' : !isOfEach ? 'days' : hasParts ? 'parts' : hasWeeks ? 'weeks' : 'users'}`;
   const prices = { token_price: 'token_price' };
   const chosen = { chosen_session: 'chosen_session' };
+  const usage = `usage_of_${usageRows()}`;
   if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
-  const sessions = 'user_day_of_sessions';
-  if (hasModel || hasCall) return { ...prices, ...chosen, user_day: sessions, user_seen: sessions, usage };
-  if (isOfUsers(asked)) {
-    const seen = `user_day_of_${hasWeeks ? 'weeks' : 'users'}`;
-    return { ...prices, user_day: isOfAll(asked) ? 'user_day_of_days' : seen, user_seen: seen, usage };
+  const of = (day: string, seen = day) => ({ ...prices, user_day: day, user_seen: seen, usage });
+  if (hasSessions) return { ...chosen, ...of('user_day_of_sessions') };
+  const users = `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : hasWeeks ? 'weeks' : 'users'}`;
+  if (hasUser) return of(users);
+  if (isOfUsers) return of('user_day_of_days', users);
+  return of('user_day_of_day_parts', hasWeeks ? 'user_seen_of_weeks' : users);
+
+  function usageRows(): string {
+    if (hasCall) return 'sessions';
+    if (!hasUser) return 'days';
+    if (hasParts) return 'parts';
+    return hasWeeks ? 'weeks' : 'users';
   }
-  const seen = `user_day_of_${days}`;
-  if (!isOfAll(asked)) return { ...prices, user_day: seen, user_seen: seen, usage };
-  return {
-    ...prices,
-    user_day: 'user_day_of_day_parts',
-    user_seen: hasWeeks ? 'user_seen_of_weeks' : seen,
-    usage,
-  };
 }
 
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
@@ -303,7 +299,7 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
   const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const { hasModel, hasCall } = choiceOf(asked);
+  const { hasModel, hasCall, hasUser, hasSessions, isOfUsers } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -316,8 +312,8 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
-    counts_rows: isOfUsers(asked) && (groupBy === 'user' || (interval === 'day' && isOfAll(asked))) ? 1 : 0,
-    counts_days: isOfAll(asked) ? 1 : 0,
+    counts_rows: isOfUsers && (groupBy === 'user' || (interval === 'day' && !hasUser)) ? 1 : 0,
+    counts_days: !hasUser && !hasSessions ? 1 : 0,
     weeks_from: { day: own.first },
     weeks_to: { day: own.last },
     previous_weeks_from: { day: previous.first },

@@ -10,6 +10,11 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** The bytes of files together, without those that aren't there. */
+export function bytesOf(files: readonly { readonly path: string }[]): number {
+  return files.reduce((sum, { path }) => sum + sizeOf(path), 0);
+}
+
 /** The bytes of the database in a folder and of its log. */
 export function databaseBytes(folder: string): { readonly file: number; readonly log: number } {
   return { file: sizeOf(join(folder, DATABASE)), log: sizeOf(join(folder, `${DATABASE}.wal`)) };

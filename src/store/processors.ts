@@ -1,4 +1,4 @@
-import { databaseBytes, sizeOf } from './database-size.js';
+import { bytesOf, databaseBytes } from './database-size.js';
 import type { Session } from './duckdb-session.js';
 
 /** The bytes of a small database, and of a small batch of files. */
@@ -23,8 +23,7 @@ export class Processors {
   /** Chooses for what comes next, which may read files. */
   async choose(files: readonly { readonly path: string }[] = []): Promise<void> {
     const { file, log } = databaseBytes(this.folder);
-    const read = files.reduce((sum, { path }) => sum + sizeOf(path), 0);
-    const isOne = file + log <= SMALL_DATABASE && read <= SMALL_BATCH;
+    const isOne = file + log <= SMALL_DATABASE && bytesOf(files) <= SMALL_BATCH;
     if (isOne === this.isOne) return;
     await this.session.run(
       isOne ? 'SET threads = 1' : this.most === undefined ? 'RESET threads' : `SET threads = ${this.most}`,

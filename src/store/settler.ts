@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
+import { bytesOf } from './database-size.js';
 import type { Session } from './duckdb-session.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';
 import { nameRepos } from './repo-names.js';
@@ -149,12 +150,11 @@ export class Settler {
 
   /** Settles a batch in the order of events, unless there is too little memory, or room for temporary files, to sort it. */
   private async settleSorted(batch: Batch): Promise<Settled> {
-    const bytes = batch.files.reduce((sum, { path }) => sum + statSync(path).size, 0);
-    if (bytes > SORTED_BYTES) return this.whole(() => this.attempt(batch));
+    const isSorted = bytesOf(batch.files) <= SORTED_BYTES;
     try {
-      return await this.whole(() => this.attempt(batch, { isSorted: true }));
+      return await this.whole(() => this.attempt(batch, { isSorted }));
     } catch (error) {
-      if (!(error instanceof StoreOutOfMemory)) throw error;
+      if (!isSorted || !(error instanceof StoreOutOfMemory)) throw error;
       this.defined = undefined;
       return this.whole(() => this.attempt(batch));
     }
