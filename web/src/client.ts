@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { Range } from './days.js';
 
 /** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
@@ -117,7 +117,8 @@ export function useAnswer<Answer>(path: string | undefined, body?: string): Aske
   const key = path && keyOf(path, body);
   const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
   const [round, setRound] = useState(0);
-  useEffect(() => {
+  // Before the page is painted: the service works meanwhile.
+  useLayoutEffect(() => {
     if (path === undefined || key === undefined) return;
     let isWanted = true;
     read(path, body).then(
