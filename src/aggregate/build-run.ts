@@ -34,14 +34,14 @@ export interface RunOptions {
   readonly publish?: ((days: readonly OrgDay[]) => Promise<void>) | undefined;
 }
 
-/** What became of a run's build, and of the publication that goes on after it. */
+/** What became of a run's build, and of the publication that goes on after it, with what else nobody waits for. */
 export interface RunBuild extends Built {
   readonly published: Promise<void>;
 }
 
 /**
- * Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. The days are published afterwards;
- * the next build waits for that, so that they don't change meanwhile.
+ * Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. The days are published afterwards,
+ * and the store tidied up; the next build waits for that, so that they don't change meanwhile.
  */
 export function runBuild(
   store: Store,
@@ -94,7 +94,7 @@ async function record(
     const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));
-    const published = publish?.([...built.days, ...removed]) ?? Promise.resolve();
+    const published = Promise.resolve(publish?.([...built.days, ...removed])).then(() => store.tidy());
     // Whoever asks for it hears of a failure.
     published.catch(() => undefined);
     return { ...built, published };

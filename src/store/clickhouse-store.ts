@@ -296,6 +296,9 @@ export class ClickHouseStore implements Store {
     );
   }
 
+  /** The server does it by itself. */
+  async tidy(): Promise<void> {}
+
   /** What is in the data folder only: the database itself is on its server, which has backups of its own. */
   async hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
     await this.queue.run(at);

@@ -10,6 +10,7 @@ import {
   type Resources,
   refuseHalfRestored,
   sentenceOf,
+  UNTIDY,
 } from './database-file.js';
 import { checkpointBytes } from './database-size.js';
 import { Builder, type DailySql, dailySql } from './day-builder.js';
@@ -218,6 +219,24 @@ export class DuckDbStore implements Store {
           this.resting = undefined;
         });
       await this.resting;
+    });
+  }
+
+  /** By itself the engine would do so when a build commits, and write rows of other days again before the day is there. */
+  tidy(): Promise<void> {
+    // Who holds the file needs it as it is.
+    return this.holds.run(async () => {
+      await requireRoom(this.folder, checkpointBytes(this.folder), 'Tidying up the database');
+      await this.queue.run(() =>
+        this.database.use(async ({ writer }) => {
+          await writer.run('RESET max_vacuum_tasks');
+          try {
+            await checkpoint(writer);
+          } finally {
+            await writer.run(`SET max_vacuum_tasks = ${UNTIDY.max_vacuum_tasks}`);
+          }
+        }),
+      );
     });
   }
 

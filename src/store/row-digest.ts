@@ -22,8 +22,8 @@ export function rowText(schema: string): string {
   return `concat(${fields.join(", ',', ")})`;
 }
 
-/** Tables that can have as many rows as `events`. */
-const LARGE = ['shadowed_events'];
+/** Tables that can have nearly as many rows as `events`: their texts aren't kept to be sorted. */
+const LARGE = ['shadowed_events', 'user_sessions', 'session_models', 'session_tools', 'session_parts'];
 
 /** The SELECT that digests a day table: a row for each due day that has rows, as `fresh_digests` has them. */
 export function digestSql(table: string): string {

@@ -164,6 +164,8 @@ export interface Store {
   probe(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
   rest(): Promise<void>;
+  /** Takes the room of deleted rows back, and puts together what came in small parts: after writing, at a time when nobody waits. */
+  tidy(): Promise<void>;
   /** Finishes what is under way, and lets go of the files. */
   close(): Promise<void>;
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { runBuild } from '../src/aggregate/build-run.js';
+import { World } from './world.js';
+
+/** A store with as many rejected lines as several parts of a table have, most of which are deleted. */
+async function withDeletedRows(): Promise<World> {
+  const world = await World.create();
+  await world.store.run([
+    {
+      sql: `INSERT INTO rejects SELECT range, 'acme', DATE '2026-06-10', md5(range::VARCHAR), range, 'not_json', '', NULL FROM range(300000)`,
+    },
+  ]);
+  await world.store.run([{ sql: 'DELETE FROM rejects WHERE batch % 4 > 0' }]);
+  return world;
+}
+
+/** The rows of rejected lines that are in the file, with those that are deleted. */
+async function kept({ store }: World): Promise<number> {
+  const [row] = await store.select(
+    "SELECT CAST(sum(count) AS BIGINT) AS rows FROM pragma_storage_info('rejects') WHERE column_name = 'org_id' AND segment_type <> 'VALIDITY'",
+  );
+  return Number(row?.rows);
+}
+
+test('deleted rows take no room any more after a build', async () => {
+  const world = await withDeletedRows();
+  expect(await kept(world)).toBe(300_000);
+  const { published } = await runBuild(world.store, 'command', {}, world.clock);
+  await published;
+  expect(await kept(world)).toBe(75_000);
+  expect(await world.store.select('SELECT count(*) AS rows, max(batch) AS last FROM rejects')).toEqual([
+    { rows: 75_000, last: 299_996 },
+  ]);
+});
+
+test('a file that is being copied isn’t tidied up meanwhile', async () => {
+  const world = await withDeletedRows();
+  let tidied = Promise.resolve();
+  await world.store.hold(
+    async () => {},
+    async () => {
+      await world.store.probe(0);
+      tidied = world.store.tidy();
+      for (let look = 0; look < 50; look += 1) expect(await kept(world)).toBe(300_000);
+    },
+  );
+  await tidied;
+  expect(await kept(world)).toBe(75_000);
+});
