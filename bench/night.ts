@@ -16,14 +16,15 @@ export interface Night {
   readonly ingest: Taken;
   readonly build: Taken;
   readonly publish: Taken;
+  readonly tidy: Taken;
   readonly events: number;
 }
 
 /**
  * A program: `node night.js DATA NOW STEPS [PATH]` takes in a file of events for the organization acme, builds the days that are over at
- * NOW (Unix milliseconds) and publishes them, in a process of its own as the service would: those of the steps `ingest,build,publish`
- * that are named. A folder has the events of many organizations, as generateEvents writes them: they come through the inbox. It prints a
- * Night as JSON.
+ * NOW (Unix milliseconds), publishes them and tidies the database up, in a process of its own as the service would: those of the steps
+ * `ingest,build,publish,tidy` that are named. A folder has the events of many organizations, as generateEvents writes them: they come
+ * through the inbox. It prints a Night as JSON.
  */
 const [data = '', now, steps = '', path = ''] = process.argv.slice(2);
 const clock = () => Number(now);
@@ -62,6 +63,7 @@ const night = {
   ingest: await step('ingest', takeIn),
   build: await step('build', buildAll),
   publish: await step('publish', () => new Lake(config, clock).publish(store, [])),
+  tidy: await step('tidy', () => store.tidy()),
 };
 const [all] = await store.select('SELECT count(*) AS events FROM events');
 await store.close();

@@ -64,18 +64,27 @@ export async function nights(data: string, { days, perDay, organizations }: Size
       isTold && organizations === 1
         ? (await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds
         : Number.NaN;
-    const night = await runProgram<Night>('night', data, after(index + 1), 'ingest,build,publish', path);
+    const night = await runProgram<Night>('night', data, after(index + 1), 'ingest,build,publish,tidy', path);
     rmSync(path, { recursive: true });
     stored += events;
     if (night.events !== stored) throw new Error(`${night.events} of ${stored} events are stored`);
     return { ...night, bare };
   };
 
-  const row = table('day       ', 'events/s', 'read_json', 'ingest', '  build', 'publish', ' MiB of each ');
+  const row = table(
+    'day       ',
+    'events/s',
+    'read_json',
+    'ingest',
+    '  build',
+    'publish',
+    '   tidy',
+    '      MiB of each ',
+  );
   const say = (day: string, events: number, some: readonly Told[]) => {
     const seconds = (of: (night: Told) => number) => median(some.map(of));
     const rate = seconds(({ ingest, bare }) => bare / ingest.seconds);
-    const steps = ['ingest', 'build', 'publish'] as const;
+    const steps = ['ingest', 'build', 'publish', 'tidy'] as const;
     row(
       day,
       count(events / seconds(({ ingest }) => ingest.seconds)),
