@@ -64,7 +64,7 @@ export async function nights(data: string, { days, perDay, organizations }: Size
       isTold && organizations === 1
         ? (await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds
         : Number.NaN;
-    const night = await runProgram<Night>('night', data, after(index + 1), 'ingest,build,publish,tidy', path);
+    const night = await runProgram<Night>('night', data, after(index + 1), 'ingest,build,publish', path);
     rmSync(path, { recursive: true });
     stored += events;
     if (night.events !== stored) throw new Error(`${night.events} of ${stored} events are stored`);

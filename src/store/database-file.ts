@@ -10,8 +10,6 @@ import { StoreBusy, StoreFull } from './store-fault.js';
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
-/** A checkpoint drops what has only deleted rows, and puts nothing together: see Store.tidy. */
-export const UNTIDY = { max_vacuum_tasks: '0' };
 /** How much of temporary files a database may have: by itself the engine takes nearly all of the disk. */
 const TEMPORARY_GB = 16;
 
@@ -155,7 +153,6 @@ function openFile(
 ): Promise<DuckDBInstance> {
   return DuckDBInstance.create(join(folder, file), {
     ...STORAGE,
-    ...UNTIDY,
     access_mode: isReading === true ? 'READ_ONLY' : 'READ_WRITE',
     memory_limit: `${memoryMb}MiB`,
     max_temp_directory_size: `${TEMPORARY_GB}GiB`,

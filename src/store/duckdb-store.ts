@@ -10,7 +10,6 @@ import {
   type Resources,
   refuseHalfRestored,
   sentenceOf,
-  UNTIDY,
 } from './database-file.js';
 import { checkpointBytes } from './database-size.js';
 import { Builder, type DailySql, dailySql } from './day-builder.js';
@@ -175,9 +174,12 @@ export class DuckDbStore implements Store {
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
-    return this.exclusive(async ({ builder, processors }) => {
+    return this.exclusive(async ({ builder, processors, writer }) => {
       await processors.choose();
-      return builder.build(due, batch, builtAt);
+      // By itself the engine tidies up whenever it commits, and writes rows of other days again before the new days are there.
+      await writer.run('SET max_vacuum_tasks = 0');
+      const untidied = () => writer.run('RESET max_vacuum_tasks').catch(() => undefined);
+      await builder.build(due, batch, builtAt).finally(untidied);
     });
   }
 
@@ -222,21 +224,11 @@ export class DuckDbStore implements Store {
     });
   }
 
-  /** By itself the engine would do so when a build commits, and write rows of other days again before the day is there. */
   tidy(): Promise<void> {
     // Who holds the file needs it as it is.
     return this.holds.run(async () => {
       await requireRoom(this.folder, checkpointBytes(this.folder), 'Tidying up the database');
-      await this.queue.run(() =>
-        this.database.use(async ({ writer }) => {
-          await writer.run('RESET max_vacuum_tasks');
-          try {
-            await checkpoint(writer);
-          } finally {
-            await writer.run(`SET max_vacuum_tasks = ${UNTIDY.max_vacuum_tasks}`);
-          }
-        }),
-      );
+      await this.queue.run(() => this.database.use(({ writer }) => checkpoint(writer)));
     });
   }
 
