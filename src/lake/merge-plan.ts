@@ -5,7 +5,7 @@ import type { DataFile } from './snapshot.js';
 const SMALL_ROWS = 100_000;
 
 /** A merged file has at most so many rows: what it costs to replace one of its days. */
-export const MOST_ROWS = 1_000_000;
+export const MOST_ROWS = 500_000;
 
 /** A day in a new file: its rows come from the store, or from a file that is merged. */
 export interface PlannedDay {
