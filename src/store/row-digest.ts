@@ -25,6 +25,11 @@ export function rowText(schema: string): string {
 /** Tables that can have nearly as many rows as `events`: their texts aren't kept to be sorted. */
 const LARGE = ['shadowed_events', 'user_sessions', 'session_models', 'session_tools', 'session_parts'];
 
+/** What adds up the texts of a table's rows to their digest, as an SQL expression. */
+export function digestOf(table: string, text: string): string {
+  return `CAST(${LARGE.includes(table) ? 'unordered_digest' : 'digest'}(${text}) AS VARCHAR)`;
+}
+
 /** The SELECT that digests a day table: a row for each due day that has rows, as `fresh_digests` has them. */
 export function digestSql(table: string): string {
   return `SELECT
@@ -32,7 +37,7 @@ export function digestSql(table: string): string {
     day,
     ${quote(table)} AS table_name,
     CAST(count(*) AS BIGINT) AS row_count,
-    CAST(${LARGE.includes(table) ? 'unordered_digest' : 'digest'}(row_text) AS VARCHAR) AS digest
+    ${digestOf(table, 'row_text')} AS digest
   FROM (
     SELECT
       org_id,
