@@ -129,7 +129,7 @@ export default defineConfig({
         test: {
           name: 'Program',
           include: isInstalled() ? [...PROGRAM, KILLED] : PROGRAM,
-          provide: { store: 'DuckDB', faults: { kills: 6, seed: 20261123 } },
+          provide: { store: 'DuckDB', faults: { kills: 6, seed: 20261123, soakMinutes: 0.5 } },
         },
       },
       {
@@ -138,7 +138,7 @@ export default defineConfig({
         test: {
           name: 'Faults',
           include: FAULTS,
-          provide: { store: 'DuckDB', faults: { kills: 100, seed: SEED } },
+          provide: { store: 'DuckDB', faults: { kills: 100, seed: SEED, soakMinutes: 3 } },
           env: { SLOW_TESTS: '1' },
         },
       },

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Load } from './load.js';
+import { compare } from './outcome.js';
+import { SEED, SOAK_MINUTES } from './settings.js';
+import { drain, Site } from './site.js';
+
+/** From then on memory may not grow any more; in a short run from its middle on. */
+const SETTLED_MINUTES = Math.min(10, SOAK_MINUTES / 2);
+const SAMPLE_MS = 500;
+/** How much higher its peak may be in the last half of the time that is left than in the first: a short run hasn't seen all that takes memory. */
+const GROWTH = SOAK_MINUTES >= 20 ? 1.1 : 1.5;
+
+/** The MiB that a process and those below it keep in memory. */
+function residentMb(pid: number | undefined): number {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const status = readFileSync(`/proc/${name}/status`, 'utf8');
+        const of = (member: string) =>
+          Number(new RegExp(`^${member}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+        return [{ pid: Number(name), parent: of('PPid'), mb: of('VmRSS') / 1024 }];
+      } catch {
+        // It has ended.
+        return [];
+      }
+    });
+  const below = new Set([pid]);
+  // A process is listed after the one that started it, unless the numbers have begun anew.
+  for (const one of processes) if (below.has(one.parent)) below.add(one.pid);
+  return processes.reduce((sum, one) => sum + (below.has(one.pid) ? one.mb : 0), 0);
+}
+
+test.runIf(process.platform === 'linux')(
+  `memory stays flat under a load of everything for ${SOAK_MINUTES} minutes, seed ${SEED}`,
+  async () => {
+    const site = new Site();
+    Object.assign(site.env, { DAYBOOK_MEMORY_MB: '256', DAYBOOK_SQL_MEMORY_MB: '128' });
+    const load = await Load.on(site);
+    const service = site.serve();
+    await site.serving(service);
+    await load.begun();
+    const minutesOf = (started: number) => (Date.now() - started) / 60_000;
+    const started = Date.now();
+    const peaks = { first: 0, last: 0 };
+    const tenths: number[] = [];
+    for (let minutes = 0; minutes < SOAK_MINUTES; minutes = minutesOf(started)) {
+      const mb = residentMb(service.pid);
+      const tenth = Math.floor((10 * minutes) / SOAK_MINUTES);
+      tenths[tenth] = Math.max(tenths[tenth] ?? 0, Math.round(mb));
+      const half = minutes - SETTLED_MINUTES < (SOAK_MINUTES - SETTLED_MINUTES) / 2 ? 'first' : 'last';
+      if (minutes >= SETTLED_MINUTES) peaks[half] = Math.max(peaks[half], mb);
+      await wait(SAMPLE_MS);
+    }
+    console.log(
+      `MiB at most, in each tenth of the time: ${tenths.join(' ')}; ${JSON.stringify(load.counts)}`,
+    );
+    await load.stop();
+    expect(load.refusals).toEqual(new Set());
+    const end = once(service, 'close');
+    service.kill('SIGTERM');
+    expect(await end).toEqual([0, null]);
+    await drain(site);
+    await compare(site);
+    expect(peaks.last).toBeLessThan(GROWTH * peaks.first);
+  },
+  (SOAK_MINUTES + 5) * 60_000,
+);
