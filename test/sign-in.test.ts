@@ -48,7 +48,7 @@ describe('with a key', () => {
       role: 'member',
       user_id: 'ada',
       email: 'ada@acme.example',
-      days: { first: null, last: null },
+      days: { first: null, last: null, stale: [] },
     });
     expect(data.actions).toContain('read its own analytics');
     expect(data.actions).not.toContain('read analytics');

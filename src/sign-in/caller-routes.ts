@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { staleDays } from '../aggregate/stale-days.js';
 import { ACTIONS, type Action, may, Role } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
-import { DaySchema } from '../day.js';
+import { DaySchema, lastClosedDay } from '../day.js';
 import { readSql } from '../store/sql-text.js';
 
 const day = (description: string, example: string) =>
@@ -26,19 +27,25 @@ const CallerAnswer = z
     days: z.object({
       first: day('first built day that has events', '2026-06-01'),
       last: day('last built day that has events', '2026-06-07'),
+      stale: z.array(DaySchema).meta({
+        description:
+          'closed days that wait for a build because they are stale or were never built, oldest first',
+        examples: [['2026-06-08']],
+      }),
     }),
   })
   .meta({ id: 'Caller' });
 
 /** Who a credential is: what a program asks first that shows different things to different people (ours). */
-export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config }) => {
+export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   app.get(
     '',
     {
       config: { action: 'use the page' },
       schema: {
         tags: ['analytics'],
-        summary: 'Who you are, what you may do, and from when to when there are numbers',
+        summary:
+          'Who you are, what you may do, from when to when there are numbers, and which days wait for a build',
         response: { 200: z.object({ data: CallerAnswer }) },
       },
     },
@@ -47,6 +54,7 @@ export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
         org_id: orgId,
         from: { day: config.historyStart },
       });
+      const stale = await staleDays(store, lastClosedDay(clock()), orgId);
       return {
         data: {
           ...{ org_id: orgId, role, user_id: userId, email },
@@ -54,6 +62,7 @@ export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
           days: {
             first: days[0] === undefined ? null : DaySchema.parse(days[0].day),
             last: days.length === 0 ? null : DaySchema.parse(days.at(-1)?.day),
+            stale: stale.map(({ day }) => day),
           },
         },
       };

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { event } from '../world.js';
@@ -125,6 +126,53 @@ test.runIf(hasBrowser)('trust says where channels disagree, what is known, and w
   const told = await page.locator('.stale').textContent();
   expect(told).toMatch(new RegExp(`^${status.days_stale} days? waits? for a build, the oldest Jul 7:`));
   await expectSound(page);
+  expect(site.complaints).toEqual([]);
+});
+
+test.runIf(hasBrowser)('the head of numbers says when their days wait for a build', async () => {
+  const site = await Site.start(onTestFinished, {
+    events: [0, 3].map((days) => event(`${days}`, { timestamp: `${addDays(LAST, -days)}T10:00:00Z` })),
+  });
+  await site.publish();
+  const { key } = await site.key('owner');
+  const member = await site.key('member', 'ada');
+  const warnings = (page: Page) => page.locator('.top .warned').allTextContents();
+  const open = await site.signedIn(key);
+  await loaded(open);
+  expect(await warnings(open)).toEqual([]);
+  await open.getByText(/There are no events after Jul 8/).waitFor();
+
+  // An event changes its own day and the trailing windows of those after it, to the day before today.
+  await site.world.send([event('late', { timestamp: `${addDays(LAST, -1)}T11:00:00Z` })]);
+  const said = (days: number) => [`${days} days wait for a build: numbers are old or missing. See Trust`];
+  for (const path of ['', 'people', 'people?name=ada', 'repositories', 'models']) {
+    await open.goto(`${site.url}/${path}`);
+    await loaded(open);
+    expect(await warnings(open), path).toEqual(said(3));
+    await expectSound(open);
+  }
+  const range = (from: number, to: number) => `/?from=${addDays(LAST, from)}&to=${addDays(LAST, to)}`;
+  await open.goto(site.url + range(-3, -2));
+  await loaded(open);
+  expect(await warnings(open)).toEqual([]);
+  await open.goto(site.url + range(-3, -1));
+  await loaded(open);
+  expect(await warnings(open)).toEqual(['1 day waits for a build: numbers are old or missing. See Trust']);
+  await open.getByRole('link', { name: 'See Trust' }).click();
+  await open.getByText('3 days wait for a build, the oldest Jul 7').waitFor();
+  // A member has no page about trust.
+  const own = await site.signedIn(member.key);
+  await loaded(own);
+  expect(await warnings(own)).toEqual(['3 days wait for a build: numbers are old or missing.']);
+
+  // What came since the newest built day is in no range.
+  await site.world.build();
+  site.world.now += 2 * 86_400_000;
+  await site.world.send([event('newer', { timestamp: `${addDays(LAST, 2)}T10:00:00Z` })]);
+  const newer = await site.signedIn(key);
+  await loaded(newer);
+  expect(await warnings(newer)).toEqual(said(2));
+  expect(await newer.getByText(/There are no events after/).count()).toBe(0);
   expect(site.complaints).toEqual([]);
 });
 

@@ -1967,6 +1967,12 @@ export interface Caller {
      * last built day that has events, or null
      */
     last: string | null;
+    /**
+     * closed days that wait for a build because they are stale or were never built, oldest first
+     *
+     * Items: a day in UTC
+     */
+    stale: string[];
   };
 }
 /**

@@ -79,6 +79,10 @@ export function exactly(value: number | null | undefined, unit: Unit): string {
         : one(value);
 }
 
+/** How many days are stale or not built yet. */
+export const waitingText = (days: number): string =>
+  days === 1 ? '1 day waits for a build' : `${whole(days)} days wait for a build`;
+
 /** How much a number has changed: `+4%`, `new` from nothing, nothing where neither is known. */
 export function change(now: number | null | undefined, before: number | null | undefined): string {
   if (now === null || now === undefined || before === null || before === undefined) return '';

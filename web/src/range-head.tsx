@@ -13,7 +13,7 @@ import {
 } from './address.js';
 import { read, useAnswer } from './client.js';
 import { addDays, before, type Day, isDay, lengthOf, today } from './days.js';
-import { dayText, nameOf, rangeText } from './format.js';
+import { dayText, nameOf, rangeText, waitingText } from './format.js';
 import { closeMenu } from './menu.js';
 import { may, type Session } from './session.js';
 import { GROUP_OF, type Summary, summaryPath } from './summary.js';
@@ -47,7 +47,12 @@ export function RangeHead(props: RangeHeadProps) {
   const { address, session, last, title, without, lead, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
-  const isOld = last < addDays(today(), -2) && address.rangeName !== 'custom';
+  // The range ends with the newest built day: newer ones wait too.
+  const stale = session.days.stale.filter(
+    (day) => day >= range.from && (day <= range.to || range.to === last),
+  );
+  const isOld =
+    last < addDays(today(), -2) && address.rangeName !== 'custom' && !stale.some((day) => day > last);
   return (
     <div class="top">
       <div>
@@ -57,6 +62,17 @@ export function RangeHead(props: RangeHeadProps) {
           {lead === undefined ? <>, against {rangeText(earlier.from, earlier.to)}</> : `. ${lead}`}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
+        {lead === undefined && stale.length > 0 && (
+          <p class="warned">
+            {waitingText(stale.length)}: numbers are old or missing.
+            {may(session, 'read analytics') && (
+              <>
+                {' '}
+                <a href={hrefOf({ ...address, path: ['trust'], choices: {} })}>See Trust</a>
+              </>
+            )}
+          </p>
+        )}
       </div>
       <nav class="choice" aria-label="Range">
         {Object.entries(RANGES).map(([name, label]) => (

@@ -9,7 +9,7 @@ import { DayChart, type Series, tableOf } from './day-chart.js';
 import { type Day, daysOf, isWeekend, missingIn } from './days.js';
 import { Empty } from './empty.js';
 import { Facts } from './facts.js';
-import { cell, dayText, exactly, instantText, nameOf, weekdayText } from './format.js';
+import { cell, dayText, exactly, instantText, nameOf, waitingText, weekdayText } from './format.js';
 import { Known } from './known.js';
 import type { PageProps } from './page-props.js';
 import { Panel } from './panel.js';
@@ -57,9 +57,8 @@ function Stale({ status, last }: { status: Status; last: Day }) {
   const { days_stale, oldest_stale_day } = status;
   return (
     <p class="stale" role="status">
-      {days_stale === 1 ? '1 day waits' : `${exactly(days_stale, 'count')} days wait`} for a build, the oldest{' '}
-      {dayText(oldest_stale_day ?? last)}: their numbers are old or missing. The service builds at night, and
-      "daybook build" at once.
+      {waitingText(days_stale)}, the oldest {dayText(oldest_stale_day ?? last)}: their numbers are old or
+      missing. The service builds at night, and "daybook build" at once.
     </p>
   );
 }
