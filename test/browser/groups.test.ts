@@ -121,6 +121,26 @@ describe.runIf(hasBrowser)('people, repositories and models', () => {
     expect(await rowsOf(own, 'languages-of-days')).toEqual(shown);
   });
 
+  test("a person's page names the model that is used most and the last active day", async () => {
+    const [model] = await summary('&group_by=model&sort=billable_tokens&user_id=amber-finch');
+    const { data: days } = await site.api(key, `analytics/users?${RANGE}&user_id=amber-finch`);
+    const last = days.at(-1).date;
+    expect(last < LAST).toBe(true);
+    const day = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+    const facts = `Most used model: ${model?.group_key}. Last active on ${day.format(Date.parse(last))}`;
+    const page = await site.signedIn(key);
+    for (const [choice, text] of [
+      ['amber-finch', facts],
+      ['amber-finch&model=gemini-2.5-pro', facts],
+      ['nobody', 'Not active in this range'],
+    ] as const) {
+      await page.goto(`${site.url}/people?name=${choice}`);
+      await loaded(page);
+      await page.locator('.top').getByText(text, { exact: true }).waitFor();
+    }
+    await expectSound(page);
+  });
+
   test("a person's page has the hours and the newest sessions of the person's events", async () => {
     const page = await site.signedIn(key, 'people?name=copper-finch');
     await loaded(page);

@@ -65,6 +65,11 @@ function totalsOf(rows: Costs['data']): ModelTotal[] {
   return [...totals.values()].sort((one, other) => (other.cost_usd ?? -1) - (one.cost_usd ?? -1));
 }
 
+/** The models with the most billable tokens first. */
+export function byTokens(models: readonly ModelTotal[]): ModelTotal[] {
+  return [...models].sort((one, other) => other.billable_tokens - one.billable_tokens);
+}
+
 /** The models by cost over the range without the filter by model, so that colours stay while it is filtered. */
 export function useRanking(address: Address, last: Day): readonly string[] {
   const { model: _, ...filters } = address.filters;

@@ -9,7 +9,7 @@ import { CostByModel, TokensByModel } from './model-charts.js';
 import { Numbers } from './numbers.js';
 import type { PageProps } from './page-props.js';
 import { PeopleDots } from './people-dots.js';
-import { PersonDays } from './person-days.js';
+import { PersonDays, PersonFacts } from './person-days.js';
 import { PersonSql } from './person-sql.js';
 import { RangeHead } from './range-head.js';
 import { may } from './session.js';
@@ -55,6 +55,7 @@ export function GroupPage({ address, session }: PageProps) {
         session={session}
         last={last}
         without={filter}
+        about={filter === 'user_id' && <PersonFacts address={of} last={last} userId={name} />}
         title={
           <>
             <a class="above" href={hrefOf({ ...address, choices })}>

@@ -1,5 +1,5 @@
 import { go, hrefOf, rangeOf, toggled } from './address.js';
-import { type ModelTotal, sumOf, TOKENS, useModelCosts, useRanking } from './costs.js';
+import { byTokens, type ModelTotal, sumOf, TOKENS, useModelCosts, useRanking } from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
 import { type Day, daysOf, missingIn } from './days.js';
 import { cell, figure, nameOf } from './format.js';
@@ -125,7 +125,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
   const ranking = useRanking(address, last);
   const { asked, models } = useModelCosts(address, last);
   const whole = useSummary(address, last, { compare: 'previous' });
-  const rows = [...models].sort((one, other) => other.billable_tokens - one.billable_tokens).slice(0, 6);
+  const rows = byTokens(models).slice(0, 6);
   const [total] = whole.answer?.data ?? [];
   const most = (member: (typeof TOKENS)[number]) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
   return (

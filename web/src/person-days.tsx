@@ -3,9 +3,10 @@ import { rangeOf } from './address.js';
 import type { Answers } from './answers.js';
 import { BarList } from './bar-list.js';
 import { DayCells } from './cells.js';
-import { analyticsPath, useAnswer } from './client.js';
-import { type Day, daysOf } from './days.js';
-import { cell, weekdayText } from './format.js';
+import { type Asked, analyticsPath, useAnswer } from './client.js';
+import { byTokens, useModelCosts } from './costs.js';
+import { type Day, daysOf, type Range } from './days.js';
+import { cell, dayText, nameOf, weekdayText } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { mostFirst } from './ranking.js';
@@ -28,12 +29,35 @@ interface PersonDaysProps extends RangeProps {
   readonly children?: ComponentChildren;
 }
 
+function useDaysOf(userId: string | undefined, range: Range): Asked<{ data: Row[] }> {
+  return useAnswer(
+    userId === undefined ? analyticsPath('me', range) : analyticsPath('users', range, { user_id: userId }),
+  );
+}
+
+/** The model that a person uses most, and the last active day of the range. They can't be filtered. */
+export function PersonFacts({ address, last, userId }: RangeProps & { userId: string }) {
+  const { answer } = useDaysOf(userId, rangeOf(address, last));
+  const [model] = byTokens(useModelCosts({ ...address, filters: {} }, last).models);
+  const day = answer?.data.at(-1)?.date;
+  return (
+    <p>
+      {model !== undefined && (
+        <>
+          Most used model: <bdi>{nameOf('model', model.name)}</bdi>.{' '}
+        </>
+      )}
+      {day !== undefined && `Last active on ${dayText(day)}`}
+      {answer?.data.length === 0 && 'Not active in this range'}
+      {'\u00a0'}
+    </p>
+  );
+}
+
 /** What only a person's own days have: the autonomy mode and the languages of each. They can't be filtered. */
 export function PersonDays({ address, last, userId, children }: PersonDaysProps) {
   const range = rangeOf(address, last);
-  const asked = useAnswer<{ data: Row[] }>(
-    userId === undefined ? analyticsPath('me', range) : analyticsPath('users', range, { user_id: userId }),
-  );
+  const asked = useDaysOf(userId, range);
   const rows = asked.answer?.data ?? [];
   const most = Math.max(1, ...rows.map(({ sessions }) => sessions));
   const languages = new Map<string, number>();

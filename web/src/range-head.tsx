@@ -38,13 +38,15 @@ interface RangeHeadProps {
   readonly without?: Filter;
   /** What a page is for whose numbers are always the whole organization's. */
   readonly lead?: string;
+  /** Facts about what the page is about. */
+  readonly about?: ComponentChildren;
   /** Whether it can show the open day too. */
   readonly hasToday?: boolean;
 }
 
 /** The title of a page with its range and filters, which are in the address. */
 export function RangeHead(props: RangeHeadProps) {
-  const { address, session, last, title, without, lead, hasToday = false } = props;
+  const { address, session, last, title, without, lead, about, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
   // The range ends with the newest built day: newer ones wait too.
@@ -62,6 +64,7 @@ export function RangeHead(props: RangeHeadProps) {
           {lead === undefined ? <>, against {rangeText(earlier.from, earlier.to)}</> : `. ${lead}`}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
+        {about}
         {lead === undefined && stale.length > 0 && (
           <p class="warned">
             {waitingText(stale.length)}: numbers are old or missing.
