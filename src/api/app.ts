@@ -19,7 +19,7 @@ import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
-import { pageRoutes } from '../page/page-routes.js';
+import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
 import { callerRoutes } from '../sign-in/caller-routes.js';
@@ -132,7 +132,10 @@ export function buildApp(
   refuseAmbiguousHeads(app);
   if (config.corsOrigins.length > 0) allowOrigins(app, config.corsOrigins);
   app.register(compress, { globalDecompression: false, threshold: 1024, encodings: [...ENCODINGS] });
-  answerErrors(app, familyOf);
+  const sendPage = pageSender(config);
+  answerErrors(app, familyOf, (request, reply) =>
+    isOpenedInBrowser(request) ? sendPage?.(reply.status(404)) : undefined,
+  );
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.watch(app, deps);
   const secretKey = new SecretKey(config);
@@ -152,7 +155,7 @@ export function buildApp(
       await scope.register(swaggerUi, { routePrefix: '/docs', ...PAGE });
       await scope.register(operationsRoutes, all);
       await scope.register(signInRoutes, all);
-      await scope.register(pageRoutes, config);
+      await scope.register(pageRoutes, { sendPage });
       metrics.serve(scope, config);
     });
   });

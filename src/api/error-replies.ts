@@ -122,13 +122,19 @@ export function sendProblem(
 }
 
 /**
- * Makes the scope of a plugin answer all errors in a family's shape, including those of unknown paths. It is called before the
- * routes are added; hooks that were added earlier, such as authentication, run first.
+ * Makes the scope of a plugin answer all errors in a family's shape, including those of unknown paths that `sendPage` doesn't
+ * answer. It is called before the routes are added; hooks that were added earlier, such as authentication, run first.
  */
-export function answerErrors(app: FastifyInstance, shapeOf: (path: string) => Family): void {
+export function answerErrors(
+  app: FastifyInstance,
+  shapeOf: (path: string) => Family,
+  sendPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined = () => undefined,
+): void {
   app.setErrorHandler((error, request, reply) => sendProblem(shapeOf(request.url), error, request, reply));
-  app.setNotFoundHandler((request) => {
-    throw nothingAt(request.url);
+  app.setNotFoundHandler((request, reply) => {
+    const page = sendPage(request, reply);
+    if (page === undefined) throw nothingAt(request.url);
+    return page;
   });
 }
 

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import files from '@fastify/static';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { mediaTypeOf } from '../api/send-answer.js';
 import type { Config } from '../config.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 
@@ -23,24 +24,44 @@ const POLICY = [
 /** The first parts of the addresses that the page itself understands: web/src/address.ts. */
 const PLACES = ['people', 'repositories', 'models', 'trust', 'operations', 'sql'];
 
-/** Serves the page: one document at every address that it understands, and its files, whose names change with their content. */
-export const pageRoutes: FastifyPluginAsync<Pick<Config, 'publicUrl' | 'oidc'>> = async (
-  app,
-  { publicUrl, oidc },
-) => {
-  // A checkout that wasn't built serves the API alone.
-  if (!existsSync(join(FOLDER, 'index.html'))) return;
+/** Addresses of programs, where an unknown one is an error in JSON for browsers too. */
+const OF_PROGRAMS = /^\/(api|v1|mcp|otlp|docs)(\/|\?|$)/;
+
+/** Whether an unknown address was opened in a browser, so that the page answers. */
+export function isOpenedInBrowser(request: FastifyRequest): boolean {
+  return (
+    (request.method === 'GET' || request.method === 'HEAD') &&
+    !OF_PROGRAMS.test(request.url) &&
+    mediaTypeOf(request, ['application/json', 'text/html']) === 'text/html'
+  );
+}
+
+export type SendPage = (reply: FastifyReply) => FastifyReply;
+
+/** What sends the page's document. A checkout that wasn't built has none, and serves the API alone. */
+export function pageSender({ publicUrl, oidc }: Pick<Config, 'publicUrl' | 'oidc'>): SendPage | undefined {
+  if (!existsSync(join(FOLDER, 'index.html'))) return undefined;
   const base = publicUrl === undefined ? '/' : new URL(publicUrl).pathname;
   const page = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace(
     '<base href="/">',
     `<base href="${base.replace(/\/?$/, '/')}" data-sign-in="${oidc === undefined ? 'key' : 'provider'}">`,
   );
+  return (reply) =>
+    reply
+      .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(page);
+}
+
+/** Serves the page: one document at every address that it understands, and its files, whose names change with their content. */
+export const pageRoutes: FastifyPluginAsync<{ sendPage: SendPage | undefined }> = async (
+  app,
+  { sendPage },
+) => {
+  if (sendPage === undefined) return;
   for (const url of ['/', ...PLACES.flatMap((place) => [`/${place}`, `/${place}/*`])])
     app.get(url, { schema: { hide: true, querystring: z.looseObject({}) } }, async (_, reply) =>
-      reply
-        .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
-        .type('text/html; charset=utf-8')
-        .send(page),
+      sendPage(reply),
     );
   await app.register(files, {
     root: join(FOLDER, 'assets'),

@@ -107,6 +107,40 @@ describe.runIf(hasBrowser)('a browser', () => {
     await expectSound(page);
   });
 
+  test('opens an unknown address as a page that says so, and programs get JSON', async () => {
+    const { key } = await site.key('owner');
+    const page = await site.signedIn(key);
+    const opened = await page.goto(`${site.url}/peoples/ada?range=7d`);
+    expect(opened?.status()).toBe(404);
+    expect(opened?.headers()['content-security-policy']).toContain("script-src 'self'");
+    await page.getByText('There is no page here.').waitFor();
+    expect(await page.title()).toBe('Nothing here · Daybook');
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Overview' }).last().click();
+    await loaded(page);
+    // The browser itself notes the status.
+    site.complaints.length = 0;
+
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const ask = async (path: string, init: RequestInit) => {
+      const answer = await fetch(site.url + path, init);
+      return [answer.status, answer.headers.get('content-type')];
+    };
+    const json = 'application/json; charset=utf-8';
+    expect(await ask('/peoples', { method: 'HEAD', headers: { accept } })).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    for (const init of [
+      {},
+      { headers: { accept: 'application/json' } },
+      { method: 'POST', headers: { accept } },
+    ])
+      expect(await ask('/peoples', init)).toEqual([404, json]);
+    for (const path of ['/api', '/api/v2/things', '/v1/logs', '/docs/nothing', '/otlp/nothing'])
+      expect((await ask(path, { headers: { accept } }))[1], path).toBe(json);
+  });
+
   test('shows the page in no frame, and runs nothing that is written into it', async () => {
     const answer = await fetch(site.url);
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

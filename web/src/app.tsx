@@ -112,7 +112,7 @@ function Signed({ fault }: { fault: string }) {
 function Refusal({ text }: { text: string }) {
   return (
     <div class="problem">
-      <p>{text}</p>
+      <h1>{text}</h1>
       <a href={hrefOf({ ...parseAddress(location), path: [], choices: {} })}>Overview</a>
     </div>
   );
