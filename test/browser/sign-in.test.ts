@@ -63,6 +63,28 @@ describe.runIf(hasBrowser)('a browser', () => {
     site.complaints.splice(0, Infinity, ...site.complaints.filter((text) => !isNoted(text)));
   });
 
+  test('hears what to do when no script can be loaded, with and without a stylesheet', async () => {
+    const page = await site.open();
+    await page.getByLabel('API key').waitFor();
+    const text = page.getByText("Daybook's page hasn't loaded. Reload it.");
+    expect(await text.count()).toBe(0);
+    for (const files of ['**/*.js', '**/*.{js,css}']) {
+      await page.route(files, (route) => route.fulfill({ status: 404, body: '' }));
+      await page.reload();
+      const isSeenAtOnce = await text.isVisible();
+      expect(isSeenAtOnce).toBe(files.includes('css'));
+      // What can't be seen isn't read either.
+      expect(await page.getByRole('alert').count()).toBe(isSeenAtOnce ? 1 : 0);
+      await page.getByRole('alert').waitFor();
+      expect(await text.isVisible()).toBe(true);
+    }
+    await page.unrouteAll();
+    await page.reload();
+    await page.getByLabel('API key').waitFor();
+    expect(await text.count()).toBe(0);
+    site.complaints.length = 0;
+  });
+
   test('is signed out when its key is revoked while the page is open', async () => {
     const { key, key_id } = await site.key('owner');
     const page = await site.signedIn(key);

@@ -1,4 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.js';
 
-render(<App />, document.getElementById('page') as HTMLElement);
+const page = document.getElementById('page') as HTMLElement;
+// Until now it says that the page hasn't loaded.
+page.replaceChildren();
+render(<App />, page);
