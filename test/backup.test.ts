@@ -400,6 +400,17 @@ describe('a restore', () => {
     expect(await bytesIn(data)).toEqual({ ...files, 'notes.txt': before['notes.txt'] });
   });
 
+  test('moves aside again what another one has put there in the same second', async () => {
+    const data = copyOfData();
+    const first = await restore(made, into(data, { isReplacing: true }));
+    const files = await bytesIn(String(first.aside));
+    const again = await restore(made, into(data, { isReplacing: true }));
+    expect(again.aside).not.toBe(first.aside);
+    expect(await bytesIn(String(first.aside))).toEqual(files);
+    const { 'manifest.json': _, ...restored } = await bytesIn(made);
+    expect(await bytesIn(String(again.aside))).toEqual(restored);
+  });
+
   test('that was cut off while it moved files lets nobody open the folder, and is finished by the next', async () => {
     const data = copyOfData();
     const old = await bytesIn(data);

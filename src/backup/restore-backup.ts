@@ -150,7 +150,7 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   const files = join(data, RESTORED, 'files');
   // The name says that all the old is out of the way.
   const moving = join(data, RESTORED, 'moving');
-  const replaced = join(data, `replaced-${stampOf(now)}`);
+  const replaced = replacedFolder(data, now);
   if (existsSync(files)) {
     const names = new Set([...OWN, ...(await readdir(files))]);
     for (const name of names) {
@@ -166,4 +166,13 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   await rm(join(data, RESTORED), { recursive: true });
   await sync(data);
   return existsSync(replaced) ? replaced : undefined;
+}
+
+/** Where old files go: a folder that isn't there yet, also when one restore follows another within a second. */
+function replacedFolder(data: string, now: number): string {
+  const path = join(data, `replaced-${stampOf(now)}`);
+  for (let number = 2, free = path; ; number += 1) {
+    if (!existsSync(free)) return free;
+    free = `${path}-${number}`;
+  }
 }
