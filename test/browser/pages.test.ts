@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
 import { CLAUDE_CODE, CODEX, DROID, GEMINI_CLI, OPENCODE } from '../../src/ingest/source.js';
@@ -151,7 +152,9 @@ test.runIf(hasBrowser)('a panel that failed is asked for again by its button', a
   const { key } = await site.key('owner');
   const page = await site.signedIn(key);
   await loaded(page);
-  await page.route('**/analytics/tools?*', (route) => route.abort());
+  // What isn't reached is asked for again by itself.
+  const fail = (route: Route) => route.fulfill({ status: 500, json: { detail: 'The database is away.' } });
+  await page.route('**/analytics/tools?*', fail);
   await page.getByRole('link', { name: '7 d' }).click();
   const panel = page.locator('section.panel', { hasText: 'Autonomy of tool calls' });
   await panel.getByRole('button', { name: 'Try again' }).waitFor();
@@ -161,7 +164,7 @@ test.runIf(hasBrowser)('a panel that failed is asked for again by its button', a
   await panel.getByRole('button', { name: 'Try again' }).click();
   await expect.poll(async () => Object.keys(await rowsOf(page, 'autonomy')).length).toBe(7);
   // Without the numbers of a range, those of the range before aren't shown as its own.
-  await page.route(/analytics\/summary\?(?!.*(group_by|interval))/, (route) => route.abort());
+  await page.route(/analytics\/summary\?(?!.*(group_by|interval))/, fail);
   await page.getByRole('link', { name: '90 d' }).click();
   await page.locator('.numbers').getByRole('button', { name: 'Try again' }).waitFor();
   expect(await page.locator('[data-figure]').count()).toBe(0);
