@@ -23,8 +23,8 @@ export interface Night {
 /**
  * A program: `node night.js DATA NOW STEPS [PATH]` takes in a file of events for the organization acme, builds the days that are over at
  * NOW (Unix milliseconds) and publishes them, in a process of its own as the service would: those of the steps `ingest,build,publish` that
- * are named. A folder has the events of many organizations, as generateEvents writes them: they come
- * through the inbox. It prints a Night as JSON.
+ * are named. A folder has the events of many organizations, as generateEvents writes them: they come through the inbox. It prints a Night as
+ * JSON.
  */
 const [data = '', now, steps = '', path = ''] = process.argv.slice(2);
 const clock = () => Number(now);

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../src/day.js';
 import { falseServer, Laptop } from './laptop.js';
 import { daybook, keyOf, runHere, served, TODAY } from './program.js';
-import { until } from './service.js';
+import { until, waitingIn } from './service.js';
 import { temporaryFolder } from './world.js';
 
 /** A small file system of its own; undefined where this user can't mount one. */
@@ -52,12 +52,7 @@ test('a service on a full disk refuses what needs room, and goes on when there i
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
       body: linesOf(events),
     });
-  const isSettled = () =>
-    ['ready', 'settling'].every((part) =>
-      readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).every(
-        (path) => !/\.(ndjson|checked|body)$/.test(path),
-      ),
-    );
+  const isSettled = () => waitingIn(data).length === 0;
   const events = async () => {
     const { stdout } = await daybook(['--data', data, 'status', '--json']);
     return JSON.parse(stdout).organizations[0].events;

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -33,6 +33,15 @@ export interface Agent {
   /** Ends with what it ended with. */
   readonly ended: Promise<unknown>;
   readonly stop: () => Promise<void>;
+}
+
+/** The bodies that wait in the inbox of a data folder, or are set aside there. */
+export function waitingIn(data: string): string[] {
+  return ['ready', 'settling'].flatMap((part) =>
+    readdirSync(join(data, 'inbox', part), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(ndjson|checked|body)$/.test(name),
+    ),
+  );
 }
 
 /** Waits until something holds; the test's own limit ends one that never does. */

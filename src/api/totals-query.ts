@@ -211,17 +211,21 @@ function choiceOf({ groupBy, totals }: Asked) {
   const hasCall = isAsked('tool', tool) || isAsked('mcp_server', mcp_server);
   const hasParts = isAsked('client', client) || isAsked('repo', repo);
   const hasAgent = isAsked('agent', agent);
+  const hasUser = isAsked('user', user_id);
+  const hasSessions = hasModel || hasCall;
   return {
     hasModel,
     hasCall,
     hasParts,
     hasAgent,
     /** Whether some users are told from others. */
-    hasUser: isAsked('user', user_id),
+    hasUser,
     /** Whether it is about the sessions in which a model or a call occurs. */
-    hasSessions: hasModel || hasCall,
+    hasSessions,
+    /** Whether it is about all users together, and no such sessions. */
+    isOfAll: !hasUser && !hasSessions,
     /** Whether it is about nothing but users, each or all. */
-    isOfUsers: !(hasModel || hasCall || hasParts || hasAgent),
+    isOfUsers: !(hasSessions || hasParts || hasAgent),
   };
 }
 
@@ -246,8 +250,8 @@ export interface WholeWeeks {
 /** The parameters of sql/report/whole_weeks.sql; undefined if the answer is no sum of whole weeks. */
 export function weeksAsked(answer: Answer, asked: Asked): Parameters | undefined {
   const { interval, user_id, compare } = asked.totals;
-  const { hasUser, hasSessions, isOfUsers } = choiceOf(asked);
-  const isSummed = isOfUsers ? user_id === undefined : !hasUser && !hasSessions;
+  const { isOfAll, isOfUsers } = choiceOf(asked);
+  const isSummed = isOfAll || (isOfUsers && user_id === undefined);
   if (answer === 'costs' || interval !== undefined || !isSummed) return undefined;
   const { from, to } = asked;
   if (daysIn(from, to) < MANY_DAYS) return undefined;
@@ -299,7 +303,7 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
   const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const { hasModel, hasCall, hasUser, hasSessions, isOfUsers } = choiceOf(asked);
+  const { hasModel, hasCall, isOfAll, isOfUsers } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -312,8 +316,8 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
-    counts_rows: isOfUsers && (groupBy === 'user' || (interval === 'day' && !hasUser)) ? 1 : 0,
-    counts_days: !hasUser && !hasSessions ? 1 : 0,
+    counts_rows: isOfUsers && (groupBy === 'user' || (interval === 'day' && isOfAll)) ? 1 : 0,
+    counts_days: isOfAll ? 1 : 0,
     weeks_from: { day: own.first },
     weeks_to: { day: own.last },
     previous_weeks_from: { day: previous.first },

@@ -170,9 +170,8 @@ async function finish(data: string, now: number): Promise<string | undefined> {
 
 /** Where old files go: a folder that isn't there yet, also when one restore follows another within a second. */
 function replacedFolder(data: string, now: number): string {
-  const path = join(data, `replaced-${stampOf(now)}`);
-  for (let number = 2, free = path; ; number += 1) {
-    if (!existsSync(free)) return free;
-    free = `${path}-${number}`;
-  }
+  const first = join(data, `replaced-${stampOf(now)}`);
+  let path = first;
+  for (let number = 2; existsSync(path); number += 1) path = `${first}-${number}`;
+  return path;
 }

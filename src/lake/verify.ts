@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
-import { digestOf, rowText } from '../store/row-digest.js';
+import { digestOfTexts, rowText } from '../store/row-digest.js';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Sources, Store } from '../store/store.js';
 import { commitPath } from './delta-log.js';
@@ -71,7 +71,7 @@ async function contents(
   // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
-    : digestOf(table, rowText(readSql(`schema/${table}.sql`)));
+    : digestOfTexts(table, rowText(readSql(`schema/${table}.sql`)));
   const sql = `SELECT CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
     (await readColumns(sql, sources, {})).getRowObjectsJson(),

@@ -178,8 +178,8 @@ export class DuckDbStore implements Store {
       await processors.choose();
       // By itself the engine tidies up whenever it commits, and writes rows of other days again before the new days are there.
       await writer.run('SET max_vacuum_tasks = 0');
-      const untidied = () => writer.run('RESET max_vacuum_tasks').catch(() => undefined);
-      await builder.build(due, batch, builtAt).finally(untidied);
+      const reset = () => writer.run('RESET max_vacuum_tasks').catch(() => undefined);
+      await builder.build(due, batch, builtAt).finally(reset);
     });
   }
 

@@ -26,7 +26,7 @@ export function rowText(schema: string): string {
 const LARGE = ['shadowed_events', 'user_sessions', 'session_models', 'session_tools', 'session_parts'];
 
 /** What adds up the texts of a table's rows to their digest, as an SQL expression. */
-export function digestOf(table: string, text: string): string {
+export function digestOfTexts(table: string, text: string): string {
   return `CAST(${LARGE.includes(table) ? 'unordered_digest' : 'digest'}(${text}) AS VARCHAR)`;
 }
 
@@ -37,7 +37,7 @@ export function digestSql(table: string): string {
     day,
     ${quote(table)} AS table_name,
     CAST(count(*) AS BIGINT) AS row_count,
-    ${digestOf(table, 'row_text')} AS digest
+    ${digestOfTexts(table, 'row_text')} AS digest
   FROM (
     SELECT
       org_id,

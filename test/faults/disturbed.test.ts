@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { beforeAll, expect, test } from 'vitest';
 import { addDays, MS_PER_DAY } from '../../src/day.js';
 import { daybook, TODAY } from '../program.js';
@@ -10,7 +9,7 @@ import { Load } from './load.js';
 import { compare } from './outcome.js';
 import { Refused } from './refused.js';
 import { SEED } from './settings.js';
-import { drain, Site } from './site.js';
+import { drain, end, Site } from './site.js';
 import { Stalled } from './stalled.js';
 
 const NO_COMPILER = 'Only gcc on Linux can compile what this needs.';
@@ -94,9 +93,7 @@ test('builds each night, and loses and misdates nothing, when its clock is set',
 test('has lost nothing, and counted nothing twice', async () => {
   await load.stop();
   expect(load.refusals).toEqual(new Set());
-  const end = once(service, 'close');
-  service.kill('SIGTERM');
-  expect(await end).toEqual([0, null]);
+  await end(service);
   site.preloaded = [];
   await drain(site);
   console.log(JSON.stringify({ ...load.counts, ...(await compare(site)) }));

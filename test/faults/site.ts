@@ -10,7 +10,7 @@ import { freePort } from '../ask.js';
 import { RATE_CARD } from '../laws/law.js';
 import { daybook, keyOf, start } from '../program.js';
 import { randomOf } from '../random.js';
-import { until } from '../service.js';
+import { until, waitingIn } from '../service.js';
 import { type AtEnd, lines, temporaryFolder } from '../world.js';
 import { LakeVersions } from './lake-versions.js';
 import { type Preloaded, preloading } from './preloaded.js';
@@ -178,18 +178,16 @@ export class Site {
     return Number(rows.getRows()[0]?.[0]);
   }
 
-  /** The bodies that wait in the inbox, or are set aside there. */
-  waiting(): string[] {
-    return ['ready', 'settling'].flatMap((part) =>
-      readdirSync(join(this.data, 'inbox', part), { recursive: true, encoding: 'utf8' }).filter((name) =>
-        /\.(ndjson|checked|body)$/.test(name),
-      ),
-    );
-  }
-
   async note(): Promise<void> {
     for (const versions of this.versions) await versions.note();
   }
+}
+
+/** Ends a service, which has to end well. */
+export async function end(service: ChildProcess): Promise<void> {
+  const ended = once(service, 'close');
+  service.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 }
 
 /** Settles, builds and publishes what there is, undisturbed, and has the lake compared with the store. */
@@ -198,9 +196,7 @@ export async function drain(site: Site): Promise<void> {
   const service = site.serve();
   await site.serving(service);
   await site.run('build');
-  expect(site.waiting()).toEqual([]);
-  service.kill('SIGTERM');
-  const [code] = await once(service, 'close');
-  expect(code).toBe(0);
+  expect(waitingIn(site.data)).toEqual([]);
+  await end(service);
   expect(await site.run('lake', 'verify')).toMatch(/^The lake has the same rows as the store\.\n/);
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Load } from './load.js';
 import { SEED, SOAK_MINUTES } from './settings.js';
-import { Site } from './site.js';
+import { end, Site } from './site.js';
 
 /** From then on memory may not grow any more; in a short run from its middle on. */
 const SETTLED_MINUTES = Math.min(10, SOAK_MINUTES / 2);
@@ -59,9 +58,7 @@ test.runIf(process.platform === 'linux')(
     );
     await load.stop();
     expect(load.refusals).toEqual(new Set());
-    const end = once(service, 'close');
-    service.kill('SIGTERM');
-    expect(await end).toEqual([0, null]);
+    await end(service);
     expect(peaks.last).toBeLessThan(GROWTH * peaks.first);
   },
   (SOAK_MINUTES + 5) * 60_000,
