@@ -222,6 +222,8 @@ function choiceOf({ groupBy, totals }: Asked) {
     hasUser,
     /** Whether it is about the sessions in which a model or a call occurs. */
     hasSessions,
+    /** Whether it is about models, and nothing but them: a sum of each day is kept. */
+    isOfModels: hasModel && !(hasCall || hasParts || hasAgent || hasUser),
     /** Whether it is about all users together, and no such sessions. */
     isOfAll: !hasUser && !hasSessions,
     /** Whether it is about nothing but users, each or all. */
@@ -277,13 +279,14 @@ export function sourceFilesOf(
   asked: Asked,
   weeks: WholeWeeks,
 ): Readonly<Record<string, string>> {
-  const { hasUser, hasCall, hasParts, hasAgent, hasSessions, isOfUsers } = choiceOf(asked);
+  const { hasUser, hasCall, hasParts, hasAgent, hasSessions, isOfModels, isOfUsers } = choiceOf(asked);
   const hasWeeks = weeks.own !== undefined || weeks.previous !== undefined;
   const prices = { token_price: 'token_price' };
   const chosen = { chosen_session: 'chosen_session' };
   const usage = `usage_of_${usageRows()}`;
   if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
   const of = (day: string, seen = day) => ({ ...prices, user_day: day, user_seen: seen, usage });
+  if (isOfModels) return of('user_day_of_models', 'user_seen_of_models');
   if (hasSessions) return { ...chosen, ...of('user_day_of_sessions') };
   const users = `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : hasWeeks ? 'weeks' : 'users'}`;
   if (hasUser) return of(users);

@@ -179,12 +179,14 @@ export class Builder {
   private async rollUp(lastClosed?: Day): Promise<void> {
     const weeks = [...new Set(this.days.map(lastOfWeek))].filter((day) => lastClosed && day <= lastClosed);
     const daysOfWeeks = weeks.flatMap((day) => DAYS_BACK.map((back) => addDays(day, -back)));
-    for (const { name, text, table, isOfWeeks } of ROLL_UPS) {
+    for (const { name, text, tables, isOfWeeks } of ROLL_UPS) {
       const days = isOfWeeks ? daysOfWeeks : this.days;
       if (days.length === 0) continue;
       // The same for both, since of many days all those in between are meant.
       const isMeant = `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', days)}`;
-      const rows = { [table]: `SELECT * FROM ${table} WHERE ${isMeant}` };
+      const rows = Object.fromEntries(
+        tables.map((table) => [table, `SELECT * FROM ${table} WHERE ${isMeant}`]),
+      );
       await this.run(`DELETE FROM ${name} WHERE ${isMeant}`);
       await this.run(`INSERT INTO ${name} BY NAME SELECT * FROM (${withSources(text, rows)}) ORDER BY ALL`);
     }

@@ -1,12 +1,12 @@
-import { readSqlFolder, type SqlText } from './sql-text.js';
+import { readSqlFolder, type SqlText, tablesOf } from './sql-text.js';
 
 /**
- * Sums of a day table, which answers over many days read in its place: they have fewer rows. DuckDB keeps them, and a build computes
+ * Sums of day tables, which answers over many days read in its place: they have fewer rows. DuckDB keeps them, and a build computes
  * those of its days anew; in ClickHouse they are views.
  */
 export interface RollUp extends SqlText {
-  /** The day table that is added up. */
-  readonly table: string;
+  /** The day tables that are added up. */
+  readonly tables: readonly string[];
   /** Whether a row is of a whole ISO week, by its last day, and not of a day. */
   readonly isOfWeeks: boolean;
 }
@@ -14,7 +14,7 @@ export interface RollUp extends SqlText {
 export const ROLL_UPS: readonly RollUp[] = readSqlFolder('rollup').map(({ name, text }) => ({
   name,
   text,
-  table: /^FROM (\w+)$/m.exec(text)?.[1] ?? '',
+  tables: tablesOf(text),
   isOfWeeks: name.endsWith('_weeks'),
 }));
 

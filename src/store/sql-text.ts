@@ -107,6 +107,11 @@ export function withSources(sql: string, sources: Sources): string {
   return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH\s/, '$1, ')}`;
 }
 
+/** The names that a query has in FROM and JOIN. */
+export function tablesOf(query: string): string[] {
+  return [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
+}
+
 /** The statement that writes the rows of a SELECT to Parquet and answers the files: see Store. */
 export function copyOf(sql: string, path: string, partitions: readonly string[]): string {
   const parts = partitions.length === 0 ? '' : `, PARTITION_BY (${partitions.join(', ')})`;

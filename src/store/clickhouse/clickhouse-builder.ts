@@ -8,10 +8,10 @@ import {
 } from '../day-builder.js';
 import { ChecksFailed, findBreaches } from '../day-checks.js';
 import { digestSql } from '../row-digest.js';
-import { quote, readSql, valuesOf } from '../sql-text.js';
+import { quote, readSql, tablesOf, valuesOf } from '../sql-text.js';
 import type { OrgDay, Parameters } from '../store.js';
 import { rawColumns } from '../table-text.js';
-import { beginAttempt, dayColumns, rowsOf, tablesOf, viewsOnDays } from './clickhouse-schema.js';
+import { beginAttempt, dayColumns, rowsOf, viewsOnDays } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 
 const VIEWS = viewsOnDays();

@@ -10,7 +10,7 @@ import {
   namesOf,
   newestChange,
 } from '../schema-change.js';
-import { readRules, readSql, readSqlFolder } from '../sql-text.js';
+import { readRules, readSql, readSqlFolder, tablesOf } from '../sql-text.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
@@ -33,11 +33,6 @@ export function rowsOf(table: string): string {
 /** The columns of a day table that both engines have. */
 export function dayColumns(table: string): string[] {
   return columnsOf(readSql(`schema/${table}.sql`)).map(({ name }) => name);
-}
-
-/** The names that a query has in FROM and JOIN. */
-export function tablesOf(query: string): string[] {
-  return [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
 }
 
 /** The queries of the views that stand on day tables, or on such a view, by the views' names. */
