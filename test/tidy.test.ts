@@ -54,3 +54,12 @@ test('a file that is being copied isn’t tidied up meanwhile', async () => {
   await tidied;
   expect(await kept(world)).toBe(75_000);
 });
+
+test('it is done though days can’t be published', async () => {
+  const world = await withRows();
+  await deleteMost(world);
+  const publish = () => Promise.reject(new Error('the disk is full'));
+  const { published } = await runBuild(world.store, 'command', {}, world.clock, { publish });
+  await expect(published).rejects.toThrow('the disk is full');
+  expect(await kept(world)).toBe(75_000);
+});

@@ -94,7 +94,7 @@ async function record(
     const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());
     const [breach] = built.breaches;
     await note(built, breach === undefined ? null : sentenceOf(breach));
-    const published = Promise.resolve(publish?.([...built.days, ...removed])).then(() => store.tidy());
+    const published = Promise.resolve(publish?.([...built.days, ...removed])).finally(() => store.tidy());
     // Whoever asks for it hears of a failure.
     published.catch(() => undefined);
     return { ...built, published };
