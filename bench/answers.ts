@@ -60,10 +60,7 @@ export async function answers(root: string, data: string, { days, organizations 
     // A page of another size is another answer, even if the range has been asked for.
     const all = get('summary', '&group_by=user&limit=50');
     await say(`/summary by user, ${days} days`, rangesOf(days, days), all);
-    // A session is of all its days, so that view reads all days, whatever the range is.
-    const questions = readSqlFolder('cookbook')
-      .map(({ text }) => text)
-      .filter((text) => !text.includes('session_facts'));
+    const questions = readSqlFolder('cookbook').map(({ text }) => text);
     await say(
       `SQL: ${questions.length} questions of the cookbook`,
       rangesOf(days, WEEK),
