@@ -83,3 +83,26 @@ test('an upgrade adds up the days that are there', async () => {
   await world.store.run(ROLL_UPS.map((one) => ({ sql: rollUpTable(one) })));
   expect(await faults(world)).toEqual({});
 });
+
+test('sessions whose keys coincide start on their own days', async () => {
+  const world = await World.create({}, undefined, undefined, 'DuckDB');
+  await world.store.run([
+    { sql: 'CREATE OR REPLACE FUNCTION session_key(user_id, session_id) AS CAST(7 AS UBIGINT)' },
+  ]);
+  const turn = (session_id: string, day: string) =>
+    event(`${session_id}-${day}`, {
+      type: 'user_message',
+      session_id,
+      timestamp: `2026-06-${day}T09:00:00.000Z`,
+    });
+  await world.send([turn('one', '01'), turn('two', '03')]);
+  await world.build();
+  await world.send([turn('one', '02'), turn('two', '02')]);
+  await world.build();
+  const started = 'SELECT day::VARCHAR AS day, session_id FROM session_parts WHERE sessions = 1 ORDER BY ALL';
+  expect(await world.store.select(started)).toEqual([
+    { day: '2026-06-01', session_id: 'one' },
+    { day: '2026-06-02', session_id: 'two' },
+  ]);
+  expect(await world.store.select('SELECT DISTINCT session_key FROM session_keys')).toHaveLength(1);
+});

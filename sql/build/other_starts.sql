@@ -6,6 +6,15 @@ due_session AS (
   SELECT org_id, user_id, session_id FROM sessions_before
   UNION ALL
   SELECT org_id, user_id, session_id FROM user_sessions WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+),
+-- Of all days only keys of sessions are read, and the rest of the days that have one of them.
+possible_day AS (
+  SELECT DISTINCT
+    org_id,
+    day
+  FROM session_keys
+  WHERE session_key IN (SELECT session_key(user_id, session_id) FROM due_session)
+    AND (org_id, day) NOT IN (SELECT org_id, day FROM due)
 )
 SELECT
   org_id,
@@ -13,10 +22,8 @@ SELECT
   session_id,
   min(day) AS day
 FROM user_sessions
--- Of all days only the ids of sessions are read, and the rest of those that are found.
-WHERE session_id IN (SELECT session_id FROM due_session)
+WHERE (org_id, day) IN (SELECT org_id, day FROM possible_day)
   AND (org_id, user_id, session_id) IN (SELECT org_id, user_id, session_id FROM due_session)
-  AND (org_id, day) NOT IN (SELECT org_id, day FROM due)
 GROUP BY
   org_id,
   user_id,

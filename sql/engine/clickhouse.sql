@@ -56,3 +56,6 @@ CREATE OR REPLACE FUNCTION unordered_digest AS (row_text) ->
 -- A checksum of rows that doesn't depend on their order. It is cheap, differs between engines and doesn't detect forgery. NULL without
 -- rows.
 CREATE OR REPLACE FUNCTION checksum AS (row_text) -> groupBitXor(sipHash64(row_text));
+
+-- A number of 64 bits that stands for a session of a user. It differs between engines, and more than one session can have it.
+CREATE OR REPLACE FUNCTION session_key AS (user_id, session_id) -> cityHash64(user_id, session_id);

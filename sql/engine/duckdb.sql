@@ -29,3 +29,6 @@ CREATE OR REPLACE FUNCTION unordered_digest(row_text) AS sha256(CAST(bit_xor(md5
 -- A checksum of rows that doesn't depend on their order. It is cheap, differs between engines and doesn't detect forgery. NULL without
 -- rows.
 CREATE OR REPLACE FUNCTION checksum(row_text) AS bit_xor(hash(row_text));
+
+-- A number of 64 bits that stands for a session of a user. It differs between engines, and more than one session can have it.
+CREATE OR REPLACE FUNCTION session_key(user_id, session_id) AS md5_number_lower(concat(user_id, chr(10), session_id));
