@@ -1,11 +1,11 @@
 import { readSqlFolder, type SqlText, tablesOf } from './sql-text.js';
 
 /**
- * Sums of day tables, which answers over many days read in its place: they have fewer rows. DuckDB keeps them, and a build computes
- * those of its days anew; in ClickHouse they are views.
+ * What is read in place of day tables since it is smaller: their sums, for answers over many days, and keys. DuckDB keeps it, and a build
+ * computes that of its days anew; in ClickHouse these are views.
  */
 export interface RollUp extends SqlText {
-  /** The day tables that are added up. */
+  /** The day tables that it is computed from. */
   readonly tables: readonly string[];
   /** Whether a row is of a whole ISO week, by its last day, and not of a day. */
   readonly isOfWeeks: boolean;
