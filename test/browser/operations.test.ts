@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
 import { runAgent } from '../../src/computers/run-agent.js';
-import { ending, event } from '../world.js';
+import { ending, event, temporaryFolder } from '../world.js';
 import { expectSound, hasBrowser, loaded, rowsOf, Site } from './browser.js';
 
 const CONTROLS = '/api/v0/organization/enterprise-controls';
@@ -505,11 +505,11 @@ describe.runIf(hasBrowser)('computers', () => {
     const page = await site.signedIn(key, 'operations/computers');
     const workspace = await agent(await create(page, 'big'));
     const bytes = Buffer.alloc(24 << 20, 'daybook ');
+    // A path: the bytes of a buffer would go to the browser as text.
+    const path = join(temporaryFolder(onTestFinished), 'large.bin');
+    writeFileSync(path, bytes);
     await card(page, 'big').getByText('Send a file to big').click();
-    await card(page, 'big')
-      .getByLabel('File', { exact: false })
-      .first()
-      .setInputFiles({ name: 'large.bin', mimeType: 'application/octet-stream', buffer: bytes });
+    await card(page, 'big').getByLabel('File', { exact: false }).first().setInputFiles(path);
     const isSeen = card(page, 'big').locator('progress').waitFor();
     await card(page, 'big').getByRole('button', { name: 'Send', exact: true }).click();
     await isSeen;
