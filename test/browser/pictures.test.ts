@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -10,6 +11,7 @@ import { northwind } from './northwind.js';
 
 /**
  * Makes docs/pictures, which people look at after a change of the page: PICTURES=1 npx vitest run --project Page -t pictures
+ * It needs Debian's packages pngquant and webp.
  */
 const FOLDER = join(PACKAGE_ROOT, 'docs', 'pictures');
 const MOST_BYTES = 1_000_000;
@@ -40,21 +42,11 @@ async function ready(name: string, page: Page): Promise<void> {
   await loaded(page);
 }
 
-/** A picture of all of a page, as WebP: a third of a PNG. */
+/** A picture of all of a page, as WebP without loss in 24 colours: text stays sharp, in a sixth of a PNG. */
 async function pictureOf(page: Page): Promise<Buffer> {
   const png = await page.screenshot({ fullPage: true, animations: 'disabled' });
-  const blank = await page.context().newPage();
-  const text = await blank.evaluate(async (base64) => {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-    const canvas = document.createElement('canvas');
-    canvas.width = image.width;
-    canvas.height = image.height;
-    canvas.getContext('2d')?.drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.39);
-  }, png.toString('base64'));
-  await blank.close();
-  return Buffer.from(text.slice(text.indexOf(',') + 1), 'base64');
+  const few = execFileSync('pngquant', ['--nofs', '24', '-'], { input: png });
+  return execFileSync('cwebp', '-quiet -lossless -m 6 -q 100 -o - -- -'.split(' '), { input: few });
 }
 
 test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async () => {
@@ -93,12 +85,12 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
     expect(answer.status).toBe(201);
   }
   const newcomer = await nobody.key('owner');
-  // Of each page as much as fits: the overview in all widths and both colour schemes.
+  const all = Object.keys(PAGES);
   const looks = [
-    { width: 390, colorScheme: 'light', pages: Object.keys(PAGES).filter((name) => name !== 'person') },
-    { width: 1280, colorScheme: 'light', pages: Object.keys(PAGES) },
+    { width: 390, colorScheme: 'light', pages: all },
+    { width: 1280, colorScheme: 'light', pages: all },
     { width: 1280, colorScheme: 'dark', pages: ['overview'] },
-    { width: 1920, colorScheme: 'light', pages: ['overview'] },
+    { width: 1920, colorScheme: 'light', pages: all },
   ] as const;
   for (const { width, colorScheme, pages } of looks) {
     const options = { colorScheme, viewport: { width, height: 800 } };
@@ -108,7 +100,7 @@ test.runIf(process.env.PICTURES !== undefined)('pictures of every page', async (
       await ready(name, page);
       await keep(`${name}-${end}`, page);
     }
-    if (pages.length === 1) continue;
+    if (pages !== all) continue;
     const form = await site.open('', options);
     await form.getByLabel('API key').waitFor();
     await keep(`sign-in-${end}`, form);
