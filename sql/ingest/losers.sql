@@ -2,39 +2,7 @@
 -- whatever order they arrive in. For a model_usage it is the copy with the most output_tokens. Then, and for every other type, it
 -- is the copy of the best channel, then the earliest, then the one with the smallest session_id, user_id and other members in the
 -- order of the table's columns. A known value comes before an unknown one.
--- Variables: batch.
-WITH
-fresh AS (
-  SELECT
-    org_id,
-    day,
-    event_id
-  FROM events
-  WHERE batch = getvariable('batch')
-),
--- The keys of this batch with more than one copy, in the batch or together with stored events.
-crowded AS (
-  SELECT
-    org_id,
-    day,
-    event_id
-  FROM fresh
-  GROUP BY
-    org_id,
-    day,
-    event_id
-  HAVING count(*) > 1
-  UNION
-  SELECT
-    org_id,
-    day,
-    event_id
-  FROM events
-  WHERE batch < getvariable('batch')
-    AND org_id IN (SELECT org_id FROM batch_files)
-    AND is_batch_day(day)
-    AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM fresh)
-)
+-- Reads crowded_keys.
 SELECT
   row_id,
   org_id,
@@ -49,9 +17,9 @@ FROM (
     rowid AS row_id,
     row(*COLUMNS(* EXCLUDE (batch))) AS members
   FROM events
-  WHERE org_id IN (SELECT org_id FROM crowded)
+  WHERE org_id IN (SELECT org_id FROM crowded_keys)
     AND is_batch_day(day)
-    AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM crowded)
+    AND (org_id, day, event_id) IN (SELECT org_id, day, event_id FROM crowded_keys)
 ) AS copy
 QUALIFY row_number() OVER (
   PARTITION BY org_id, day, event_id
