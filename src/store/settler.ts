@@ -333,7 +333,9 @@ export class Settler {
     await this.recall(number);
     await this.nameDays();
     const late = await this.takeOut('too_late');
-    let duplicates = late + (await this.takeOutLosers());
+    // A table, since the engine knows how few rows one has.
+    await session.run(`CREATE OR REPLACE TEMP TABLE crowded_keys AS ${readSql('ingest/crowded_keys.sql')}`);
+    let duplicates = late + (await this.takeOut('losers'));
     if (late > 0) await session.run('INSERT INTO losers FROM too_late');
     const replays = await this.takeOut('replays');
     if (replays > 0) await session.run('INSERT INTO losers FROM replays');
@@ -373,14 +375,6 @@ export class Settler {
       WHERE (org_id, source, user_id, path) IN (SELECT org_id, source, user_id, path FROM read_files)`,
     );
     await session.run('INSERT INTO ingested_files BY NAME FROM read_files');
-  }
-
-  /** Takes out the copies that don't count, and answers how many. Keys with copies are a table, so that the engine knows how few they are. */
-  private async takeOutLosers(): Promise<number> {
-    await this.session.run(`CREATE TEMP TABLE crowded_keys AS ${readSql('ingest/crowded_keys.sql')}`);
-    const losers = await this.takeOut('losers');
-    await this.session.run('DROP TABLE crowded_keys');
-    return losers;
   }
 
   /** Takes the events that a query of sql/ingest finds out, keeps what it says of them in a table of its name, and answers how many. */
