@@ -202,6 +202,7 @@ export function overflowOf(page: Page): Promise<number> {
 /** Fails where a page has faults in either colour scheme, or is wider than a phone. */
 export async function expectSound(page: Page): Promise<void> {
   const size = page.viewportSize() ?? { width: 1280, height: 900 };
+  await page.locator('h1').first().waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await faultsOf(page), page.url()).toEqual([]);
