@@ -100,8 +100,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
       const user = connection.user === undefined ? {} : { user_id: connection.user };
       const document = documentOf(text);
       if (document === undefined) {
-        damaged = `${path}.damaged`;
-        await rename(path, damaged);
+        if (await setAside(path)) damaged = `${path}.damaged`;
         continue;
       }
       const status = await post(outgoing, connection, JSON.stringify({ ...user, ...document }), signal);
@@ -120,6 +119,17 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     };
   } finally {
     outgoing?.close();
+  }
+}
+
+/** Puts a damaged file out of everybody's way; answers false if another deliverer has. */
+async function setAside(path: string): Promise<boolean> {
+  try {
+    await rename(path, `${path}.damaged`);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }
 
