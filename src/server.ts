@@ -18,8 +18,6 @@ export interface Serving {
   readonly store: Store;
   /** The address that it listens on, as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** What the database could not be opened again for after it broke. It stays pending while all is well. */
-  readonly lost: Promise<unknown>;
   /** Takes no more requests, finishes those under way, a build and commands too, and lets go of the database. */
   readonly stop: () => Promise<void>;
 }
@@ -34,14 +32,14 @@ export async function serve(
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
   let app: FastifyInstance | undefined;
-  let lose: (error: unknown) => void = () => {};
-  const lost = new Promise<unknown>((resolve) => {
-    lose = resolve;
-  });
   const opened = await openStore(config, clock, () => isServed(config.data), {
     mishaps: {
       broken: (err) => app?.log.error({ err }, 'the database failed and is opened again'),
-      lost: lose,
+      unopened: (err) =>
+        app?.log.error(
+          { err },
+          'the database cannot be opened again: that is tried every second until it can',
+        ),
     },
   });
   if (opened === undefined) {
@@ -108,7 +106,7 @@ export async function serve(
       await inbox.close();
       await store.close();
     };
-    return { app: serving, store, url, lost, stop };
+    return { app: serving, store, url, stop };
   } catch (error) {
     await app?.close();
     await receiving?.close();

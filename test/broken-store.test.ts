@@ -130,8 +130,8 @@ describe('a transaction that fails', () => {
   });
 });
 
-test('what can not be opened again is told, and used no more', async () => {
-  const lost: unknown[] = [];
+test('what can not be opened again is tried until it can, and told once', async () => {
+  const told: unknown[] = [];
   let opened = 0;
   let broke = (_: unknown): void => {};
   const renewable = await Renewable.start<number>(
@@ -139,16 +139,56 @@ test('what can not be opened again is told, and used no more', async () => {
       open: async (breaking) => {
         broke = breaking;
         opened += 1;
-        if (opened > 1) throw new Error('the disk is gone');
+        if (opened === 2 || opened === 3) throw new Error('the disk is gone');
         return opened;
       },
       close: () => {},
     },
-    { broken: () => {}, lost: (error) => lost.push(error) },
+    { broken: () => {}, unopened: (error) => told.push(error) },
   );
   broke(new Error('FATAL Error'));
-  await until(() => lost.length > 0);
-  expect(lost).toEqual([new Error('the disk is gone')]);
+  await until(() => told.length > 0);
   await expect(renewable.use(async () => 1)).rejects.toThrow(StoreUnavailable);
+  await until(() => opened === 4);
+  expect(await renewable.use(async (value) => value)).toBe(4);
+  expect(told).toEqual([new Error('the disk is gone')]);
   await renewable.close();
+});
+
+test('what breaks while it is opened is closed, and opened again', async () => {
+  const closed: number[] = [];
+  let opened = 0;
+  let broke = (_: unknown): void => {};
+  const renewable = await Renewable.start<number>({
+    open: async (breaking) => {
+      broke = breaking;
+      opened += 1;
+      if (opened === 2) breaking(new Error('FATAL Error'));
+      return opened;
+    },
+    close: (value) => closed.push(value),
+  });
+  broke(new Error('FATAL Error'));
+  await until(() => opened === 3);
+  expect(await renewable.use(async (value) => value)).toBe(3);
+  expect(closed).toEqual([1, 2]);
+  await renewable.close();
+});
+
+test('what can not be opened again is closed all the same', async () => {
+  let opened = 0;
+  let broke = (_: unknown): void => {};
+  const renewable = await Renewable.start<number>({
+    open: async (breaking) => {
+      broke = breaking;
+      opened += 1;
+      if (opened > 1) throw new Error('the disk is gone');
+      return opened;
+    },
+    close: () => {},
+  });
+  broke(new Error('FATAL Error'));
+  await until(() => opened > 1);
+  await renewable.close();
+  await expect(renewable.use(async () => 1)).rejects.toThrow('the store is closed');
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, optionOf } from '../config.js';
 import type { Demo } from '../demo.js';
-import { messageOf, UsageError } from '../exit.js';
+import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { table } from '../terminal.js';
 import { fail, type Invocation, print } from './program.js';
@@ -31,12 +31,6 @@ async function run(options: ServeOptions, { settings, clock }: Invocation): Prom
   let demo: Demo | undefined;
   const serving = await serve(chosen, clock, async (store) => {
     if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
-  });
-  serving.lost.then((error) => {
-    process.stderr.write(
-      `Daybook stops because the database failed and could not be reopened (${messageOf(error)}): start it again.\n`,
-    );
-    process.exit(1);
   });
   let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -88,18 +88,25 @@ export class DuckDbStore implements Store {
       {
         open: async (broke) => {
           const instance = await openFile();
-          const writer = await connect(instance, broke);
-          const processors = new Processors(writer, folder, settings.threads);
-          await processors.choose();
-          return {
-            instance,
-            writer,
-            settler: new Settler(writer, folder),
-            builder: new Builder(writer, daily),
-            processors,
-            idle: [],
-            session: () => connect(instance, broke),
-          };
+          let writer: Session | undefined;
+          try {
+            writer = await connect(instance, broke);
+            const processors = new Processors(writer, folder, settings.threads);
+            await processors.choose();
+            return {
+              instance,
+              writer,
+              settler: new Settler(writer, folder),
+              builder: new Builder(writer, daily),
+              processors,
+              idle: [],
+              session: () => connect(instance, broke),
+            };
+          } catch (error) {
+            writer?.connection.closeSync();
+            instance.closeSync();
+            throw error;
+          }
         },
         close: ({ instance, writer, idle }) => {
           for (const session of [...idle, writer]) session.connection.closeSync();

@@ -1,13 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailable } from './store-fault.js';
 
-/** Who hears that a database broke, and that it could not be opened again. */
+/** How long after a failure it is opened again. */
+const RETRY_MS = 1000;
+
+/** Who hears that a database broke, and that it can't be opened again for now: the first time, of those that follow each other. */
 export interface Mishaps {
   readonly broken: (error: unknown) => void;
-  readonly lost: (error: unknown) => void;
+  readonly unopened: (error: unknown) => void;
 }
 
 /** For commands, which hear of it from what they ran. */
-const UNHEARD: Mishaps = { broken: () => {}, lost: () => {} };
+const UNHEARD: Mishaps = { broken: () => {}, unopened: () => {} };
 
 /** How to open something and to close it. What `open` makes calls `broke` when it can't be used any more. */
 export interface Ways<T> {
@@ -20,7 +24,7 @@ interface Opening<T> {
   readonly broken: AbortController;
 }
 
-/** Something that is opened again when it broke, as soon as nobody uses it any more. */
+/** Something that is opened again when it broke, as soon as nobody uses it any more, and however often that takes. */
 export class Renewable<T> {
   private now: Opening<T> | undefined;
   private users = 0;
@@ -53,7 +57,7 @@ export class Renewable<T> {
     }
   }
 
-  /** Waits until it has been opened again, if it broke, and closes it. */
+  /** Waits for an opening that is under way, and closes it. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.renewing;
@@ -70,9 +74,13 @@ export class Renewable<T> {
       this.mishaps.broken(error);
       const { now } = this;
       this.now = undefined;
-      if (now !== undefined) this.renewing = this.renew(now.value).catch((cause) => this.mishaps.lost(cause));
+      if (now !== undefined) this.renewing = this.renew(now.value);
     };
     const value = await this.ways.open(broke);
+    if (broken.signal.aborted) {
+      this.ways.close(value);
+      throw new Error('it broke while it was opened');
+    }
     this.now = { value, broken };
   }
 
@@ -84,6 +92,13 @@ export class Renewable<T> {
     this.freed = undefined;
     // Two openings of one file would get into each other's way.
     this.ways.close(old);
-    await this.open();
+    for (let tried = 0; !this.isClosed; tried += 1) {
+      if (tried > 0) await wait(RETRY_MS);
+      try {
+        return await this.open();
+      } catch (error) {
+        if (tried === 0) this.mishaps.unopened(error);
+      }
+    }
   }
 }

@@ -17,8 +17,8 @@ const SQL =
 
 /** What is wanted of a service all the time: it takes events, answers, runs SQL, builds and publishes. */
 export class Load {
-  /** How often each was done. */
-  private readonly done = { answers: 0, queries: 0, builds: 0 };
+  /** How often each was done; a reply also says that there is no answer now. */
+  private readonly done = { answers: 0, queries: 0, builds: 0, replies: 0 };
   /** Why something was not done, without what differs from one time to the other. */
   readonly refusals = new Set<string>();
   private isOver = false;
@@ -68,8 +68,9 @@ export class Load {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
     const answer = await fetch(`${this.site.url}${path}`, { headers, ...more });
     const text = await answer.text();
-    if (answer.status !== 200)
-      throw new Error(`${path} answered ${answer.status}: ${JSON.parse(text).detail}`);
+    const refusal = answer.status === 200 ? undefined : JSON.parse(text).detail;
+    this.done.replies += 1;
+    if (refusal !== undefined) throw new Error(`${path} answered ${answer.status}: ${refusal}`);
     return text;
   }
 
