@@ -30,7 +30,7 @@ export async function backfill(data: string, { days, perDay }: Size): Promise<vo
       days,
     });
     const bare = await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path);
-    const { ingest, ...night } = await runProgram<Night>('night', data, after(days), 'ingest', path);
+    const [{ ingest, ...night }] = await runProgram<[Night]>('night', data, 'ingest', after(days), path);
     rmSync(path);
     stored += size;
     if (night.events !== stored) throw new Error(`${night.events} of ${stored} events are stored`);
@@ -42,7 +42,7 @@ export async function backfill(data: string, { days, perDay }: Size): Promise<vo
   const seconds = taken.reduce((sum, one) => sum + one.seconds, 0);
   const memory = Math.max(...taken.map((one) => one.memory));
   say('ingest, all', events, { seconds, memory }, median(ratios).toFixed(2));
-  const { build, publish } = await runProgram<Night>('night', data, after(days), 'build,publish');
+  const [{ build, publish }] = await runProgram<[Night]>('night', data, 'build,publish', after(days));
   say('build', events, build);
   say('publish', events, publish);
   sayBytes(data, events);

@@ -21,18 +21,19 @@ export interface Night {
 }
 
 /**
- * A program: `node night.js DATA NOW STEPS [PATH]` takes in a file of events for the organization acme, builds the days that are over at
- * NOW (Unix milliseconds) and publishes them, in a process of its own as the service would: those of the steps `ingest,build,publish` that
- * are named. A folder has the events of many organizations, as generateEvents writes them: they come through the inbox. It prints a Night as
- * JSON.
+ * A program: `node night.js DATA STEPS NOW [PATH [NOW PATH]...]` takes in a file of events for the organization acme, builds the days that are
+ * over at NOW (Unix milliseconds) and publishes them, as the service would: those of the steps `ingest,build,publish` that are named. A
+ * folder has the events of many organizations, as generateEvents writes them: they come through the inbox. Nights follow each other in one
+ * process. It prints a Night of each, as JSON.
  */
-const [data = '', now, steps = '', path = ''] = process.argv.slice(2);
-const clock = () => Number(now);
+const [data = '', steps = '', ...rest] = process.argv.slice(2);
+let now = Number(rest[0]);
+const clock = () => now;
 const config = readConfig({ DAYBOOK_DATA: data });
 const store = await DuckDbStore.open(data, { ...config, now: clock() });
 
 /** Takes in a file, or what a folder has for each organization. */
-async function takeIn(): Promise<void> {
+async function takeIn(path: string): Promise<void> {
   if (statSync(path).isFile()) {
     const files = inputFiles([path], CANONICAL);
     await ingest(store, { orgId: 'acme', source: CANONICAL, files }, clock);
@@ -73,10 +74,15 @@ async function run(): Promise<Pick<Night, 'build' | 'publish' | 'tidy'>> {
   return { build, publish, tidy: { seconds: seconds - publish.seconds, memory } };
 }
 
-const night = {
-  ingest: await step('ingest', takeIn),
-  ...(isAsked('build') ? await run() : { build: nothing, publish: nothing, tidy: nothing }),
-};
-const [all] = await store.select('SELECT count(*) AS events FROM events');
+const nights: Night[] = [];
+for (let index = 0; index < rest.length; index += 2) {
+  now = Number(rest[index]);
+  const night = {
+    ingest: await step('ingest', () => takeIn(rest[index + 1] ?? '')),
+    ...(isAsked('build') ? await run() : { build: nothing, publish: nothing, tidy: nothing }),
+  };
+  const [all] = await store.select('SELECT count(*) AS events FROM events');
+  nights.push({ ...night, events: Number(all?.events) });
+}
 await store.close();
-console.log(JSON.stringify({ ...night, events: Number(all?.events) } satisfies Night));
+console.log(JSON.stringify(nights));

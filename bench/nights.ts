@@ -10,9 +10,13 @@ import { median, runProgram } from './run-process.js';
 import { count, table } from './table.js';
 
 const MS_PER_DAY = 86_400_000;
-/** After so many nights, and after the last one, it is told what one more takes: the median of the last few. */
+/**
+ * After so many nights, and after the last one, it is told what one more takes: the median of the last few. A night comes before them in the
+ * same process, since a service has read before where its rows are.
+ */
 const TOLD = [30, 120, 365];
 const NIGHTS = 3;
+const WARM = 1;
 /** The night after that has late events as well: which share, and of how many days before. */
 const LATE_SHARE = 0.01;
 const LATE_DAYS = 30;
@@ -45,30 +49,40 @@ export function sayBytes(data: string, events: number): void {
   );
 }
 
-/** Fills a store night by night: a day is taken in, built and published, each night by a process of its own. Says what a night takes. */
+/** Fills a store night by night: a day is taken in, built and published. Says what a night takes. */
 export async function nights(data: string, { days, perDay, organizations }: Size): Promise<void> {
   rmSync(data, { recursive: true, force: true });
   const told = [...TOLD.filter((day) => day + NIGHTS < days), days];
   const late = Math.round(perDay * LATE_SHARE);
   let stored = 0;
 
-  const pass = async (index: number, isLate: boolean, isTold: boolean): Promise<Told> => {
+  /** Nights that follow each other, in one process as in a service; of the last ones it is told what they take. */
+  const pass = async (indexes: readonly number[], isLate: boolean, isTold: boolean): Promise<Told[]> => {
     const events = perDay + (isLate ? late : 0);
-    const path = await generateEvents(`${data}-${index}.ndjson`, events, {
-      first: stored,
-      day: dayAt(index),
-      organizations,
-      ...(isLate ? { late, lateDays: Math.min(LATE_DAYS, index) } : {}),
-    });
-    const bare =
-      isTold && organizations === 1
-        ? (await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds
-        : Number.NaN;
-    const night = await runProgram<Night>('night', data, after(index + 1), 'ingest,build,publish', path);
-    rmSync(path, { recursive: true });
-    stored += events;
-    if (night.events !== stored) throw new Error(`${night.events} of ${stored} events are stored`);
-    return { ...night, bare };
+    const paths: string[] = [];
+    const bare: number[] = [];
+    for (const index of indexes) {
+      const path = await generateEvents(`${data}-${index}.ndjson`, events, {
+        first: stored,
+        day: dayAt(index),
+        organizations,
+        ...(isLate ? { late, lateDays: Math.min(LATE_DAYS, index) } : {}),
+      });
+      const isCompared = isTold && organizations === 1;
+      bare.push(
+        isCompared
+          ? (await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds
+          : Number.NaN,
+      );
+      paths.push(path);
+      stored += events;
+    }
+    const args = indexes.flatMap((index, at) => [after(index + 1), paths[at] ?? '']);
+    const passed = await runProgram<Night[]>('night', data, 'ingest,build,publish', ...args);
+    for (const path of paths) rmSync(path, { recursive: true });
+    if (passed.at(-1)?.events !== stored)
+      throw new Error(`${passed.at(-1)?.events} of ${stored} events are stored`);
+    return passed.map((night, at) => ({ ...night, bare: bare[at] ?? Number.NaN }));
   };
 
   const row = table(
@@ -94,20 +108,23 @@ export async function nights(data: string, { days, perDay, organizations }: Size
     );
   };
 
-  const recent: Told[] = [];
   const closed: number[] = [];
-  for (let index = 0; index <= days; index += 1) {
+  for (let index = 0; index <= days; ) {
+    const next = told.find((day) => day > index) ?? days + 1;
     if (told.includes(index)) {
-      say(`${index + 1}, late`, perDay + late, [await pass(index, true, true)]);
-      continue;
+      say(`${index + 1}, late`, perDay + late, await pass([index], true, true));
+      index += 1;
+    } else if (next - index > WARM + NIGHTS) {
+      await pass([index], false, false);
+      index += 1;
+    } else {
+      const indexes = Array.from({ length: next - index }, (_, at) => index + at);
+      const last = (await pass(indexes, false, true)).slice(-NIGHTS);
+      say(String(next), perDay, last);
+      sayBytes(data, stored);
+      closed.push(median(last.map(({ build }) => build.seconds)));
+      index = next;
     }
-    const next = told.find((day) => day > index) ?? days;
-    recent.push(await pass(index, false, next - index <= NIGHTS));
-    if (index + 1 !== next) continue;
-    const last = recent.slice(-NIGHTS);
-    say(String(next), perDay, last);
-    sayBytes(data, stored);
-    closed.push(median(last.map(({ build }) => build.seconds)));
   }
   if (closed.length === 1) return;
   const ratio = (closed.at(-1) ?? Number.NaN) / (closed[0] ?? Number.NaN);

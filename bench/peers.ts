@@ -21,7 +21,7 @@ async function events(folder: string, number: number, rounds: number): Promise<v
     try {
       const duckdb = await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path);
       const clickhouse = await runProgram<BareDay>('bare-engine', 'clickhouse', 'day', path);
-      const night = await runProgram<Night>('night', data, now, 'ingest,build,publish', path);
+      const [night] = await runProgram<[Night]>('night', data, 'ingest,build,publish', now, path);
       if (night.events !== number) throw new Error(`${night.events} events are stored`);
       all.push([
         {
