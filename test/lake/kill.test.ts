@@ -82,6 +82,8 @@ test('a service that is killed while it publishes leaves a whole publication, an
   };
 
   const stopped: Record<string, number> = {};
+  /** How many calls a user has in the lake. */
+  let published = 0;
   for (let round = 0; round < KILLS; round += 1) {
     const calls = round + 1;
     await (await buildAnother(calls)).close();
@@ -119,7 +121,10 @@ test('a service that is killed while it publishes leaves a whole publication, an
         high: low,
         events: USERS * DAYS.length * low,
       });
-      expect([calls - 1, calls]).toContain(low);
+      // Several that follow each other can be killed before they have published.
+      expect(low).toBeGreaterThanOrEqual(published);
+      expect(low).toBeLessThanOrEqual(calls);
+      published = low;
     }
     await store.close();
   }
