@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DuckDBInstance } from '../src/duckdb-driver.js';
 import { CANONICAL } from '../src/ingest/source.js';
-import { connect } from '../src/store/duckdb-session.js';
+import { connect, type Session, withWriter } from '../src/store/duckdb-session.js';
 import { Renewable } from '../src/store/renewable.js';
 import { StoreUnavailable } from '../src/store/store-fault.js';
 import { Service, until } from './service.js';
@@ -130,65 +130,76 @@ describe('a transaction that fails', () => {
   });
 });
 
-test('what can not be opened again is tried until it can, and told once', async () => {
-  const told: unknown[] = [];
-  let opened = 0;
-  let broke = (_: unknown): void => {};
-  const renewable = await Renewable.start<number>(
-    {
-      open: async (breaking) => {
-        broke = breaking;
-        opened += 1;
-        if (opened === 2 || opened === 3) throw new Error('the disk is gone');
-        return opened;
-      },
-      close: () => {},
+test('what can not be made of a database leaves neither it nor its connection open', async () => {
+  const instance = await DuckDBInstance.create(':memory:');
+  let made: Session | undefined;
+  const failed = withWriter(
+    instance,
+    () => {},
+    async (writer) => {
+      made = writer;
+      throw new Error('the cause');
     },
-    { broken: () => {}, unopened: (error) => told.push(error) },
   );
-  broke(new Error('FATAL Error'));
-  await until(() => told.length > 0);
-  await expect(renewable.use(async () => 1)).rejects.toThrow(StoreUnavailable);
-  await until(() => opened === 4);
-  expect(await renewable.use(async (value) => value)).toBe(4);
-  expect(told).toEqual([new Error('the disk is gone')]);
-  await renewable.close();
+  await expect(failed).rejects.toThrow('the cause');
+  await expect(made?.run('SELECT 1')).rejects.toThrow();
+  await expect(instance.connect()).rejects.toThrow();
 });
 
-test('what breaks while it is opened is closed, and opened again', async () => {
-  const closed: number[] = [];
-  let opened = 0;
-  let broke = (_: unknown): void => {};
-  const renewable = await Renewable.start<number>({
-    open: async (breaking) => {
-      broke = breaking;
-      opened += 1;
-      if (opened === 2) breaking(new Error('FATAL Error'));
-      return opened;
-    },
-    close: (value) => closed.push(value),
-  });
-  broke(new Error('FATAL Error'));
-  await until(() => opened === 3);
-  expect(await renewable.use(async (value) => value)).toBe(3);
-  expect(closed).toEqual([1, 2]);
-  await renewable.close();
-});
+describe('what is opened again', () => {
+  /** Something that can be broken; `at` hears how often it was opened, and can make an opening fail. */
+  async function breakable(at: (opened: number, breaking: (error: unknown) => void) => void) {
+    const told: unknown[] = [];
+    const closed: number[] = [];
+    let opened = 0;
+    let broke = (_: unknown): void => {};
+    const renewable = await Renewable.start<number>(
+      {
+        open: async (breaking) => {
+          broke = breaking;
+          opened += 1;
+          at(opened, breaking);
+          return opened;
+        },
+        close: (value) => closed.push(value),
+      },
+      { broken: () => {}, unopened: (error) => told.push(error) },
+    );
+    broke(new Error('FATAL Error'));
+    return { renewable, told, closed, opened: () => opened };
+  }
+  const gone = () => {
+    throw new Error('the disk is gone');
+  };
 
-test('what can not be opened again is closed all the same', async () => {
-  let opened = 0;
-  let broke = (_: unknown): void => {};
-  const renewable = await Renewable.start<number>({
-    open: async (breaking) => {
-      broke = breaking;
-      opened += 1;
-      if (opened > 1) throw new Error('the disk is gone');
-      return opened;
-    },
-    close: () => {},
+  test('is tried until it can be, and that is told once', async () => {
+    const { renewable, told, opened } = await breakable((count) => {
+      if (count === 2 || count === 3) gone();
+    });
+    await until(() => told.length > 0);
+    await expect(renewable.use(async () => 1)).rejects.toThrow(StoreUnavailable);
+    await until(() => opened() === 4);
+    expect(await renewable.use(async (value) => value)).toBe(4);
+    expect(told).toEqual([new Error('the disk is gone')]);
+    await renewable.close();
   });
-  broke(new Error('FATAL Error'));
-  await until(() => opened > 1);
-  await renewable.close();
-  await expect(renewable.use(async () => 1)).rejects.toThrow('the store is closed');
+
+  test('is closed, and opened again, when it breaks as it is opened', async () => {
+    const { renewable, closed, opened } = await breakable((count, breaking) => {
+      if (count === 2) breaking(new Error('FATAL Error'));
+    });
+    await until(() => opened() === 3);
+    expect(await renewable.use(async (value) => value)).toBe(3);
+    expect(closed).toEqual([1, 2]);
+    await renewable.close();
+  });
+
+  test('is closed all the same while it can not be', async () => {
+    const { renewable, opened } = await breakable((count) => {
+      if (count > 1) gone();
+    });
+    await until(() => opened() > 1);
+    await renewable.close();
+    await expect(renewable.use(async () => 1)).rejects.toThrow('the store is closed');
+  });
 });

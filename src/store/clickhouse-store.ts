@@ -14,7 +14,7 @@ import { ClickHouseSession } from './clickhouse/clickhouse-session.js';
 import { ClickHouseSettler } from './clickhouse/clickhouse-settler.js';
 import { openInstance, openingAgain, type Resources } from './database-file.js';
 import { dailySql } from './day-builder.js';
-import { connect, limitMemory, type Session } from './duckdb-session.js';
+import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import type { StoreOptions } from './duckdb-store.js';
 import { clickHousePlace, Mark } from './loss-mark.js';
 import type { ReferencePaths } from './reference-data.js';
@@ -140,14 +140,15 @@ export class ClickHouseStore implements Store {
         {
           open: async (broke) => {
             const opened = await openFile();
-            const writer = await connect(opened, broke);
-            await applyDuckDbChanges(writer, settings);
-            return {
-              instance: opened,
-              writer,
-              settler: new ClickHouseSettler(session, writer, folder),
-              session: () => connect(opened, broke),
-            };
+            return withWriter(opened, broke, async (writer) => {
+              await applyDuckDbChanges(writer, settings);
+              return {
+                instance: opened,
+                writer,
+                settler: new ClickHouseSettler(session, writer, folder),
+                session: () => connect(opened, broke),
+              };
+            });
           },
           close: ({ instance, writer }) => {
             writer.connection.closeSync();

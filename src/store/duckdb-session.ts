@@ -134,6 +134,23 @@ export async function connect(instance: DuckDBInstance, broke?: (error: unknown)
   return session;
 }
 
+/** Makes of a database and a connection that writes what uses it. Closes both where that fails, so that the file can be opened again. */
+export async function withWriter<T>(
+  instance: DuckDBInstance,
+  broke: (error: unknown) => void,
+  make: (writer: Session) => Promise<T>,
+): Promise<T> {
+  let writer: Session | undefined;
+  try {
+    writer = await connect(instance, broke);
+    return await make(writer);
+  } catch (error) {
+    writer?.connection.closeSync();
+    instance.closeSync();
+    throw error;
+  }
+}
+
 /**
  * Gives memory back that nobody needs: what is cached beyond a limit, and what the allocator keeps for later.
  * TRICKY: setting the limit, even to what it is, is what makes the engine's allocator let go.

@@ -13,7 +13,7 @@ import {
 } from './database-file.js';
 import { checkpointBytes } from './database-size.js';
 import { Builder, type DailySql, dailySql } from './day-builder.js';
-import { connect, limitMemory, type Session } from './duckdb-session.js';
+import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
 import { Processors } from './processors.js';
 import type { ReferencePaths } from './reference-data.js';
@@ -88,9 +88,7 @@ export class DuckDbStore implements Store {
       {
         open: async (broke) => {
           const instance = await openFile();
-          let writer: Session | undefined;
-          try {
-            writer = await connect(instance, broke);
+          return withWriter(instance, broke, async (writer) => {
             const processors = new Processors(writer, folder, settings.threads);
             await processors.choose();
             return {
@@ -102,11 +100,7 @@ export class DuckDbStore implements Store {
               idle: [],
               session: () => connect(instance, broke),
             };
-          } catch (error) {
-            writer?.connection.closeSync();
-            instance.closeSync();
-            throw error;
-          }
+          });
         },
         close: ({ instance, writer, idle }) => {
           for (const session of [...idle, writer]) session.connection.closeSync();
