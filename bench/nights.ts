@@ -52,15 +52,14 @@ export function sayBytes(data: string, events: number): void {
 /** Fills a store night by night: a day is taken in, built and published. Says what a night takes. */
 export async function nights(data: string, { days, perDay, organizations }: Size): Promise<void> {
   rmSync(data, { recursive: true, force: true });
-  const told = [...TOLD.filter((day) => day + NIGHTS < days), days];
+  const told = [...TOLD.filter((day) => day + WARM + NIGHTS < days), days];
   const late = Math.round(perDay * LATE_SHARE);
   let stored = 0;
 
-  /** Nights that follow each other, in one process as in a service; of the last ones it is told what they take. */
-  const pass = async (indexes: readonly number[], isLate: boolean, isTold: boolean): Promise<Told[]> => {
+  /** Nights that follow each other, in one process as in a service; answers the last ones, of which it is told what they take. */
+  const pass = async (indexes: readonly number[], isTold = true, isLate = false): Promise<Told[]> => {
     const events = perDay + (isLate ? late : 0);
-    const paths: string[] = [];
-    const bare: number[] = [];
+    const made: { readonly path: string; readonly stored: number }[] = [];
     for (const index of indexes) {
       const path = await generateEvents(`${data}-${index}.ndjson`, events, {
         first: stored,
@@ -68,21 +67,20 @@ export async function nights(data: string, { days, perDay, organizations }: Size
         organizations,
         ...(isLate ? { late, lateDays: Math.min(LATE_DAYS, index) } : {}),
       });
-      const isCompared = isTold && organizations === 1;
-      bare.push(
-        isCompared
-          ? (await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds
-          : Number.NaN,
-      );
-      paths.push(path);
       stored += events;
+      made.push({ path, stored });
     }
-    const args = indexes.flatMap((index, at) => [after(index + 1), paths[at] ?? '']);
+    const bare: number[] = [];
+    for (const { path } of isTold && organizations === 1 ? made.slice(-NIGHTS) : [])
+      bare.push((await runProgram<BareDay>('bare-engine', 'duckdb', 'day', path)).load.seconds);
+    const args = indexes.flatMap((index, at) => [after(index + 1), made[at]?.path ?? '']);
     const passed = await runProgram<Night[]>('night', data, 'ingest,build,publish', ...args);
-    for (const path of paths) rmSync(path, { recursive: true });
-    if (passed.at(-1)?.events !== stored)
-      throw new Error(`${passed.at(-1)?.events} of ${stored} events are stored`);
-    return passed.map((night, at) => ({ ...night, bare: bare[at] ?? Number.NaN }));
+    for (const [at, { path, stored: expected }] of made.entries()) {
+      rmSync(path, { recursive: true });
+      if (passed[at]?.events !== expected)
+        throw new Error(`${passed[at]?.events} of ${expected} events are stored`);
+    }
+    return passed.slice(-NIGHTS).map((night, at) => ({ ...night, bare: bare[at] ?? Number.NaN }));
   };
 
   const row = table(
@@ -109,22 +107,15 @@ export async function nights(data: string, { days, perDay, organizations }: Size
   };
 
   const closed: number[] = [];
-  for (let index = 0; index <= days; ) {
-    const next = told.find((day) => day > index) ?? days + 1;
-    if (told.includes(index)) {
-      say(`${index + 1}, late`, perDay + late, await pass([index], true, true));
-      index += 1;
-    } else if (next - index > WARM + NIGHTS) {
-      await pass([index], false, false);
-      index += 1;
-    } else {
-      const indexes = Array.from({ length: next - index }, (_, at) => index + at);
-      const last = (await pass(indexes, false, true)).slice(-NIGHTS);
-      say(String(next), perDay, last);
-      sayBytes(data, stored);
-      closed.push(median(last.map(({ build }) => build.seconds)));
-      index = next;
-    }
+  let index = 0;
+  for (const day of told) {
+    for (; index < day - NIGHTS - WARM; index += 1) await pass([index], false);
+    const last = await pass(Array.from({ length: day - index }, (_, at) => index + at));
+    say(String(day), perDay, last);
+    sayBytes(data, stored);
+    closed.push(median(last.map(({ build }) => build.seconds)));
+    say(`${day + 1}, late`, perDay + late, await pass([day], true, true));
+    index = day + 1;
   }
   if (closed.length === 1) return;
   const ratio = (closed.at(-1) ?? Number.NaN) / (closed[0] ?? Number.NaN);
