@@ -12,3 +12,8 @@ export function messageOf(error: unknown): string {
 export function reasonOf(error: unknown): string {
   return messageOf(error).split('\n')[0] ?? '';
 }
+
+/** The system's name for what went wrong, as ENOENT; '' where it wasn't the system. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

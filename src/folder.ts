@@ -3,14 +3,9 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { open, rename, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { UsageError } from './exit.js';
+import { codeOf, UsageError } from './exit.js';
 
 const run = promisify(execFile);
-
-/** The system's name for what went wrong, as ENOENT; '' where it wasn't the system. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
 
 /** The sentence for a data folder that the system doesn't let us write to. */
 export function unwritable(folder: string, error: unknown): UsageError {

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './exit.js';
-import { codeOf, makeFolder, unwritable } from './folder.js';
+import { codeOf, UsageError } from './exit.js';
+import { makeFolder, unwritable } from './folder.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 

@@ -1,6 +1,6 @@
 import { link, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../folder.js';
+import { codeOf } from '../exit.js';
 import { bodyOf, oldBodyOf } from '../ingest/body-name.js';
 import type { Store } from '../store/store.js';
 

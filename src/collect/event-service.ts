@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
-import { messageOf, UsageError } from '../exit.js';
-import { codeOf } from '../folder.js';
+import { codeOf, messageOf, UsageError } from '../exit.js';
 import { type Answer, Outgoing, ProxyRefusal } from '../outgoing.js';
 import type { Connection, Sender } from './collect-folder.js';
 

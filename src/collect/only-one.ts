@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../folder.js';
+import { codeOf } from '../exit.js';
 
 /** After this time without a sign of life a process counts as gone, even if its number is in use again. */
 const HOLDS_MS = 15 * 60_000;

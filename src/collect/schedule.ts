@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf, UsageError } from '../exit.js';
-import { codeOf } from '../folder.js';
+import { codeOf, messageOf, UsageError } from '../exit.js';
 import { SOURCES } from '../ingest/source.js';
 
 const run = promisify(execFile);

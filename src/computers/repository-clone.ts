@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../folder.js';
+import { codeOf } from '../exit.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { JobFailed } from './agent-message.js';
 import { FileName } from './workspace-path.js';

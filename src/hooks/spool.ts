@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../exit.js';
+import { codeOf, messageOf } from '../exit.js';
 import type { Outgoing } from '../outgoing.js';
 
 /**
@@ -128,7 +128,7 @@ async function setAside(path: string): Promise<boolean> {
     await rename(path, `${path}.damaged`);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

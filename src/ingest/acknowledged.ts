@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { codeOf } from '../exit.js';
 import { digestOf } from '../file-digest.js';
-import { codeOf, isFull } from '../folder.js';
+import { isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
 import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { codeOf } from '../folder.js';
+import { codeOf } from '../exit.js';
 
 /** How a body can be packed. */
 export type Encoding = 'identity' | 'gzip';

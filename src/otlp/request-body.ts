@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { codeOf } from '../folder.js';
+import { codeOf } from '../exit.js';
 import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { InboxFull } from '../ingest/inbox.js';
 
