@@ -2,34 +2,7 @@
 -- Grain: (org_id, day, user_id, session_id, agent, client, repo, tool_key, server_key).
 -- Looks back: 0 days.
 WITH
-spelling AS (
-  SELECT
-    org_id,
-    day,
-    user_id,
-    session_id,
-    coalesce(agent, '') AS agent,
-    coalesce(client, '') AS client,
-    coalesce(repo, '') AS repo,
-    tool_name,
-    -- An empty name and none are the same to server_key.
-    coalesce(mcp_server, '') AS mcp_server,
-    count(*) AS tool_calls
-  FROM counted_events
-  WHERE type = 'tool_call'
-    AND (org_id, day) IN (SELECT org_id, day FROM due)
-  GROUP BY
-    org_id,
-    day,
-    user_id,
-    session_id,
-    coalesce(agent, ''),
-    coalesce(client, ''),
-    coalesce(repo, ''),
-    tool_name,
-    coalesce(mcp_server, '')
-),
--- Keys are computed once per spelling of a name, not once per session.
+-- Keys are computed once per spelling of a name, not once per call.
 keyed AS (
   SELECT
     tool_name,
@@ -39,33 +12,38 @@ keyed AS (
   FROM (
     SELECT DISTINCT
       tool_name,
-      mcp_server
-    FROM spelling
+      -- An empty name and none are the same to server_key.
+      coalesce(mcp_server, '') AS mcp_server
+    FROM counted_events
+    WHERE type = 'tool_call'
+      AND (org_id, day) IN (SELECT org_id, day FROM due)
   ) AS name
   WHERE is_tool_name(tool_name)
 )
 SELECT
-  CAST(spelling.org_id AS VARCHAR) AS org_id,
-  CAST(spelling.day AS DATE) AS day,
-  CAST(spelling.user_id AS VARCHAR) AS user_id,
-  CAST(spelling.session_id AS VARCHAR) AS session_id,
-  CAST(spelling.agent AS VARCHAR) AS agent,
-  CAST(spelling.client AS VARCHAR) AS client,
-  CAST(spelling.repo AS VARCHAR) AS repo,
+  CAST(tool_call.org_id AS VARCHAR) AS org_id,
+  CAST(tool_call.day AS DATE) AS day,
+  CAST(tool_call.user_id AS VARCHAR) AS user_id,
+  CAST(tool_call.session_id AS VARCHAR) AS session_id,
+  CAST(coalesce(tool_call.agent, '') AS VARCHAR) AS agent,
+  CAST(coalesce(tool_call.client, '') AS VARCHAR) AS client,
+  CAST(coalesce(tool_call.repo, '') AS VARCHAR) AS repo,
   CAST(keyed.tool_key AS VARCHAR) AS tool_key,
   CAST(keyed.server_key AS VARCHAR) AS server_key,
-  CAST(sum(spelling.tool_calls) AS BIGINT) AS tool_calls
-FROM spelling
+  CAST(count(*) AS BIGINT) AS tool_calls
+FROM counted_events AS tool_call
 JOIN keyed
-  ON keyed.tool_name = spelling.tool_name
-  AND keyed.mcp_server = spelling.mcp_server
+  ON keyed.tool_name = tool_call.tool_name
+  AND keyed.mcp_server = coalesce(tool_call.mcp_server, '')
+WHERE tool_call.type = 'tool_call'
+  AND (tool_call.org_id, tool_call.day) IN (SELECT org_id, day FROM due)
 GROUP BY
-  spelling.org_id,
-  spelling.day,
-  spelling.user_id,
-  spelling.session_id,
-  spelling.agent,
-  spelling.client,
-  spelling.repo,
+  tool_call.org_id,
+  tool_call.day,
+  tool_call.user_id,
+  tool_call.session_id,
+  coalesce(tool_call.agent, ''),
+  coalesce(tool_call.client, ''),
+  coalesce(tool_call.repo, ''),
   keyed.tool_key,
   keyed.server_key
