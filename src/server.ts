@@ -10,6 +10,7 @@ import { Inbox } from './ingest/inbox.js';
 import { Lake } from './lake/data-lake.js';
 import { isServed, serveControl } from './socket/control-socket.js';
 import { openStore } from './socket/open-store.js';
+import { damagedLogs } from './store/database-file.js';
 import type { Store } from './store/store.js';
 
 /** A running service. */
@@ -40,6 +41,7 @@ export async function serve(
           { err },
           'the database cannot be opened again: that is tried every second until it can',
         ),
+      reopened: () => app?.log.warn('the database is open again'),
     },
   });
   if (opened === undefined) {
@@ -63,6 +65,10 @@ export async function serve(
     if (isOpenToAll(config.data))
       serving.log.warn(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
+      );
+    for (const name of damagedLogs(config.data))
+      serving.log.warn(
+        `The end of the database's log could not be read: the log as it was is kept as ${name} in the data folder until you delete it.`,
       );
     await prepare(store);
     const lake = new Lake(config, clock);

@@ -150,6 +150,7 @@ describe('what is opened again', () => {
   /** Something that can be broken; `at` hears how often it was opened, and can make an opening fail. */
   async function breakable(at: (opened: number, breaking: (error: unknown) => void) => void) {
     const told: unknown[] = [];
+    let reopened = 0;
     const closed: number[] = [];
     let opened = 0;
     let broke = (_: unknown): void => {};
@@ -163,22 +164,29 @@ describe('what is opened again', () => {
         },
         close: (value) => closed.push(value),
       },
-      { broken: () => {}, unopened: (error) => told.push(error) },
+      {
+        broken: () => {},
+        unopened: (error) => told.push(error),
+        reopened: () => {
+          reopened += 1;
+        },
+      },
     );
     broke(new Error('FATAL Error'));
-    return { renewable, told, closed, opened: () => opened };
+    return { renewable, told, closed, opened: () => opened, reopened: () => reopened };
   }
   const gone = () => {
     throw new Error('the disk is gone');
   };
 
-  test('is tried until it can be, and that is told once', async () => {
-    const { renewable, told, opened } = await breakable((count) => {
+  test('is tried until it can be, and that is told once, and its end too', async () => {
+    const { renewable, told, opened, reopened } = await breakable((count) => {
       if (count === 2 || count === 3) gone();
     });
     await until(() => told.length > 0);
     await expect(renewable.use(async () => 1)).rejects.toThrow(StoreUnavailable);
-    await until(() => opened() === 4);
+    await until(() => reopened() > 0);
+    expect([opened(), reopened()]).toEqual([4, 1]);
     expect(await renewable.use(async (value) => value)).toBe(4);
     expect(told).toEqual([new Error('the disk is gone')]);
     await renewable.close();

@@ -18,7 +18,7 @@ import { Controls } from '../src/controls/control-revisions.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { DATABASE } from '../src/data-files.js';
 import { openStore } from '../src/socket/open-store.js';
-import { sentenceOfQuery } from '../src/store/database-file.js';
+import { damagedLogs, sentenceOfQuery } from '../src/store/database-file.js';
 import { MARK } from '../src/store/loss-mark.js';
 import { runHere } from './program.js';
 import { event, NOW, temporaryFolder, World } from './world.js';
@@ -74,6 +74,28 @@ test('a killed service has lost nothing', async () => {
   expect(await eventsIn(copyOfData())).toBe(2);
 });
 
+test.each([
+  ['nothing of a page', Buffer.alloc(5000)],
+  // The length of an entry, what isn't its checksum, and its data.
+  [
+    'a part of an entry',
+    Buffer.concat([Buffer.from([100, 0, 0, 0, 0, 0, 0, 0]), Buffer.alloc(5000, 'else')]),
+  ],
+])(
+  'a log of which a power failure has left %s at its end ends before, and is kept as it was',
+  async (_, left) => {
+    const folder = copyOfData();
+    const log = readFileSync(join(folder, LOG));
+    // The disk had a later page before an earlier one.
+    const torn = Buffer.concat([log, left, log.subarray(-700)]);
+    writeFileSync(join(folder, LOG), torn);
+    expect(await eventsIn(folder)).toBe(2);
+    const [aside = ''] = damagedLogs(folder);
+    expect(readFileSync(join(folder, aside)).equals(torn)).toBe(true);
+    expect(await eventsIn(folder)).toBe(2);
+  },
+);
+
 test('every refusal is all that a command prints, with exit code 2, and --accept-loss goes with each command', async () => {
   const folder = copyOfData();
   rmSync(join(folder, LOG));
@@ -95,7 +117,7 @@ describe('what a database has lost is told, and given up for once with --accept-
     ['a log that is garbage', LOST, 1, (folder) => writeFileSync(join(folder, LOG), 'garbage'.repeat(500))],
     [
       'a log with other bytes in the middle',
-      DAMAGED_LOG,
+      LOST,
       1,
       (folder) => {
         const bytes = readFileSync(join(folder, LOG));

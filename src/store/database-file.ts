@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE, RESTORED } from '../data-files.js';
 import { stampOf } from '../day.js';
@@ -36,6 +36,32 @@ export function isLocked(error: unknown): error is Error {
 /** The log of a database can't be read. */
 class DamagedLog extends UsageError {
   override name = 'DamagedLog';
+
+  constructor(
+    folder: string,
+    /** What the engine says of it. */
+    readonly reason: string,
+  ) {
+    super(
+      `The log ${DATABASE}.wal in ${folder} is damaged, or belongs to another database file: put back the two that belong together, restore a backup with "daybook restore", or continue without the log with --accept-loss. (${reason})`,
+    );
+  }
+}
+
+/** How many bytes an entry of the log has before its data: its length and its checksum. */
+const ENTRY_HEAD_BYTES = 16;
+
+/** Where a log stops being readable, in bytes; undefined if that isn't what is wrong with it. */
+function readableBytes({ reason }: DamagedLog): number | undefined {
+  const data = /entry at byte position (\d+)/.exec(reason)?.[1];
+  return data === undefined ? undefined : Number(data) - ENTRY_HEAD_BYTES;
+}
+
+/** The names of logs as they were before Daybook went on without what it couldn't read of them, oldest first. */
+export function damagedLogs(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(`${DATABASE}.wal.damaged-`))
+    .sort();
 }
 
 /** What a database that can't be opened means for the one who runs it. */
@@ -44,10 +70,7 @@ export function sentenceOf(error: unknown, folder: string): unknown {
   if (error instanceof StoreFull)
     return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
   const [cause = ''] = error.message.split('\n');
-  if (/replaying WAL/i.test(cause))
-    return new DamagedLog(
-      `The log ${DATABASE}.wal in ${folder} is damaged, or belongs to another database file: put back the two that belong together, restore a backup with "daybook restore", or continue without the log with --accept-loss. (${cause})`,
-    );
+  if (/replaying WAL/i.test(cause)) return new DamagedLog(folder, cause);
   if (/permission denied|read-only file system|not a directory/i.test(cause))
     return unwritable(folder, error);
   if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause))
@@ -127,8 +150,9 @@ export async function openInstance(
 }
 
 /**
- * Opens the database of a folder. Throws a UsageError where its log can't be read, unless that loss is accepted: then the
- * log is put aside.
+ * Opens the database of a folder. A log that is readable up to some entry ends there from then on, as one that was cut off does: a power
+ * failure leaves it so, and then nobody was told that the rest is kept. The mark tells if that is not so. Throws a UsageError where the log
+ * can't be read at all, unless that loss is accepted. The log as it was is put aside.
  */
 export async function openDatabase(folder: string, settings: DatabaseOptions): Promise<DuckDBInstance> {
   if (settings.isReading === true)
@@ -138,19 +162,38 @@ export async function openDatabase(folder: string, settings: DatabaseOptions): P
   try {
     return await openInstance(folder, DATABASE, settings);
   } catch (error) {
-    if (!(error instanceof DamagedLog) || settings.acceptsLoss !== true) throw error;
+    if (!(error instanceof DamagedLog)) throw error;
     const log = join(folder, `${DATABASE}.wal`);
-    renameSync(log, `${log}.damaged-${stampOf(settings.now)}`);
+    const end = readableBytes(error);
+    if (end === undefined && settings.acceptsLoss !== true) throw error;
+    const aside = `${log}.damaged-${stampOf(settings.now)}`;
+    if (end === undefined) renameSync(log, aside);
+    else {
+      copyFileSync(log, aside);
+      truncateSync(log, end);
+    }
     return openInstance(folder, DATABASE, settings);
   }
 }
 
+/**
+ * Has the disk keep what a killed process wrote and could not sync any more. The engine takes it for committed, and what is removed from the
+ * inbox for that reason must not be all that there was.
+ * TRICKY: before the engine opens the file, since a process loses its locks on a file when it closes any descriptor of it.
+ */
+async function syncLeft(folder: string, file: string): Promise<void> {
+  for (const name of readdirSync(folder))
+    if (name === file || name.startsWith(`${file}.wal`)) await sync(join(folder, name));
+  await sync(folder);
+}
+
 /** Opens a database file that is there, and touches nothing else. Opened to read, it stays as it is, and so does its log. */
-function openFile(
+async function openFile(
   folder: string,
   file: string,
   { memoryMb, threads, isReading }: Resources & { readonly isReading?: boolean },
 ): Promise<DuckDBInstance> {
+  if (isReading !== true) await syncLeft(folder, file);
   return DuckDBInstance.create(join(folder, file), {
     ...STORAGE,
     access_mode: isReading === true ? 'READ_ONLY' : 'READ_WRITE',

@@ -4,14 +4,15 @@ import { StoreUnavailable } from './store-fault.js';
 /** How long after a failure it is opened again. */
 const RETRY_MS = 1000;
 
-/** Who hears that a database broke, and that it can't be opened again for now: the first time, of those that follow each other. */
+/** Who hears that a database broke, that it can't be opened again for now (once for each time that it broke), and that it is open again. */
 export interface Mishaps {
   readonly broken: (error: unknown) => void;
   readonly unopened: (error: unknown) => void;
+  readonly reopened: () => void;
 }
 
 /** For commands, which hear of it from what they ran. */
-const UNHEARD: Mishaps = { broken: () => {}, unopened: () => {} };
+const UNHEARD: Mishaps = { broken: () => {}, unopened: () => {}, reopened: () => {} };
 
 /** How to open something and to close it. What `open` makes calls `broke` when it can't be used any more. */
 export interface Ways<T> {
@@ -95,7 +96,8 @@ export class Renewable<T> {
     for (let tried = 0; !this.isClosed; tried += 1) {
       if (tried > 0) await wait(RETRY_MS);
       try {
-        return await this.open();
+        await this.open();
+        return this.mishaps.reopened();
       } catch (error) {
         if (tried === 0) this.mishaps.unopened(error);
       }

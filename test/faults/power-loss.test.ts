@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { randomOf } from '../random.js';
 import { compare } from './outcome.js';
@@ -20,9 +21,17 @@ test(`a power failure loses nothing that was acknowledged, seed ${SEED}`, async 
     await site.serving(service);
     const command = site.upTo(2) === 0 ? site.start('build', '--all') : undefined;
     const end = command === undefined ? undefined : once(command, 'close');
-    await site.kill('power', service, site.upTo(3000));
+    if (site.upTo(2) === 0) await disk.untilLogIsUnsynced(service);
+    else await wait(site.upTo(3000));
+    await site.kill('power', service, 0);
     command?.kill('SIGKILL');
     await end;
+    // Until the power fails, whoever starts finds what the killed process has written, synced or not.
+    if (site.upTo(2) === 0) {
+      const build = site.start('build');
+      await disk.untilLogIsUnsynced(build);
+      await site.kill('build', build, 0);
+    }
     disk.fail();
   }
   for (const sender of senders) await sender.stop();

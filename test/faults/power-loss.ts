@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { until } from '../service.js';
 import { compile, type Preloaded } from './preloaded.js';
 
 /** What a disk writes at once. */
@@ -54,6 +56,14 @@ export class PowerLoss implements Preloaded {
 
   get variables(): Record<string, string> {
     return { SYNCED_ROOT: this.data, SYNCED_RECORD: this.record };
+  }
+
+  /** Waits until a process has written to the database's log and has not synced it yet, or has ended. */
+  async untilLogIsUnsynced(child: ChildProcess): Promise<void> {
+    const mark = join(this.record, 'log');
+    // One that was killed has left it.
+    rmSync(mark, { force: true });
+    await until(() => existsSync(mark) || child.exitCode !== null);
   }
 
   /** Takes all that is there as synced. Nobody works on the folder. */
@@ -113,7 +123,7 @@ export class PowerLoss implements Preloaded {
     const torn = Buffer.alloc(length);
     before.copy(torn);
     for (let at = 0; at < length; at += PAGE)
-      if (this.upTo(2) === 0 || at >= before.length) now.copy(torn, at, at, at + PAGE);
+      if (at < now.length && (at >= before.length || this.upTo(2) === 0)) now.copy(torn, at, at, at + PAGE);
     return torn;
   }
 

@@ -2,6 +2,7 @@
  * Preloaded into a process, records what of a folder would be there after a power failure. With each sync of a file or folder below SYNCED_ROOT,
  * it writes into SYNCED_RECORD: the bytes of the file as data/<inode>, and in `tree` the type, inode and path of everything in the folder. As on
  * file systems with a journal, a sync keeps whatever was made, renamed or removed before, and the bytes of one file only.
+ * The disk is slow: between the writes of the database's log and their sync some time passes, in which SYNCED_RECORD has a file `log`.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -51,6 +52,16 @@ static void copy(const char *record, unsigned long inode, const char *open_path)
   rename(made, target);
 }
 
+static void delay(const char *record, const char *path) {
+  size_t length = strlen(path);
+  if (length < 4 || strcmp(path + length - 4, ".wal") != 0) return;
+  char mark[PATH_MAX];
+  snprintf(mark, sizeof mark, "%s/log", record);
+  close(open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  usleep(100000);
+  unlink(mark);
+}
+
 static void record(int file) {
   const char *root = getenv("SYNCED_ROOT"), *to = getenv("SYNCED_RECORD");
   char open_path[64], path[PATH_MAX], name[PATH_MAX], made[PATH_MAX];
@@ -62,6 +73,7 @@ static void record(int file) {
   path[length] = '\0';
   size_t rooted = strlen(root);
   if (strncmp(path, root, rooted) != 0 || (path[rooted] != '/' && path[rooted] != '\0')) return;
+  delay(to, path);
   snprintf(name, sizeof name, "%s/lock", to);
   int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return;
