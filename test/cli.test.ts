@@ -125,6 +125,17 @@ test('what is written into the data folder is for its owner only, and a folder t
   expect(open).toEqual(['data']);
 });
 
+test('a service warns of a log of which it could not read the end', async () => {
+  const data = temporaryFolder();
+  const name = 'daybook.duckdb.wal.damaged-20260701T000000Z';
+  writeFileSync(join(data, name), '', { mode: 0o600 });
+  const { child } = await served(data);
+  const [text] = await once((child.stderr as Readable).setEncoding('utf8'), 'data');
+  expect(JSON.parse(text.split('\n')[0]).msg).toBe(
+    `The end of the database's log could not be read: the log as it was is kept as ${name} in the data folder until you delete it.`,
+  );
+});
+
 test('settings that are nested too deeply are a mistake of use', async () => {
   const file = join(temporaryFolder(), 'deep.json');
   writeFileSync(file, `{"env":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
