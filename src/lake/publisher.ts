@@ -127,8 +127,11 @@ export class Publisher {
     // What a process had no time to remove before it ended.
     for (const snapshot of from === undefined ? snapshots : [])
       for (const table of LAKE_TABLES)
-        if (snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)) === true)
+        if (snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)) === true) {
+          // Nor to sync the snapshot, perhaps: the one before still has these files.
+          await sync(join(this.lake, folderOf(snapshot.org_id)));
           await this.sweep(snapshot, table, at);
+        }
     if (works.length === 0) return [];
     await this.staging.open();
     const files = await this.writeFiles(store, works, at);
