@@ -128,7 +128,7 @@ export class Publisher {
     for (const snapshot of from === undefined ? snapshots : [])
       for (const table of LAKE_TABLES)
         if (snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)) === true) {
-          // Nor to sync the snapshot, perhaps: the one before still has these files.
+          // It may not have synced the snapshot either, and the one before still has these files.
           await sync(join(this.lake, folderOf(snapshot.org_id)));
           await this.sweep(snapshot, table, at);
         }
