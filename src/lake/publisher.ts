@@ -125,13 +125,14 @@ export class Publisher {
       return isSame ? [] : [{ orgId, before, stored: own, tables }];
     });
     // What a process had no time to remove before it ended.
-    for (const snapshot of from === undefined ? snapshots : [])
-      for (const table of LAKE_TABLES)
-        if (snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)) === true) {
-          // It may not have synced the snapshot either, and the one before still has these files.
-          await sync(join(this.lake, folderOf(snapshot.org_id)));
-          await this.sweep(snapshot, table, at);
-        }
+    for (const snapshot of from === undefined ? snapshots : []) {
+      const unswept = LAKE_TABLES.filter((table) =>
+        snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)),
+      );
+      // It may not have synced the snapshot either, and the one before still has these files.
+      if (unswept.length > 0) await sync(join(this.lake, folderOf(snapshot.org_id)));
+      for (const table of unswept) await this.sweep(snapshot, table, at);
+    }
     if (works.length === 0) return [];
     await this.staging.open();
     const files = await this.writeFiles(store, works, at);
