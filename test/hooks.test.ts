@@ -737,6 +737,16 @@ describe('hooks send', () => {
       expect(body).toMatchObject({ session_id: '45f013c6', agent: 'droid', user_id: 'ada', prompt: '/x' });
   });
 
+  test('says why events wait', async () => {
+    const { code, stderr } = await daybook(
+      temporaryFolder(),
+      ['hooks', 'send', '--agent', 'droid'],
+      payload('1'),
+    );
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Events wait in \S+: no service is configured: run "daybook hooks install"\.\n$/);
+  });
+
   test('names a document that is damaged, however long it takes', async () => {
     const folder = temporaryFolder();
     const { url } = await server(() => 202);
