@@ -33,6 +33,10 @@ export function isLocked(error: unknown): error is Error {
   );
 }
 
+/** The log of a database, and how the name begins under which one is kept that could not be read. */
+const LOG = `${DATABASE}.wal`;
+const ASIDE = `${LOG}.damaged-`;
+
 /** The log of a database can't be read. */
 class DamagedLog extends UsageError {
   override name = 'DamagedLog';
@@ -43,7 +47,7 @@ class DamagedLog extends UsageError {
     readonly reason: string,
   ) {
     super(
-      `The log ${DATABASE}.wal in ${folder} is damaged, or belongs to another database file: put back the two that belong together, restore a backup with "daybook restore", or continue without the log with --accept-loss. (${reason})`,
+      `The log ${LOG} in ${folder} is damaged, or belongs to another database file: put back the two that belong together, restore a backup with "daybook restore", or continue without the log with --accept-loss. (${reason})`,
     );
   }
 }
@@ -60,7 +64,7 @@ function readableBytes({ reason }: DamagedLog): number | undefined {
 /** The names of logs as they were before Daybook went on without what it couldn't read of them, oldest first. */
 export function damagedLogs(folder: string): string[] {
   return readdirSync(folder)
-    .filter((name) => name.startsWith(`${DATABASE}.wal.damaged-`))
+    .filter((name) => name.startsWith(ASIDE))
     .sort();
 }
 
@@ -163,10 +167,10 @@ export async function openDatabase(folder: string, settings: DatabaseOptions): P
     return await openInstance(folder, DATABASE, settings);
   } catch (error) {
     if (!(error instanceof DamagedLog)) throw error;
-    const log = join(folder, `${DATABASE}.wal`);
+    const log = join(folder, LOG);
     const end = readableBytes(error);
     if (end === undefined && settings.acceptsLoss !== true) throw error;
-    const aside = `${log}.damaged-${stampOf(settings.now)}`;
+    const aside = join(folder, ASIDE + stampOf(settings.now));
     if (end === undefined) renameSync(log, aside);
     else {
       copyFileSync(log, aside);
