@@ -61,7 +61,7 @@ export interface Publication {
   readonly to?: Day | undefined;
 }
 
-/** Does work for each of many, some at once. */
+/** Does work for each of many, some at once. Throws what one of them threw, when none is under way any more. */
 async function each<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<unknown>,
@@ -71,7 +71,8 @@ async function each<T>(
   const worker = async () => {
     for (let next = iterator.next(); next.done !== true; next = iterator.next()) await work(next.value);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  for (const ended of await Promise.allSettled(Array.from({ length: atOnce }, worker)))
+    if (ended.status === 'rejected') throw ended.reason;
 }
 
 /** Writes the files of the lake. */

@@ -324,6 +324,25 @@ describe('the lake', () => {
     await expectWhole(world, lake);
   });
 
+  test('has ended all it was writing before it says that an organization could not be published', async () => {
+    const { world, lake } = await worldWithLake();
+    const organizations = ['acme', 'bolt', 'crane', 'delta'];
+    const sendToAll = async (on: string) => {
+      for (const orgId of organizations) await world.send([event(on, 'ada')], { orgId });
+    };
+    await sendToAll('2026-07-08');
+    await build(world, lake);
+    const instants = () =>
+      organizations.map((orgId) => Number(readSnapshot(lake.folder, orgId)?.published_at));
+    const before = instants();
+    // The first file of acme can't be put in place.
+    const at = Math.max(world.clock(), ...before.map((instant) => instant + 1));
+    mkdirSync(join(lake.folder, `acme/events/part-${at}-0.parquet`));
+    await sendToAll('2026-07-09');
+    await expect(build(world, lake)).rejects.toThrow(LakeFailed);
+    expect(instants().map((at, index) => at > (before[index] ?? 0))).toEqual([false, true, true, true]);
+  });
+
   test('ends a publication that was cut off before or between its commits', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-08', 'ada')]);
