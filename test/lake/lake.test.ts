@@ -327,9 +327,8 @@ describe('the lake', () => {
   test('has ended all it was writing before it says that an organization could not be published', async () => {
     const { world, lake } = await worldWithLake();
     const organizations = ['acme', 'bolt', 'crane', 'delta'];
-    const sendToAll = async (on: string) => {
-      for (const orgId of organizations) await world.send([event(on, 'ada')], { orgId });
-    };
+    const sendToAll = (on: string) =>
+      world.sendTogether(organizations.map((orgId) => [orgId, [event(on, 'ada')]]));
     await sendToAll('2026-07-08');
     await build(world, lake);
     const instants = () =>
@@ -340,7 +339,12 @@ describe('the lake', () => {
     mkdirSync(join(lake.folder, `acme/events/part-${at}-0.parquet`));
     await sendToAll('2026-07-09');
     await expect(build(world, lake)).rejects.toThrow(LakeFailed);
-    expect(instants().map((at, index) => at > (before[index] ?? 0))).toEqual([false, true, true, true]);
+    expect(instants().map((instant, index) => instant > (before[index] ?? 0))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 
   test('ends a publication that was cut off before or between its commits', async () => {
