@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -8,7 +7,6 @@ import type { Role } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import type { Config } from '../config.js';
 import { askOwn } from './ask-route.js';
-import { mcpServer } from './mcp-server.js';
 import { callWith } from './tool-call.js';
 import { type Tool, toolsOf } from './tool-list.js';
 
@@ -27,6 +25,9 @@ function requireOrigin({ headers: { origin } }: FastifyRequest, config: Config):
       `Pages of ${origin.slice(0, 100)} may not use this service: add the origin to DAYBOOK_CORS_ORIGINS.`,
     );
 }
+
+/** The library of MCP, loaded for the first message: it takes 7 MiB, and most services are never asked this way. */
+const protocol = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.js')]);
 
 /**
  * MCP over streamable HTTP, without sessions: every request is answered by itself, with the tools that the caller's role may use. A
@@ -50,6 +51,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       tools.set(caller.role, own);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      const [{ createMcpHandler }, { mcpServer }] = await protocol();
       const message = new Request('http://localhost/mcp', {
         method: 'POST',
         headers: Object.entries(headers).flatMap(([name, value]) =>
