@@ -26,7 +26,7 @@ function requireOrigin({ headers: { origin } }: FastifyRequest, config: Config):
     );
 }
 
-/** The library of MCP, loaded for the first message: it takes 7 MiB, and most services are never asked this way. */
+/** The library of MCP, loaded for the first message: it takes 5 to 9 MiB, which a service that nobody asks over MCP does without. */
 const protocol = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.js')]);
 
 /**
