@@ -17,6 +17,7 @@ import {
   versionOf,
 } from './delta-log.js';
 import { COLUMNS, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { parted } from './merge-plan.js';
 import { type NewFile, NewFiles } from './new-files.js';
 import {
   NEXT,
@@ -42,6 +43,10 @@ const FILES_AT_ONCE = 8;
 
 /** How many tables are written at once: small rows of many organizations keep one core busy. */
 const TABLES_AT_ONCE = 2;
+
+/** How many checkpoints are written by one statement, which has all of them in memory, and with how many files. */
+const CHECKPOINTS_TOGETHER = 250;
+const ACTIONS_TOGETHER = 10_000;
 
 /** The folder of replaced rows, in a table's folder. */
 const HISTORY = '_history';
@@ -216,15 +221,19 @@ export class Publisher {
           : [];
       }),
     );
-    const { sql, sizes } = checkpointsSql(due);
-    const written = due.length === 0 ? new Map() : await this.staging.copy(store, sql, {}, due.length);
-    await each(due.entries(), async ([slot, { orgId, table, state }]) => {
-      const folder = tableFolder(this.lake, orgId, table);
-      const { path } = written.get(slot);
-      await sync(path);
-      await rename(path, join(folder, checkpointPath(state.version)));
-      await writeWhole(join(folder, LAST_CHECKPOINT), lastCheckpointText(state.version, sizes[slot] ?? 0));
-    });
+    const actions = ({ state }: { readonly state: TableState }) => state.files.length + state.removed.length;
+    for (const some of parted(due, actions, ACTIONS_TOGETHER, CHECKPOINTS_TOGETHER)) {
+      const { sql, sizes } = checkpointsSql(some);
+      const written = await this.staging.copy(store, sql, {}, some.length);
+      await each(some.entries(), async ([slot, { orgId, table, state }]) => {
+        const folder = tableFolder(this.lake, orgId, table);
+        const file = written.get(slot);
+        if (file === undefined) throw new Error(`DuckDB wrote no checkpoint for ${folder}`);
+        await sync(file.path);
+        await rename(file.path, join(folder, checkpointPath(state.version)));
+        await writeWhole(join(folder, LAST_CHECKPOINT), lastCheckpointText(state.version, sizes[slot] ?? 0));
+      });
+    }
     return new Map(due.map(({ plan, state }) => [plan, state.version]));
   }
 

@@ -347,6 +347,33 @@ describe('the lake', () => {
     ]);
   });
 
+  test('writes the checkpoints of many organizations within the memory of a few', async () => {
+    const world = await World.create({ DAYBOOK_MEMORY_MB: '256' });
+    const lake = new Lake(world.config, world.clock);
+    const organizations = Array.from({ length: 100 }, (_, index) => `org-${index}`);
+    const sendToAll = (on: string) =>
+      world.sendTogether(organizations.map((orgId) => [orgId, [event(on, 'ada')]]));
+    await sendToAll('2026-07-08');
+    await build(world, lake);
+    // As if there had been ten more commits of each table.
+    for (const orgId of organizations) {
+      const { tables, ...rest } = snapshotOf(lake, orgId);
+      const later = Object.entries(tables).map(([table, state]) => [table, { ...state, version: 10 }]);
+      const path = join(lake.folder, orgId, SNAPSHOT);
+      writeFileSync(path, snapshotText({ ...rest, tables: Object.fromEntries(later) }));
+    }
+    await sendToAll('2026-07-09');
+    await build(world, lake);
+    const another = Object.entries(snapshotOf(lake, 'org-99').tables).filter(([, one]) => one.version === 11);
+    expect(another.length).toBeGreaterThan(10);
+    expect(writtenFiles(lake, '.checkpoint.parquet').size).toBe(organizations.length * another.length);
+    for (const [table, { version, files }] of another) {
+      const rows = files.reduce((sum, file) => sum + file.rows, 0);
+      const paths = files.map(({ path }) => path).sort();
+      expect(await filesOfLog(join(lake.folder, 'org-99', table)), table).toEqual({ version, paths, rows });
+    }
+  });
+
   test('ends a publication that was cut off before or between its commits', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-08', 'ada')]);
