@@ -6,11 +6,11 @@ import type { Day } from '../day.js';
 import { sync, writeWhole } from '../folder.js';
 import type { Store, WrittenFile } from '../store/store.js';
 import {
-  CHECKPOINT_EVERY,
   checkpointPath,
   checkpointsSql,
   commitPath,
   commitText,
+  isCheckpointDue,
   LAST_CHECKPOINT,
   LOG,
   lastCheckpointText,
@@ -214,10 +214,9 @@ export class Publisher {
   private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<Map<TablePlan, number>> {
     const due = works.flatMap(({ orgId, tables }) =>
       tables.flatMap((plan) => {
-        const { version = -1, checkpoints = [] } = plan.before ?? {};
-        const isDue = version - (checkpoints.at(-1)?.version ?? -1) >= CHECKPOINT_EVERY;
-        return isDue && plan.before !== undefined
-          ? [{ orgId, plan, table: plan.table, state: plan.before }]
+        const { before: state, table } = plan;
+        return state !== undefined && isCheckpointDue(orgId, table, state)
+          ? [{ orgId, plan, table, state }]
           : [];
       }),
     );

@@ -19,6 +19,7 @@ import { runBuild } from '../../src/aggregate/build-run.js';
 import { addDays, type Day, MS_PER_DAY } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
+import { isCheckpointDue } from '../../src/lake/delta-log.js';
 import { columnsOf, folderOf, LAKE_TABLES, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import {
@@ -371,6 +372,26 @@ describe('the lake', () => {
       const rows = files.reduce((sum, file) => sum + file.rows, 0);
       const paths = files.map(({ path }) => path).sort();
       expect(await filesOfLog(join(lake.folder, 'org-99', table)), table).toEqual({ version, paths, rows });
+    }
+  });
+
+  test('gives a tenth of the tables that are published together a checkpoint each time', () => {
+    const tables = Array.from({ length: 2_000 }, (_, index) => ({
+      orgId: `org-${index}`,
+      checkpoints: [] as { version: number; at: number }[],
+    }));
+    for (let version = 0; version < 30; version += 1) {
+      const due = tables.filter(({ orgId, checkpoints }) =>
+        isCheckpointDue(orgId, 'users', { version, checkpoints }),
+      );
+      expect(due.length).toBeGreaterThan(tables.length / 20);
+      expect(due.length).toBeLessThan(tables.length / 5);
+      for (const { checkpoints } of due) checkpoints.push({ version, at: 0 });
+    }
+    for (const { checkpoints } of tables) {
+      expect(checkpoints).toHaveLength(3);
+      const [first, ...more] = checkpoints.map(({ version }) => version);
+      expect(more).toEqual([Number(first) + 10, Number(first) + 20]);
     }
   });
 
