@@ -44,7 +44,7 @@ const FILES_AT_ONCE = 8;
 /** How many tables are written at once: small rows of many organizations keep one core busy. */
 const TABLES_AT_ONCE = 2;
 
-/** How many checkpoints are written by one statement, which has all of them in memory, and with how many files. */
+/** How many checkpoints are written by one statement, whose memory grows with them, and of how many files they tell. */
 const CHECKPOINTS_TOGETHER = 250;
 const ACTIONS_TOGETHER = 10_000;
 
