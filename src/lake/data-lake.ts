@@ -9,7 +9,7 @@ import { folderOf, LAKE, LAKE_TABLES } from './lake-paths.js';
 import { removeOldLake } from './old-lake.js';
 import { type Publication, Publisher } from './publisher.js';
 import { organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
-import { knownDays } from './stored-days.js';
+import { inGroups, knownDays } from './stored-days.js';
 import { compare, type Difference, distrust, type Verified } from './verify.js';
 
 /** The lake could not be written. The days are built all the same. */
@@ -84,8 +84,8 @@ export class Lake {
     const all = await this.queue.run(() => this.compare(store, orgId));
     if (all.differences.length === 0) return all;
     const differences: Difference[] = [];
-    for (const one of new Set(all.differences.map((difference) => difference.orgId)))
-      differences.push(...(await this.queue.run(() => compare(store, this.folder, one))).differences);
+    for (const some of inGroups([...new Set(all.differences.map(({ orgId: one }) => one))]))
+      differences.push(...(await this.queue.run(() => compare(store, this.folder, some))).differences);
     return { ...all, differences };
   }
 
@@ -95,7 +95,9 @@ export class Lake {
     await this.exclusive(async () => {
       this.isWhole = false;
       const there = new Set(await organizationsOf(store));
-      for (const orgId of organizationsIn(this.folder)) {
+      const published = organizationsIn(this.folder);
+      const known = await knownDays(store, published);
+      for (const orgId of published) {
         const own = found.differences.filter((one) => one.orgId === orgId);
         const snapshot = readSnapshot(this.folder, orgId);
         // Without its commits a table begins again.
@@ -104,7 +106,7 @@ export class Lake {
         else
           await writeWhole(
             join(this.folder, folderOf(orgId), SNAPSHOT),
-            snapshotText(distrust(snapshot, own, await knownDays(store, orgId))),
+            snapshotText(distrust(snapshot, own, known.get(orgId) ?? new Set())),
           );
       }
       const left = await this.publishAll(store);
@@ -121,16 +123,17 @@ export class Lake {
       );
     const asked = orgId === undefined ? [...orgIds].sort() : [orgId];
     const differences: Difference[] = [];
-    const sum = { differences, days: 0, files: 0, rows: 0, waiting: 0 };
-    for (const id of asked) {
-      const part = await compare(store, this.folder, id);
+    const sum = { differences, organizations: 0, days: 0, files: 0, rows: 0, waiting: 0 };
+    for (const some of inGroups(asked)) {
+      const part = await compare(store, this.folder, some);
       sum.differences.push(...part.differences);
+      sum.organizations += part.organizations;
       sum.days += part.days;
       sum.files += part.files;
       sum.rows += part.rows;
       sum.waiting += part.waiting;
     }
-    return { organizations: asked.length, tables: LAKE_TABLES.length, ...sum };
+    return { ...sum, tables: LAKE_TABLES.length };
   }
 
   /** Ends what is under way at the next step. The next start goes on with it. */

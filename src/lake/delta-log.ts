@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { VERSION } from '../package-root.js';
 import { quote } from '../store/sql-text.js';
@@ -7,20 +6,6 @@ import type { DataFile, Snapshot, TableState } from './snapshot.js';
 
 /** The folder of a table's log. */
 export const LOG = '_delta_log';
-
-/** After so many commits, a checkpoint has all that they say. */
-const CHECKPOINT_EVERY = 10;
-
-/** Whether a table gets a checkpoint of its newest commit. Those that are published together take turns, since one costs as much as a file. */
-export function isCheckpointDue(
-  orgId: string,
-  table: LakeTable,
-  { version, checkpoints }: Pick<TableState, 'version' | 'checkpoints'>,
-): boolean {
-  const shift = Number.parseInt(hash('sha256', `${table} ${orgId}`).slice(0, 8), 16) % CHECKPOINT_EVERY;
-  const turn = (commits: number) => Math.floor((commits + shift) / CHECKPOINT_EVERY);
-  return turn(version + 1) > turn((checkpoints.at(-1)?.version ?? -1) + 1);
-}
 
 /** Delta's names of the types that tables have. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -25,9 +25,10 @@ export function lakeSql(
   return parts.length === 0 ? undefined : partsSql(table, parts);
 }
 
-/** The same of a file. */
-export function fileSql(table: LakeTable, path: string, columns: string): string {
-  return partsSql(table, [{ path, columns }]);
+/** The same of whole files that have the same columns, and which of the files each row is in, as `file_index` from 0 on. */
+export function filesSql(table: LakeTable, paths: readonly string[], columns: string): string {
+  const parts = paths.map((path) => ({ path, columns }));
+  return partsSql(table, parts, ['file_index']);
 }
 
 function partsOf(lake: string, table: LakeTable, snapshot: Snapshot, asOf?: number): Part[] {
@@ -52,7 +53,8 @@ function partsOf(lake: string, table: LakeTable, snapshot: Snapshot, asOf?: numb
   return parts.map((part) => ({ ...part, path: join(folder, part.path) }));
 }
 
-function partsSql(table: LakeTable, parts: readonly Part[]): string {
+/** `virtual` are columns that the engine makes of a file. */
+function partsSql(table: LakeTable, parts: readonly Part[], virtual: readonly string[] = []): string {
   const all = columnsOf(table);
   const columns = all.map(({ name, type }) =>
     type.startsWith('TIMESTAMP') ? `CAST(${name} AS ${type}) AS ${name}` : name,
@@ -60,7 +62,7 @@ function partsSql(table: LakeTable, parts: readonly Part[]): string {
   const isOld = parts.some((part) => part.columns !== COLUMNS.get(table));
   // Files of an earlier version may lack columns that the table has now.
   const select = (paths: readonly string[], where = '') =>
-    `SELECT * FROM read_parquet([${paths.map((path) => quote(patternOf(path))).join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})${where}`;
+    `SELECT ${['*', ...virtual].join(', ')} FROM read_parquet([${paths.map((path) => quote(patternOf(path))).join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})${where}`;
   const whole = parts.filter(({ days }) => days === undefined).map(({ path }) => path);
   const selects = whole.length === 0 ? [] : [select(whole)];
   for (const { path, days } of parts) {
@@ -72,5 +74,5 @@ function partsSql(table: LakeTable, parts: readonly Part[]): string {
     const typed = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${name}`);
     selects.push(`SELECT ${typed.join(', ')} WHERE 1 = 0`);
   }
-  return `SELECT ${columns.join(', ')} FROM (\n${selects.join('\nUNION ALL BY NAME\n')}\n)`;
+  return `SELECT ${[...columns, ...virtual].join(', ')} FROM (\n${selects.join('\nUNION ALL BY NAME\n')}\n)`;
 }

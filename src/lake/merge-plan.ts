@@ -1,8 +1,8 @@
 import type { Day } from '../day.js';
 import type { DataFile } from './snapshot.js';
 
-/** Up to so many rows, all files of a table are merged into one with each publication. */
-const SMALL_ROWS = 100_000;
+/** Up to so many rows, all files that are merged become one. */
+export const SMALL_ROWS = 10_000;
 
 /** A merged file has at most so many rows: what it costs to replace one of its days. */
 export const MOST_ROWS = 500_000;
@@ -19,17 +19,17 @@ export interface PlannedDay {
 export interface Plan {
   /** The files that stay. */
   readonly kept: readonly DataFile[];
-  /** The files that are replaced: they have a day that changes, or are small enough to be merged. */
+  /** The files that are replaced: they have a day that changes, or are small and it is the table's turn. */
   readonly merged: readonly DataFile[];
   /** The new files, in the order of their days. */
   readonly files: readonly (readonly PlannedDay[])[];
 }
 
 /**
- * Plans which files a publication replaces, given the days that change and about how many rows each has now. A file is merged if it is not larger than
- * what is written anyway, so each row is written again about as often as the number of rows doubles.
+ * Plans which files a publication replaces, given the days that change and about how many rows each has now. When it is the table's turn, files
+ * that are not larger than what is written anyway are merged, so each row is written again about as often as the number of rows doubles.
  */
-export function planMerge(files: readonly DataFile[], due: ReadonlyMap<Day, number>): Plan {
+export function planMerge(files: readonly DataFile[], due: ReadonlyMap<Day, number>, isTurn: boolean): Plan {
   // A file without days can't be read.
   const hasDue = ({ days }: DataFile) =>
     Object.keys(days).length === 0 || [...due.keys()].some((day) => days[day] !== undefined);
@@ -42,7 +42,7 @@ export function planMerge(files: readonly DataFile[], due: ReadonlyMap<Day, numb
   planned.push(...merged.flatMap(keptDays));
   let total = planned.reduce((sum, { rows }) => sum + rows, 0);
   const others = files.filter((file) => !merged.includes(file)).sort((a, b) => a.rows - b.rows);
-  for (const file of total === 0 ? [] : others) {
+  for (const file of isTurn && total > 0 ? others : []) {
     const together = total + file.rows;
     if (together > SMALL_ROWS && (file.rows > total || together > MOST_ROWS)) break;
     merged.push(file);

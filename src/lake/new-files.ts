@@ -2,10 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
-import { patternOf, quote, withinDays } from '../store/sql-text.js';
+import { patternOf, quote } from '../store/sql-text.js';
 import type { Sources, Store, WrittenFile } from '../store/store.js';
 import { columnsOf, type LakeTable, orderOf, PUBLISHED_AT, tableFolder } from './lake-paths.js';
 import { parted } from './merge-plan.js';
+import { rowsOfDays } from './stored-days.js';
 
 /** Rows of an organization's table that go to one file. */
 export interface NewFile {
@@ -110,20 +111,11 @@ JOIN (SELECT unnest(from_json(${quote(JSON.stringify(targets))}, ${quote(TARGET)
 ORDER BY ${['slot', ...orderOf(table)].join(', ')}`;
 }
 
-/** The rows that come from the store, and of many days also those in between. Organizations with the same days are named together. */
+/** The rows that come from the store, and of many days also those in between. */
 function sourcesOf(table: LakeTable, files: readonly NewFile[]): Sources {
-  const organizations = new Map<string, string[]>();
-  for (const { orgId, days } of files) {
-    const own = days.filter(({ published_at }) => published_at === undefined).map(({ day }) => day);
-    if (own.length === 0) continue;
-    const isOwn = withinDays('day', own);
-    organizations.set(isOwn, [...(organizations.get(isOwn) ?? []), quote(orgId)]);
-  }
-  const parts = [...organizations].map(
-    ([isOwn, orgIds]) => `(org_id IN (${orgIds.join(', ')}) AND ${isOwn})`,
-  );
-  const names = columnsOf(table).map(({ name }) => name);
-  return {
-    of_days: `SELECT ${names.join(', ')} FROM ${table} WHERE ${parts.length === 0 ? '1 = 0' : parts.join(' OR ')}`,
-  };
+  const asked = files.map(({ orgId, days }) => ({
+    orgId,
+    days: days.filter(({ published_at }) => published_at === undefined).map(({ day }) => day),
+  }));
+  return { of_days: rowsOfDays(table, asked) };
 }

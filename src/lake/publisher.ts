@@ -10,7 +10,6 @@ import {
   checkpointsSql,
   commitPath,
   commitText,
-  isCheckpointDue,
   LAST_CHECKPOINT,
   LOG,
   lastCheckpointText,
@@ -29,14 +28,11 @@ import {
   snapshotText,
   type TableState,
 } from './snapshot.js';
-import { type StoredDay, storedDays } from './stored-days.js';
+import { inGroups, type StoredDay, storedDays } from './stored-days.js';
 import { planTable, type TablePlan } from './table-plan.js';
 
 /** How long a reader may take from a list of files to their rows. */
 const READ_LIMIT_MS = 3_600_000;
-
-/** How many organizations are published together. */
-const ORGANIZATIONS_AT_ONCE = 250;
 
 /** How many files are synced at once. */
 const FILES_AT_ONCE = 8;
@@ -105,8 +101,8 @@ export class Publisher {
    */
   async publish(store: Store, { orgIds, ...publication }: Publication, now: number): Promise<string[]> {
     const left: string[] = [];
-    for (let first = 0; first < orgIds.length && !this.isClosing; first += ORGANIZATIONS_AT_ONCE) {
-      const some = orgIds.slice(first, first + ORGANIZATIONS_AT_ONCE);
+    for (const some of inGroups(orgIds)) {
+      if (this.isClosing) break;
       left.push(...(await this.publishSome(store, { orgIds: some, ...publication }, now)));
     }
     return left;
@@ -130,10 +126,14 @@ export class Publisher {
       const isSame = tables.length === 0 && [...own.keys()].every((day) => days.has(day));
       return isSame ? [] : [{ orgId, before, stored: own, tables }];
     });
-    // What a process had no time to remove before it ended.
+    // What a process had no time to remove before it ended, of tables that don't get to it now.
+    const planned = new Map(works.map(({ orgId, tables }) => [orgId, tables.map(({ table }) => table)]));
     for (const snapshot of from === undefined ? snapshots : []) {
-      const unswept = LAKE_TABLES.filter((table) =>
-        snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)),
+      const own = planned.get(snapshot.org_id);
+      const unswept = LAKE_TABLES.filter(
+        (table) =>
+          own?.includes(table) !== true &&
+          snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)),
       );
       // It may not have synced the snapshot either, and the one before still has these files.
       if (unswept.length > 0) await sync(join(this.lake, folderOf(snapshot.org_id)));
@@ -214,10 +214,9 @@ export class Publisher {
   private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<Map<TablePlan, number>> {
     const due = works.flatMap(({ orgId, tables }) =>
       tables.flatMap((plan) => {
-        const { before: state, table } = plan;
-        return state !== undefined && isCheckpointDue(orgId, table, state)
-          ? [{ orgId, plan, table, state }]
-          : [];
+        const { before: state, table, isTurn } = plan;
+        const isDue = isTurn && state?.checkpoints.at(-1)?.version !== state?.version;
+        return state !== undefined && isDue ? [{ orgId, plan, table, state }] : [];
       }),
     );
     const actions = ({ state }: { readonly state: TableState }) => state.files.length + state.removed.length;

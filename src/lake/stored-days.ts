@@ -1,8 +1,17 @@
 import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
-import { quote, readSql, withSources } from '../store/sql-text.js';
+import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import { DAY_QUALITY, type LakeTable } from './lake-paths.js';
+import { columnsOf, DAY_QUALITY, type LakeTable } from './lake-paths.js';
+import { parted } from './merge-plan.js';
+
+/** How many organizations are published or compared together. */
+const ORGANIZATIONS_AT_ONCE = 250;
+
+/** Organizations in the groups that are published or compared together. */
+export function inGroups(orgIds: readonly string[]): string[][] {
+  return parted(orgIds, () => 1, ORGANIZATIONS_AT_ONCE);
+}
 
 /** What the store has of a table and a day. */
 export interface Stock {
@@ -69,8 +78,48 @@ export async function storedDays(
   return organizations;
 }
 
-/** The days that an organization has in the store, built or in need of it. */
-export async function knownDays(store: Pick<Store, 'select'>, orgId: string): Promise<Set<Day>> {
-  const rows = await store.select('SELECT day FROM day_inputs WHERE org_id = $org_id', { org_id: orgId });
-  return new Set(rows.map((row) => row.day as Day));
+/** The days that each of some organizations has in the store, built or in need of it. */
+export function knownDays(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<DaysOf> {
+  return daysOf(
+    store,
+    `SELECT org_id, day FROM day_inputs WHERE org_id IN (${orgIds.map(quote).join(', ')})`,
+  );
+}
+
+/** The days of which events have arrived, of each of some organizations. */
+export function arrivedDays(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<DaysOf> {
+  return daysOf(
+    store,
+    `SELECT DISTINCT org_id, day FROM arrivals WHERE org_id IN (${orgIds.map(quote).join(', ')}) AND changed > 0`,
+  );
+}
+
+/** Days by organization. */
+type DaysOf = ReadonlyMap<string, ReadonlySet<Day>>;
+
+async function daysOf(store: Pick<Store, 'select'>, sql: string): Promise<DaysOf> {
+  const found = new Map<string, Set<Day>>();
+  for (const row of await store.select(sql)) {
+    const own = found.get(String(row.org_id)) ?? new Set<Day>();
+    found.set(String(row.org_id), own.add(row.day as Day));
+  }
+  return found;
+}
+
+/** The SELECT of the rows that a table has of some days of organizations, of which those with the same days are named together. */
+export function rowsOfDays(
+  table: LakeTable,
+  asked: Iterable<{ readonly orgId: string; readonly days: readonly Day[] }>,
+): string {
+  const organizations = new Map<string, string[]>();
+  for (const { orgId, days } of asked) {
+    if (days.length === 0) continue;
+    const isOwn = withinDays('day', days);
+    organizations.set(isOwn, [...(organizations.get(isOwn) ?? []), quote(orgId)]);
+  }
+  const parts = [...organizations].map(
+    ([isOwn, orgIds]) => `(org_id IN (${orgIds.join(', ')}) AND ${isOwn})`,
+  );
+  const names = columnsOf(table).map(({ name }) => name);
+  return `SELECT ${names.join(', ')} FROM ${table} WHERE ${parts.length === 0 ? '1 = 0' : parts.join(' OR ')}`;
 }

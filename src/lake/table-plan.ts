@@ -1,12 +1,22 @@
+import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
 import { COLUMNS, type LakeTable } from './lake-paths.js';
-import { planMerge } from './merge-plan.js';
+import { planMerge, SMALL_ROWS } from './merge-plan.js';
 import type { NewFile } from './new-files.js';
 import { type DataFile, type DayRows, DISTRUSTED, type OldFile, type TableState } from './snapshot.js';
 import type { Stock, StoredDay } from './stored-days.js';
 
-/** Up to so many rows, all files of replaced rows of a table are merged into one. */
-const SMALL_ROWS = 100_000;
+/** A table has a turn after so many commits: Delta's default for checkpoints. */
+const COMMITS_PER_TURN = 10;
+
+/**
+ * Whether it is a table's turn after a version: its small files are merged with the next commit, and the commits before it get a checkpoint. That
+ * takes longer than publishing a day, so it is the turn of a tenth of the tables that are published together.
+ */
+export function isTurn(orgId: string, table: LakeTable, version: number): boolean {
+  const shift = Number.parseInt(hash('sha256', `${table} ${orgId}`).slice(0, 8), 16);
+  return (version + 1 + shift) % COMMITS_PER_TURN === 0;
+}
 
 /** A new file of a table. Its days are in the order of their rows. */
 export interface PlannedFile extends NewFile {
@@ -22,6 +32,8 @@ export interface PlannedHistory extends NewFile {
 export interface TablePlan {
   readonly table: LakeTable;
   readonly before: TableState | undefined;
+  /** See isTurn. */
+  readonly isTurn: boolean;
   /** The files that stay, those that leave the table, and the new ones. */
   readonly kept: readonly DataFile[];
   readonly removed: readonly string[];
@@ -67,9 +79,11 @@ export function planTable(
   for (const day of due.keys()) if (!stored.has(day)) erased.add(day);
   if (table === 'events') for (const [day, { isRemoved }] of stored) if (isRemoved) erased.add(day);
   const hasErased = (days: Iterable<string>) => [...days].some((day) => erased.has(day as Day));
+  const hasTurn = state !== undefined && isTurn(orgId, table, state.version);
   const merge = planMerge(
     state?.files ?? [],
     new Map([...due].map(([day, stock]) => [day, stock?.rows ?? 0])),
+    hasTurn,
   );
 
   const replaced: Version[] = [];
@@ -94,10 +108,12 @@ export function planTable(
   const isErasing =
     hasErased(before.flatMap(({ versions }) => versions.map(({ day }) => day))) ||
     hasErased(merge.merged.flatMap(({ days }) => Object.keys(days)));
+  const isMerging =
+    hasTurn && (replaced.length > 0 || before.filter(({ rows }) => rows <= SMALL_ROWS).length > 1);
   for (const old of before) {
     const versions = old.versions.filter(({ day, until }) => until > at - keepMs && !erased.has(day));
     if (versions.length === 0) continue;
-    const isMerged = replaced.length > 0 && old.rows <= SMALL_ROWS;
+    const isMerged = isMerging && old.rows <= SMALL_ROWS;
     if (!isMerged && !hasErased(old.versions.map(({ day }) => day))) history.push({ ...old, versions });
     else
       for (const version of versions)
@@ -108,6 +124,7 @@ export function planTable(
   return {
     table,
     before: state,
+    isTurn: hasTurn,
     kept: merge.kept,
     removed: merge.merged.map(({ path }) => path).filter((path) => !whole.has(path)),
     files: merge.files.map((days) => ({

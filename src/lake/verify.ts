@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
-import { quote, readSql } from '../store/sql-text.js';
-import type { Sources, Store } from '../store/store.js';
+import { readSql } from '../store/sql-text.js';
+import type { Store } from '../store/store.js';
 import { commitPath } from './delta-log.js';
 import { columnsOf, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
-import { fileSql } from './lake-sql.js';
+import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
 import {
   type DataFile,
@@ -17,7 +17,7 @@ import {
   readSnapshot,
   type Snapshot,
 } from './snapshot.js';
-import { knownDays, type StoredDay, storedDays } from './stored-days.js';
+import { arrivedDays, knownDays, rowsOfDays, type StoredDay, storedDays } from './stored-days.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
 export interface Difference {
@@ -47,11 +47,27 @@ export interface Verified {
   readonly waiting: number;
 }
 
-/** How many rows are compared at once: their texts are in memory together. */
+/** How many rows are compared at once, whose texts are in memory together, and of how many files. */
 const ROWS_AT_ONCE = 500_000;
+const FILES_AT_ONCE = 500;
 
 /** The tables of which the store has no digests. */
 const NO_DIGEST: ReadonlySet<LakeTable> = new Set<LakeTable>(['events', DAY_QUALITY]);
+
+/** An organization that is compared: what it has published, the days that the store could publish, and those that it has. */
+interface Compared {
+  readonly snapshot: Snapshot;
+  readonly stored: ReadonlyMap<Day, StoredDay>;
+  readonly known: ReadonlySet<Day>;
+}
+
+/** A file that can be compared, and whose it is. */
+interface Found {
+  readonly own: Compared;
+  readonly file: DataFile;
+  /** Where it is. */
+  readonly path: string;
+}
 
 interface Content {
   readonly rows: number;
@@ -60,106 +76,115 @@ interface Content {
 
 const NOTHING: Content = { rows: 0, digest: '' };
 
-/** What each day has, of the rows that a SELECT gives. */
+/** What each day has, of the rows that a SELECT gives, for each value of a column, as a text. */
 async function contents(
   store: Store,
   table: LakeTable,
+  column: string,
   rows: string,
-  sources: Sources = {},
-): Promise<Map<Day, Content>> {
+): Promise<Map<string, Map<Day, Content>>> {
   const columns = columnsOf(table);
   // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
     : digestOfTexts(table, rowText(readSql(`schema/${table}.sql`)));
-  const sql = `SELECT CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
+  const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM of_rows GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
-    (await readColumns(sql, sources, {})).getRowObjectsJson(),
+    (await readColumns(sql, { of_rows: rows }, {})).getRowObjectsJson(),
   );
-  return new Map(
-    found.map((row) => [row.day as Day, { rows: Number(row.rows), digest: String(row.digest) }]),
-  );
+  const parts = new Map<string, Map<Day, Content>>();
+  for (const row of found) {
+    const part = parts.get(String(row.part)) ?? new Map<Day, Content>();
+    parts.set(String(row.part), part);
+    part.set(row.day as Day, { rows: Number(row.rows), digest: String(row.digest) });
+  }
+  return parts;
 }
 
-/** Compares the files of an organization's table. */
+/** Compares the files that organizations have of a table. */
 class Comparison {
   readonly differences: Difference[] = [];
   /** The rows of the files that were read. */
   rows = 0;
-  private readonly folder: string;
-  private readonly orgId: string;
 
   constructor(
     private readonly store: Store,
     private readonly lake: string,
-    private readonly snapshot: Snapshot,
     private readonly table: LakeTable,
-    private readonly stored: ReadonlyMap<Day, StoredDay>,
-    private readonly known: ReadonlySet<Day>,
-  ) {
-    this.orgId = snapshot.org_id;
-    this.folder = tableFolder(lake, this.orgId, table);
-  }
+  ) {}
 
-  private note(path: string, detail: string, days: readonly Day[], isReadable = true): void {
-    const { orgId, table, lake, folder } = this;
+  private note(
+    { snapshot }: Compared,
+    path: string,
+    detail: string,
+    days: readonly Day[],
+    isReadable = true,
+  ): void {
+    const { table } = this;
+    const orgId = snapshot.org_id;
     this.differences.push({
-      ...{ orgId, table, path: relative(lake, join(folder, path)) },
+      ...{ orgId, table, path: join(folderOf(orgId), table, path) },
       ...{ detail, days, isReadable },
     });
   }
 
-  async run(): Promise<void> {
-    const { snapshot, table, folder } = this;
-    const state = snapshot.tables[table];
-    const files = state?.files ?? [];
-    for (let version = state?.first_commit ?? 0; version <= (state?.version ?? -1); version += 1)
-      if (!existsSync(join(folder, commitPath(version)))) this.note(commitPath(version), 'is missing', []);
-    const readable = files.filter((file) => {
-      const size = statSync(join(folder, file.path), { throwIfNoEntry: false })?.size;
-      const detail =
-        size === undefined
-          ? 'is missing'
-          : size === file.bytes
-            ? undefined
-            : `has ${size} bytes where the snapshot has ${file.bytes}`;
-      if (detail !== undefined) this.note(file.path, detail, Object.keys(file.days) as Day[], false);
-      return detail === undefined;
-    });
-    for (const part of parted(readable, ({ rows }) => rows, ROWS_AT_ONCE)) await this.compare(part);
-    const there = new Set(files.flatMap(({ days }) => Object.keys(days)));
-    for (const [day, { tables }] of this.stored)
-      if (tables.has(table) && table !== 'events' && !there.has(day))
-        this.note('', `has no rows of ${day}`, [day]);
+  async run(asked: readonly Compared[]): Promise<void> {
+    const { table } = this;
+    const found = asked.flatMap((own) => this.filesOf(own));
+    for (const part of parted(found, ({ file }) => file.rows, ROWS_AT_ONCE, FILES_AT_ONCE))
+      await this.compare(part);
+    for (const own of asked) {
+      const there = new Set(own.snapshot.tables[table]?.files.flatMap(({ days }) => Object.keys(days)));
+      for (const [day, { tables }] of own.stored)
+        if (tables.has(table) && table !== 'events' && !there.has(day))
+          this.note(own, '', `has no rows of ${day}`, [day]);
+    }
   }
 
-  private async compare(files: readonly DataFile[]): Promise<void> {
-    const { store, table, folder, stored, known, orgId } = this;
-    const found = new Map<DataFile, Map<Day, Content>>();
-    for (const file of files) {
-      try {
-        found.set(file, await contents(store, table, fileSql(table, join(folder, file.path), file.columns)));
-      } catch (error) {
-        this.note(file.path, `can't be read: ${reasonOf(error)}`, Object.keys(file.days) as Day[], false);
-      }
-    }
-    const days = [...found.keys()].flatMap((file) => Object.keys(file.days) as Day[]);
-    const asked = days.filter((day) => {
-      const one = stored.get(day);
-      // Of events no digest is kept. The rows of a day without events may have been taken over into other columns since.
-      return one !== undefined && (NO_DIGEST.has(table) || one.isRemoved);
+  /** The files of an organization that are there and have their size. */
+  private filesOf(own: Compared): Found[] {
+    const { snapshot } = own;
+    const folder = tableFolder(this.lake, snapshot.org_id, this.table);
+    const state = snapshot.tables[this.table];
+    for (let version = state?.first_commit ?? 0; version <= (state?.version ?? -1); version += 1)
+      if (!existsSync(join(folder, commitPath(version))))
+        this.note(own, commitPath(version), 'is missing', []);
+    return (state?.files ?? []).flatMap((file) => {
+      const path = join(folder, file.path);
+      const size = statSync(path, { throwIfNoEntry: false })?.size;
+      if (size === file.bytes) return [{ own, file, path }];
+      const detail =
+        size === undefined ? 'is missing' : `has ${size} bytes where the snapshot has ${file.bytes}`;
+      this.note(own, file.path, detail, Object.keys(file.days) as Day[], false);
+      return [];
     });
-    const inStore = asked.length === 0 ? new Map<Day, Content>() : await this.inStore(asked);
-    for (const [file, contentOf] of found) {
+  }
+
+  private async compare(files: readonly Found[]): Promise<void> {
+    const { table } = this;
+    const read = await this.read(files);
+    // Of events no digest is kept. The rows of a day without events may have been taken over into other columns since.
+    const isAsked = ({ own }: Found, day: Day) => {
+      const one = own.stored.get(day);
+      return one !== undefined && (NO_DIGEST.has(table) || one.isRemoved);
+    };
+    const asked = [...read.keys()].map((found) => ({
+      orgId: found.own.snapshot.org_id,
+      days: daysOf(found.file).filter((day) => isAsked(found, day)),
+    }));
+    const inStore = asked.every(({ days }) => days.length === 0)
+      ? undefined
+      : await contents(this.store, table, 'org_id', rowsOfDays(table, asked));
+    for (const [found, contentOf] of read) {
+      const { own, file } = found;
+      const { stored, known, snapshot } = own;
       const differing: Day[] = [];
-      for (const day of new Set([...(Object.keys(file.days) as Day[]), ...contentOf.keys()])) {
+      for (const day of new Set([...daysOf(file), ...contentOf.keys()])) {
         const content = contentOf.get(day) ?? NOTHING;
         this.rows += content.rows;
         const one = stored.get(day);
-        const isRecorded = one !== undefined && !asked.includes(day);
-        const { rows, digest } = isRecorded
-          ? (one.tables.get(table) ?? NOTHING)
-          : (inStore.get(day) ?? NOTHING);
+        const { rows, digest } =
+          (isAsked(found, day) ? inStore?.get(snapshot.org_id)?.get(day) : one?.tables.get(table)) ?? NOTHING;
         const isKnown = one !== undefined || known.has(day);
         const hasChanged = table === DAY_QUALITY && one?.tables.get(table)?.digest !== file.days[day]?.digest;
         const isWaiting = (one === undefined && isKnown) || hasChanged;
@@ -172,50 +197,83 @@ class Comparison {
       const more = differing.length === 1 ? '' : ` and ${differing.length - 1} more`;
       const isForeign = differing.every((day) => !stored.has(day) && !known.has(day));
       this.note(
+        own,
         file.path,
         isForeign
-          ? `has rows of days that the store of ${orgId} does not have: ${differing[0]}${more}`
+          ? `has rows of days that the store of ${snapshot.org_id} does not have: ${differing[0]}${more}`
           : `has other rows than the store of ${differing[0]}${more}`,
         differing,
       );
     }
   }
 
-  private inStore(days: readonly Day[]): Promise<Map<Day, Content>> {
-    const { store, orgId, table } = this;
-    const names = columnsOf(table).map(({ name }) => name);
-    const of = `org_id = ${quote(orgId)} AND day IN (${days.map(quote).join(', ')})`;
-    return contents(store, table, 'FROM of_days', {
-      of_days: `SELECT ${names.join(', ')} FROM ${table} WHERE ${of}`,
-    });
+  /** What files have, read together if they have the same columns. If that fails, each of them is read by itself. */
+  private async read(files: readonly Found[]): Promise<Map<Found, ReadonlyMap<Day, Content>>> {
+    const read = new Map<Found, ReadonlyMap<Day, Content>>();
+    const readAll = async (some: readonly Found[], columns: string) => {
+      const sql = filesSql(
+        this.table,
+        some.map(({ path }) => path),
+        columns,
+      );
+      const found = await contents(this.store, this.table, 'file_index', sql);
+      for (const [index, one] of some.entries()) read.set(one, found.get(String(index)) ?? new Map());
+    };
+    for (const columns of new Set(files.map(({ file }) => file.columns))) {
+      const some = files.filter(({ file }) => file.columns === columns);
+      try {
+        await readAll(some, columns);
+      } catch {
+        for (const one of some)
+          await readAll([one], columns).catch((error) =>
+            this.note(one.own, one.file.path, `can't be read: ${reasonOf(error)}`, daysOf(one.file), false),
+          );
+      }
+    }
+    return read;
   }
 }
 
-/** Compares what the lake has of an organization with the store. */
-export async function compare(
-  store: Store,
-  lake: string,
-  orgId: string,
-): Promise<Omit<Verified, 'organizations' | 'tables'>> {
-  const stored = (await storedDays(store, [orgId])).get(orgId) ?? new Map<Day, StoredDay>();
-  const known = await knownDays(store, orgId);
-  const snapshot = readSnapshot(lake, orgId) ?? noSnapshot(orgId);
+function daysOf({ days }: DataFile): Day[] {
+  return Object.keys(days) as Day[];
+}
+
+/** Compares what the lake has of some organizations with the store. */
+export async function compare(store: Store, lake: string, orgIds: readonly string[]): Promise<Verified> {
+  const stored = await storedDays(store, orgIds);
+  const known = await knownDays(store, orgIds);
+  const arrived = await arrivedDays(store, orgIds);
+  const asked = orgIds.map(
+    (orgId): Compared => ({
+      snapshot: readSnapshot(lake, orgId) ?? noSnapshot(orgId),
+      stored: stored.get(orgId) ?? new Map(),
+      known: known.get(orgId) ?? new Set(),
+    }),
+  );
   const differences: Difference[] = [];
   let rows = 0;
   for (const table of LAKE_TABLES) {
-    const comparison = new Comparison(store, lake, snapshot, table, stored, known);
-    await comparison.run();
+    const comparison = new Comparison(store, lake, table);
+    await comparison.run(asked);
     differences.push(...comparison.differences);
     rows += comparison.rows;
   }
-  const files = Object.values(snapshot.tables).reduce((sum, table) => sum + table.files.length, 0);
-  const arrived = await store.select(
-    'SELECT DISTINCT day FROM arrivals WHERE org_id = $org_id AND changed > 0',
-    { org_id: orgId },
-  );
-  const waiting = new Set([...known, ...arrived.map(({ day }) => day as Day)]);
-  for (const day of stored.keys()) waiting.delete(day);
-  return { differences, days: stored.size, files, rows, waiting: waiting.size };
+  differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const sum = (of: (own: Compared) => number) => asked.reduce((all, own) => all + of(own), 0);
+  return {
+    differences,
+    organizations: orgIds.length,
+    tables: LAKE_TABLES.length,
+    days: sum((own) => own.stored.size),
+    files: sum(({ snapshot }) =>
+      Object.values(snapshot.tables).reduce((files, table) => files + table.files.length, 0),
+    ),
+    rows,
+    waiting: sum(({ snapshot, stored, known }) => {
+      const days = new Set([...known, ...(arrived.get(snapshot.org_id) ?? [])]);
+      return [...days].filter((day) => !stored.has(day)).length;
+    }),
+  };
 }
 
 /** Marks in a snapshot what is wrong with it, so that the next publication replaces it. `known` are the days that the store has. */

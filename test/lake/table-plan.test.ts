@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { addDays, type Day } from '../../src/day.js';
+import { COLUMNS } from '../../src/lake/lake-paths.js';
+import type { DataFile, TableState } from '../../src/lake/snapshot.js';
+import type { StoredDay } from '../../src/lake/stored-days.js';
+import { isTurn, planTable } from '../../src/lake/table-plan.js';
+
+const columns = COLUMNS.get('users') ?? '';
+const rowsOf = (days: Iterable<{ readonly rows: number }>) =>
+  [...days].reduce((sum, { rows }) => sum + rows, 0);
+
+/** Plans 365 nights, each with so many rows of a table. Answers how many rows were written for each one, and the files that are left. */
+function planYear(perNight: number): { timesWritten: number; files: readonly DataFile[]; most: number } {
+  const stored = new Map<Day, StoredDay>();
+  let state: TableState | undefined;
+  let [written, most] = [0, 0];
+  for (let night = 0; night < 365; night += 1) {
+    const day = addDays('2026-01-01' as Day, night);
+    stored.set(day, { isRemoved: false, tables: new Map([['users', { rows: perNight, digest: day }]]) });
+    const plan = planTable('users', state, 'acme', stored, night + 1, 0);
+    const added = (plan?.files ?? []).map(({ days }, index): DataFile => {
+      written += rowsOf(days);
+      return {
+        path: `part-${night}-${index}.parquet`,
+        bytes: 0,
+        rows: rowsOf(days),
+        columns,
+        days: Object.fromEntries(
+          days.map(({ day: one, published_at = night + 1, ...more }) => [one, { ...more, published_at }]),
+        ),
+      };
+    });
+    const files = [...(plan?.kept ?? []), ...added];
+    most = Math.max(most, files.length);
+    state = {
+      version: night,
+      id: 'id',
+      created_at: 0,
+      columns,
+      files,
+      history: [],
+      removed: [],
+      first_commit: 0,
+      checkpoints: [],
+    };
+  }
+  return { timesWritten: written / (365 * perNight), files: state?.files ?? [], most };
+}
+
+test('writes the rows of a year of nights a few times each, and keeps few files', () => {
+  const year = planYear(275);
+  expect(year.timesWritten).toBeLessThan(5);
+  expect(year.most).toBeLessThan(15);
+  expect(year.files.flatMap(({ days }) => Object.keys(days))).toHaveLength(365);
+});
+
+test('merges no files to one of more than half a million rows', () => {
+  const { files, timesWritten } = planYear(50_000);
+  expect(Math.max(...files.map(({ rows }) => rows))).toBe(500_000);
+  expect(timesWritten).toBeLessThan(3);
+  expect(planYear(275_000)).toMatchObject({ timesWritten: 1, most: 365 });
+});
+
+test('gives a tenth of the tables that are published together a turn each time', () => {
+  const organizations = Array.from({ length: 2_000 }, (_, index) => `org-${index}`);
+  const versions = Array.from({ length: 10 }, (_, version) => version);
+  for (const version of versions) {
+    const turns = organizations.filter((orgId) => isTurn(orgId, 'users', version));
+    expect(turns.length).toBeGreaterThan(organizations.length / 20);
+    expect(turns.length).toBeLessThan(organizations.length / 5);
+  }
+  for (const orgId of organizations)
+    expect(versions.filter((version) => isTurn(orgId, 'users', version))).toHaveLength(1);
+});
