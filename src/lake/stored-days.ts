@@ -106,20 +106,19 @@ async function daysOf(store: Pick<Store, 'select'>, sql: string): Promise<DaysOf
   return found;
 }
 
-/** The SELECT of the rows that a table has of some days of organizations, of which those with the same days are named together. */
+/**
+ * The SELECT of a table's rows of some days of organizations, and perhaps of other days of theirs: which of the organizations has which of the days is
+ * left to a join, since many such conditions take longer than reading more.
+ */
 export function rowsOfDays(
   table: LakeTable,
-  asked: Iterable<{ readonly orgId: string; readonly days: readonly Day[] }>,
+  asked: readonly { readonly orgId: string; readonly days: readonly Day[] }[],
 ): string {
-  const organizations = new Map<string, string[]>();
-  for (const { orgId, days } of asked) {
-    if (days.length === 0) continue;
-    const isOwn = withinDays('day', days);
-    organizations.set(isOwn, [...(organizations.get(isOwn) ?? []), quote(orgId)]);
-  }
-  const parts = [...organizations].map(
-    ([isOwn, orgIds]) => `(org_id IN (${orgIds.join(', ')}) AND ${isOwn})`,
-  );
+  const some = asked.filter(({ days }) => days.length > 0);
+  const orgIds = [...new Set(some.map(({ orgId }) => quote(orgId)))];
+  const days = some.flatMap((one) => one.days);
   const names = columnsOf(table).map(({ name }) => name);
-  return `SELECT ${names.join(', ')} FROM ${table} WHERE ${parts.length === 0 ? '1 = 0' : parts.join(' OR ')}`;
+  const isAsked =
+    some.length === 0 ? '1 = 0' : `org_id IN (${orgIds.join(', ')}) AND ${withinDays('day', days)}`;
+  return `SELECT ${names.join(', ')} FROM ${table} WHERE ${isAsked}`;
 }

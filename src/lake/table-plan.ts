@@ -34,7 +34,7 @@ export interface TablePlan {
   readonly before: TableState | undefined;
   /** See isTurn. */
   readonly isTurn: boolean;
-  /** The files that stay, those that leave the table, and the new ones. */
+  /** The files that stay, those that nobody is led to any more, and the new ones. */
   readonly kept: readonly DataFile[];
   readonly removed: readonly string[];
   readonly files: readonly PlannedFile[];
@@ -98,9 +98,9 @@ export function planTable(
         path: file.path,
         rows,
       }));
-    // A large file of which no row counts any more needn't be copied.
+    // A file of which no row counts any more needn't be copied.
     const { path, rows, columns } = file;
-    if (versions.length === Object.keys(file.days).length && rows > SMALL_ROWS)
+    if (versions.length > 0 && versions.length === Object.keys(file.days).length)
       history.push({ path, rows, columns, versions: versions.map(versionOf) });
     else replaced.push(...versions);
   }
@@ -126,7 +126,7 @@ export function planTable(
     before: state,
     isTurn: hasTurn,
     kept: merge.kept,
-    removed: merge.merged.map(({ path }) => path).filter((path) => !whole.has(path)),
+    removed: pathsOf([...merge.merged, ...before]).filter((path) => !whole.has(path)),
     files: merge.files.map((days) => ({
       orgId,
       days: days.map(({ day, rows, from }) => {
