@@ -78,19 +78,21 @@ export async function storedDays(
   return organizations;
 }
 
+/** What `org_id` must be to be one of some. */
+function ofOrganizations(orgIds: readonly string[]): string {
+  return orgIds.length === 0 ? 'false' : `org_id IN (${[...new Set(orgIds)].map(quote).join(', ')})`;
+}
+
 /** The days that each of some organizations has in the store, built or in need of it. */
 export function knownDays(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<DaysOf> {
-  return daysOf(
-    store,
-    `SELECT org_id, day FROM day_inputs WHERE org_id IN (${orgIds.map(quote).join(', ')})`,
-  );
+  return daysOf(store, `SELECT org_id, day FROM day_inputs WHERE ${ofOrganizations(orgIds)}`);
 }
 
 /** The days of which events have arrived, of each of some organizations. */
 export function arrivedDays(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<DaysOf> {
   return daysOf(
     store,
-    `SELECT DISTINCT org_id, day FROM arrivals WHERE org_id IN (${orgIds.map(quote).join(', ')}) AND changed > 0`,
+    `SELECT DISTINCT org_id, day FROM arrivals WHERE ${ofOrganizations(orgIds)} AND changed > 0`,
   );
 }
 
@@ -115,10 +117,8 @@ export function rowsOfDays(
   asked: readonly { readonly orgId: string; readonly days: readonly Day[] }[],
 ): string {
   const some = asked.filter(({ days }) => days.length > 0);
-  const orgIds = [...new Set(some.map(({ orgId }) => quote(orgId)))];
-  const days = some.flatMap((one) => one.days);
   const names = columnsOf(table).map(({ name }) => name);
-  const isAsked =
-    some.length === 0 ? '1 = 0' : `org_id IN (${orgIds.join(', ')}) AND ${withinDays('day', days)}`;
-  return `SELECT ${names.join(', ')} FROM ${table} WHERE ${isAsked}`;
+  const isAsked = ofOrganizations(some.map(({ orgId }) => orgId));
+  const days = some.flatMap((one) => one.days);
+  return `SELECT ${names.join(', ')} FROM ${table} WHERE ${isAsked} AND ${withinDays('day', days)}`;
 }

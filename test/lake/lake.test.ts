@@ -591,6 +591,16 @@ describe('lake verify', () => {
     expect((await lakeRows(lake, 'users', 'SELECT count(*)::INT AS n FROM rows_of'))[0]?.n).toBe(5);
   });
 
+  test('publishes a lake that is not there, also that of an empty store', async () => {
+    const { world, lake } = await worldWithLake();
+    expect((await lake.repair(world.store)).organizations).toBe(0);
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    rmSync(lake.folder, { recursive: true });
+    expect((await lake.repair(world.store)).differences.length).toBeGreaterThan(5);
+    await expectWhole(world, lake);
+  });
+
   test('finds a day that the lake lacks', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-08', 'ada')]);
