@@ -414,7 +414,7 @@ describe('a restore', () => {
   test('that was cut off while it moved files lets nobody open the folder, and is finished by the next', async () => {
     const data = copyOfData();
     const old = await bytesIn(data);
-    // Before, among and after the old files that are moved aside; then among the new ones.
+    // Before, among and after the old files that are moved aside; then among the new ones, and when only their folder is left.
     const { 'manifest.json': _, ...files } = await bytesIn(made);
     const restored = join(data, 'restored');
     const cut: (() => void)[] = [
@@ -425,6 +425,13 @@ describe('a restore', () => {
           rmSync(join(data, name), { recursive: true, force: true });
         renameSync(join(restored, 'files'), join(restored, 'moving'));
         renameSync(join(restored, 'moving', 'secret.key'), join(data, 'secret.key'));
+      },
+      () => {
+        for (const name of readdirSync(join(restored, 'files'))) {
+          rmSync(join(data, name), { recursive: true, force: true });
+          renameSync(join(restored, 'files', name), join(data, name));
+        }
+        rmSync(join(restored, 'files'), { recursive: true });
       },
     ];
     for (const cutOff of cut) {

@@ -161,7 +161,9 @@ async function finish(data: string, now: number): Promise<string | undefined> {
     await sync(data);
     await rename(files, moving);
   }
-  for (const name of await readdir(moving)) await rename(join(moving, name), join(data, name));
+  // Without it all is in its place, and only its folder is left.
+  const names = existsSync(moving) ? await readdir(moving) : [];
+  for (const name of names) await rename(join(moving, name), join(data, name));
   await sync(data);
   await rm(join(data, RESTORED), { recursive: true });
   await sync(data);
