@@ -162,8 +162,8 @@ async function finish(data: string, now: number): Promise<string | undefined> {
     await rename(files, moving);
   }
   // Without it all is in its place, and only its folder is left.
-  const names = existsSync(moving) ? await readdir(moving) : [];
-  for (const name of names) await rename(join(moving, name), join(data, name));
+  const left = existsSync(moving) ? await readdir(moving) : [];
+  for (const name of left) await rename(join(moving, name), join(data, name));
   await sync(data);
   await rm(join(data, RESTORED), { recursive: true });
   await sync(data);

@@ -5,12 +5,12 @@ import { reasonOf, UsageError } from '../exit.js';
 import { writeWhole } from '../folder.js';
 import { Queue } from '../queue.js';
 import type { OrgDay, Store } from '../store/store.js';
-import { folderOf, LAKE, LAKE_TABLES } from './lake-paths.js';
+import { folderOf, LAKE } from './lake-paths.js';
 import { removeOldLake } from './old-lake.js';
 import { type Publication, Publisher } from './publisher.js';
 import { organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
-import { inGroups, knownDays } from './stored-days.js';
-import { compare, type Difference, distrust, type Verified } from './verify.js';
+import { knownDays } from './stored-days.js';
+import { compare, distrust, type Verified } from './verify.js';
 
 /** The lake could not be written. The days are built all the same. */
 export class LakeFailed extends Error {
@@ -83,9 +83,8 @@ export class Lake {
   async verify(store: Store, orgId?: string): Promise<Verified> {
     const all = await this.queue.run(() => this.compare(store, orgId));
     if (all.differences.length === 0) return all;
-    const differences: Difference[] = [];
-    for (const some of inGroups([...new Set(all.differences.map(({ orgId: one }) => one))]))
-      differences.push(...(await this.queue.run(() => compare(store, this.folder, some))).differences);
+    const some = [...new Set(all.differences.map((difference) => difference.orgId))];
+    const { differences } = await this.queue.run(() => compare(store, this.folder, some));
     return { ...all, differences };
   }
 
@@ -121,19 +120,7 @@ export class Lake {
       throw new UsageError(
         `Neither the store nor the lake has days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
-    const asked = orgId === undefined ? [...orgIds].sort() : [orgId];
-    const differences: Difference[] = [];
-    const sum = { differences, organizations: 0, days: 0, files: 0, rows: 0, waiting: 0 };
-    for (const some of inGroups(asked)) {
-      const part = await compare(store, this.folder, some);
-      sum.differences.push(...part.differences);
-      sum.organizations += part.organizations;
-      sum.days += part.days;
-      sum.files += part.files;
-      sum.rows += part.rows;
-      sum.waiting += part.waiting;
-    }
-    return { ...sum, tables: LAKE_TABLES.length };
+    return compare(store, this.folder, orgId === undefined ? [...orgIds].sort() : [orgId]);
   }
 
   /** Ends what is under way at the next step. The next start goes on with it. */

@@ -1,11 +1,11 @@
 import type { Day } from '../day.js';
 import type { DataFile } from './snapshot.js';
 
-/** Up to so many rows, all files that are merged become one. */
+/** Up to so many rows, all files of a table become one at its turn. */
 export const SMALL_ROWS = 10_000;
 
 /** A merged file has at most so many rows: what it costs to replace one of its days. */
-export const MOST_ROWS = 500_000;
+const MOST_ROWS = 500_000;
 
 /** A day in a new file: its rows come from the store, or from a file that is merged. */
 export interface PlannedDay {

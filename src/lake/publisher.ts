@@ -29,7 +29,7 @@ import {
   type TableState,
 } from './snapshot.js';
 import { inGroups, type StoredDay, storedDays } from './stored-days.js';
-import { planTable, type TablePlan } from './table-plan.js';
+import { isTurn, planTable, type TablePlan } from './table-plan.js';
 
 /** How long a reader may take from a list of files to their rows. */
 const READ_LIMIT_MS = 3_600_000;
@@ -214,9 +214,10 @@ export class Publisher {
   private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<Map<TablePlan, number>> {
     const due = works.flatMap(({ orgId, tables }) =>
       tables.flatMap((plan) => {
-        const { before: state, table, isTurn } = plan;
-        const isDue = isTurn && state?.checkpoints.at(-1)?.version !== state?.version;
-        return state !== undefined && isDue ? [{ orgId, plan, table, state }] : [];
+        const { before: state, table } = plan;
+        if (state === undefined || !isTurn(orgId, table, state.version)) return [];
+        const isThere = state.checkpoints.at(-1)?.version === state.version;
+        return isThere ? [] : [{ orgId, plan, table, state }];
       }),
     );
     const actions = ({ state }: { readonly state: TableState }) => state.files.length + state.removed.length;

@@ -109,8 +109,8 @@ async function daysOf(store: Pick<Store, 'select'>, sql: string): Promise<DaysOf
 }
 
 /**
- * The SELECT of a table's rows of some days of organizations, and perhaps of other days of theirs: which of the organizations has which of the days is
- * left to a join, since many such conditions take longer than reading more.
+ * The SELECT of a table's rows of some days of organizations, and perhaps of other days of theirs: who reads them picks out which of the days each
+ * organization is asked for, since many such conditions take longer than reading more.
  */
 export function rowsOfDays(
   table: LakeTable,

@@ -32,8 +32,6 @@ export interface PlannedHistory extends NewFile {
 export interface TablePlan {
   readonly table: LakeTable;
   readonly before: TableState | undefined;
-  /** See isTurn. */
-  readonly isTurn: boolean;
   /** The files that stay, those that nobody is led to any more, and the new ones. */
   readonly kept: readonly DataFile[];
   readonly removed: readonly string[];
@@ -124,7 +122,6 @@ export function planTable(
   return {
     table,
     before: state,
-    isTurn: hasTurn,
     kept: merge.kept,
     removed: pathsOf([...merge.merged, ...before]).filter((path) => !whole.has(path)),
     files: merge.files.map((days) => ({

@@ -17,7 +17,7 @@ import {
   readSnapshot,
   type Snapshot,
 } from './snapshot.js';
-import { arrivedDays, knownDays, rowsOfDays, type StoredDay, storedDays } from './stored-days.js';
+import { arrivedDays, inGroups, knownDays, rowsOfDays, type StoredDay, storedDays } from './stored-days.js';
 
 /** A file of the lake that isn't as the store would have it, and how. */
 export interface Difference {
@@ -155,7 +155,7 @@ class Comparison {
       if (size === file.bytes) return [{ own, file, path }];
       const detail =
         size === undefined ? 'is missing' : `has ${size} bytes where the snapshot has ${file.bytes}`;
-      this.note(own, file.path, detail, Object.keys(file.days) as Day[], false);
+      this.note(own, file.path, detail, daysOf(file), false);
       return [];
     });
   }
@@ -240,40 +240,34 @@ function daysOf({ days }: DataFile): Day[] {
 
 /** Compares what the lake has of some organizations with the store. */
 export async function compare(store: Store, lake: string, orgIds: readonly string[]): Promise<Verified> {
-  const stored = await storedDays(store, orgIds);
-  const known = await knownDays(store, orgIds);
-  const arrived = await arrivedDays(store, orgIds);
-  const asked = orgIds.map(
-    (orgId): Compared => ({
-      snapshot: readSnapshot(lake, orgId) ?? noSnapshot(orgId),
-      stored: stored.get(orgId) ?? new Map(),
-      known: known.get(orgId) ?? new Set(),
-    }),
-  );
   const differences: Difference[] = [];
-  let rows = 0;
-  for (const table of LAKE_TABLES) {
-    const comparison = new Comparison(store, lake, table);
-    await comparison.run(asked);
-    differences.push(...comparison.differences);
-    rows += comparison.rows;
+  const sum = { days: 0, files: 0, rows: 0, waiting: 0 };
+  for (const some of inGroups(orgIds)) {
+    const stored = await storedDays(store, some);
+    const known = await knownDays(store, some);
+    const arrived = await arrivedDays(store, some);
+    const asked = some.map(
+      (orgId): Compared => ({
+        snapshot: readSnapshot(lake, orgId) ?? noSnapshot(orgId),
+        stored: stored.get(orgId) ?? new Map(),
+        known: known.get(orgId) ?? new Set(),
+      }),
+    );
+    for (const table of LAKE_TABLES) {
+      const comparison = new Comparison(store, lake, table);
+      await comparison.run(asked);
+      differences.push(...comparison.differences);
+      sum.rows += comparison.rows;
+    }
+    for (const own of asked) {
+      sum.days += own.stored.size;
+      for (const { files } of Object.values(own.snapshot.tables)) sum.files += files.length;
+      const days = new Set([...own.known, ...(arrived.get(own.snapshot.org_id) ?? [])]);
+      for (const day of days) if (!own.stored.has(day)) sum.waiting += 1;
+    }
   }
   differences.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const sum = (of: (own: Compared) => number) => asked.reduce((all, own) => all + of(own), 0);
-  return {
-    differences,
-    organizations: orgIds.length,
-    tables: LAKE_TABLES.length,
-    days: sum((own) => own.stored.size),
-    files: sum(({ snapshot }) =>
-      Object.values(snapshot.tables).reduce((files, table) => files + table.files.length, 0),
-    ),
-    rows,
-    waiting: sum(({ snapshot, stored, known }) => {
-      const days = new Set([...known, ...(arrived.get(snapshot.org_id) ?? [])]);
-      return [...days].filter((day) => !stored.has(day)).length;
-    }),
-  };
+  return { differences, organizations: orgIds.length, tables: LAKE_TABLES.length, ...sum };
 }
 
 /** Marks in a snapshot what is wrong with it, so that the next publication replaces it. `known` are the days that the store has. */
