@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DATABASE, RESTORED } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
-import { UsageError } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
 import { makeFolder, sync, unwritable } from '../folder.js';
 import { isSpool } from './settler.js';
 import { StoreBusy, StoreFull } from './store-fault.js';
@@ -186,9 +186,16 @@ export async function openDatabase(folder: string, settings: DatabaseOptions): P
  * TRICKY: before the engine opens the file, since a process loses its locks on a file when it closes any descriptor of it.
  */
 async function syncLeft(folder: string, file: string): Promise<void> {
-  for (const name of readdirSync(folder))
-    if (name === file || name.startsWith(`${file}.wal`)) await sync(join(folder, name));
+  for (const name of readdirSync(folder)) {
+    if (name === file) await sync(join(folder, name));
+    if (name.startsWith(`${file}.wal`)) await sync(join(folder, name)).catch(unlessGone);
+  }
   await sync(folder);
+}
+
+/** Passes over a log that is gone: a process that has the database open has taken it into the file, and synced that. */
+function unlessGone(error: unknown): void {
+  if (codeOf(error) !== 'ENOENT') throw error;
 }
 
 /** Opens a database file that is there, and touches nothing else. Opened to read, it stays as it is, and so does its log. */
