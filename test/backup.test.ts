@@ -432,23 +432,30 @@ describe('a restore', () => {
           renameSync(join(restored, 'files', name), join(data, name));
         }
         rmSync(join(restored, 'files'), { recursive: true });
+        mkdirSync(join(data, 'replaced-before'));
       },
     ];
+    const asides: (string | undefined)[] = [];
     for (const cutOff of cut) {
       rmSync(data, { recursive: true });
       cpSync(world.config.data, data, { recursive: true });
       cpSync(made, join(restored, 'files'), { recursive: true });
       rmSync(join(restored, 'files', 'manifest.json'));
+      // A restore notes where it moves the old files before it does.
+      writeFileSync(join(restored, 'aside'), 'replaced-before');
       cutOff();
       const opening = DuckDbStore.open(data, { ...readConfig({ DAYBOOK_DATA: data }), now: NOW });
       await expect(opening).rejects.toThrow(/^A restore into .* was interrupted/);
-      const { manifest: done } = await restore(made, into(data));
+      const { manifest: done, aside } = await restore(made, into(data));
       expect(done).toBeUndefined();
+      asides.push(aside);
       const now = await bytesIn(data);
       for (const [path, bytes] of Object.entries(files)) expect(now[path]).toBe(bytes);
       expect(existsSync(restored)).toBe(false);
     }
     expect(Object.keys(old).length).toBeGreaterThan(0);
+    const before = join(data, 'replaced-before');
+    expect(asides).toEqual([before, before, undefined, before]);
   });
 
   test('is refused while a service has the folder open', async () => {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATABASE, RESTORED, STAGING } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { digestOf } from '../file-digest.js';
-import { isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { isFull, makeFolder, requireRoom, sync, writeWhole } from '../folder.js';
 import { isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK, MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';
@@ -150,8 +150,11 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   const files = join(data, RESTORED, 'files');
   // The name says that all the old is out of the way.
   const moving = join(data, RESTORED, 'moving');
-  const replaced = replacedFolder(data, now);
-  if (existsSync(files)) {
+  // Where the old files go, also those that a restore that was cut off has moved.
+  const noted = join(data, RESTORED, 'aside');
+  if (existsSync(files) && !existsSync(noted)) await writeWhole(noted, replacedFolder(data, now));
+  const replaced = existsSync(noted) ? join(data, await readFile(noted, 'utf8')) : undefined;
+  if (existsSync(files) && replaced !== undefined) {
     const names = new Set([...OWN, ...(await readdir(files))]);
     for (const name of names) {
       if (!existsSync(join(data, name))) continue;
@@ -167,13 +170,13 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   await sync(data);
   await rm(join(data, RESTORED), { recursive: true });
   await sync(data);
-  return existsSync(replaced) ? replaced : undefined;
+  return replaced !== undefined && existsSync(replaced) ? replaced : undefined;
 }
 
-/** Where old files go: a folder that isn't there yet, also when one restore follows another within a second. */
+/** The name of a folder that isn't there yet, also when one restore follows another within a second. */
 function replacedFolder(data: string, now: number): string {
-  const first = join(data, `replaced-${stampOf(now)}`);
-  let path = first;
-  for (let number = 2; existsSync(path); number += 1) path = `${first}-${number}`;
-  return path;
+  const first = `replaced-${stampOf(now)}`;
+  let name = first;
+  for (let number = 2; existsSync(join(data, name)); number += 1) name = `${first}-${number}`;
+  return name;
 }

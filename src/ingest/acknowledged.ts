@@ -3,11 +3,10 @@ import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'nod
 import { basename, join } from 'node:path';
 import { codeOf } from '../exit.js';
 import { digestOf } from '../file-digest.js';
-import { isFull } from '../folder.js';
 import { collectGarbage } from '../memory.js';
 import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
-import { isOutOfRoom, StoreUnavailable } from '../store/store-fault.js';
+import { isOfStore } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
 import { type Body, bodyOf, digestOfBody, nameOf, oldBodyOf } from './body-name.js';
 import { AsideList, DAMAGED, FOREIGN, type SetAside, unreadable } from './set-aside.js';
@@ -357,9 +356,4 @@ async function settledOf(store: Store, token: string): Promise<(name: string) =>
       .split(' '),
   );
   return (name) => parts.some(([first = '', last]) => last === undefined || (first <= name && name <= last));
-}
-
-/** Whether a settle failed for a reason that no file has to do with. */
-function isOfStore(error: unknown): boolean {
-  return error instanceof StoreUnavailable || isFull(error) || isOutOfRoom(error);
 }

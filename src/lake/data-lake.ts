@@ -5,10 +5,11 @@ import { reasonOf, UsageError } from '../exit.js';
 import { writeWhole } from '../folder.js';
 import { Queue } from '../queue.js';
 import type { OrgDay, Store } from '../store/store.js';
+import { LOG } from './delta-log.js';
 import { folderOf, LAKE } from './lake-paths.js';
 import { removeOldLake } from './old-lake.js';
 import { type Publication, Publisher } from './publisher.js';
-import { organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
+import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
 import { knownDays } from './stored-days.js';
 import { compare, distrust, type Verified } from './verify.js';
 
@@ -90,18 +91,23 @@ export class Lake {
 
   /** Publishes what differs from the store, and removes what the store doesn't have. Answers what differed. */
   async repair(store: Store): Promise<Verified> {
+    // What was cut off is ended first: it would take the place of what is found here.
+    await this.exclusive(async () => {
+      for (const orgId of await organizationsOf(store)) await this.publisher.begin(orgId);
+    });
     const found = await this.verify(store);
     await this.exclusive(async () => {
       this.isWhole = false;
-      const there = new Set(await organizationsOf(store));
-      const published = organizationsIn(this.folder);
-      const known = await knownDays(store, published);
-      for (const orgId of published) {
-        const own = found.differences.filter((one) => one.orgId === orgId);
+      const stored = await organizationsOf(store);
+      const folders = new Set(stored.map(folderOf));
+      for (const name of foldersIn(this.folder)) if (!folders.has(name)) await this.publisher.remove(name);
+      const known = await knownDays(store, stored);
+      for (const orgId of stored) {
         const snapshot = readSnapshot(this.folder, orgId);
+        if (snapshot === undefined) continue;
+        const own = found.differences.filter((one) => one.orgId === orgId);
         // Without its commits a table begins again.
-        if (snapshot === undefined || !there.has(orgId) || own.some(({ path }) => path.endsWith('.json')))
-          await this.publisher.remove(orgId);
+        if (own.some(({ path }) => path.includes(LOG))) await this.publisher.remove(folderOf(orgId));
         else
           await writeWhole(
             join(this.folder, folderOf(orgId), SNAPSHOT),

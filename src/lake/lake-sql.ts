@@ -28,7 +28,7 @@ export function lakeSql(
 /** The same of whole files that have the same columns, and which of the files each row is in, as `file_index` from 0 on. */
 export function filesSql(table: LakeTable, paths: readonly string[], columns: string): string {
   const parts = paths.map((path) => ({ path, columns }));
-  return partsSql(table, parts, ['file_index']);
+  return partsSql(table, parts, true);
 }
 
 function partsOf(lake: string, table: LakeTable, snapshot: Snapshot, asOf?: number): Part[] {
@@ -53,16 +53,16 @@ function partsOf(lake: string, table: LakeTable, snapshot: Snapshot, asOf?: numb
   return parts.map((part) => ({ ...part, path: join(folder, part.path) }));
 }
 
-/** `virtual` are columns that the engine makes of a file. */
-function partsSql(table: LakeTable, parts: readonly Part[], virtual: readonly string[] = []): string {
+function partsSql(table: LakeTable, parts: readonly Part[], hasIndex = false): string {
   const all = columnsOf(table);
+  const index = hasIndex ? ', file_index' : '';
   const columns = all.map(({ name, type }) =>
     type.startsWith('TIMESTAMP') ? `CAST(${name} AS ${type}) AS ${name}` : name,
   );
   const isOld = parts.some((part) => part.columns !== COLUMNS.get(table));
   // Files of an earlier version may lack columns that the table has now.
   const select = (paths: readonly string[], where = '') =>
-    `SELECT ${['*', ...virtual].join(', ')} FROM read_parquet([${paths.map((path) => quote(patternOf(path))).join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})${where}`;
+    `SELECT *${index} FROM read_parquet([${paths.map((path) => quote(patternOf(path))).join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})${where}`;
   const whole = parts.filter(({ days }) => days === undefined).map(({ path }) => path);
   const selects = whole.length === 0 ? [] : [select(whole)];
   for (const { path, days } of parts) {
@@ -74,5 +74,5 @@ function partsSql(table: LakeTable, parts: readonly Part[], virtual: readonly st
     const typed = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${name}`);
     selects.push(`SELECT ${typed.join(', ')} WHERE 1 = 0`);
   }
-  return `SELECT ${[...columns, ...virtual].join(', ')} FROM (\n${selects.join('\nUNION ALL BY NAME\n')}\n)`;
+  return `SELECT ${columns.join(', ')}${index} FROM (\n${selects.join('\nUNION ALL BY NAME\n')}\n)`;
 }

@@ -11,6 +11,8 @@ import { rowsOfDays } from './stored-days.js';
 /** Rows of an organization's table that go to one file. */
 export interface NewFile {
   readonly orgId: string;
+  /** When it is published: Unix milliseconds. */
+  readonly at: number;
   /** Its days; those without `published_at` come from the store, the others from `sources`, as they were published then. */
   readonly days: readonly { readonly day: Day; readonly rows: number; readonly published_at?: number }[];
   /** Paths in the table's folder. */
@@ -36,20 +38,19 @@ export class NewFiles {
     return rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Writes files of a table, and answers what became of each: nothing if it has no rows. `at` is when they are published: Unix milliseconds. */
+  /** Writes files of a table, and answers what became of each: nothing if it has no rows. */
   async write(
     store: Store,
     lake: string,
     table: LakeTable,
     files: readonly NewFile[],
-    at: number,
   ): Promise<Map<NewFile, WrittenFile>> {
     const written = new Map<NewFile, WrittenFile>();
     const rowsOf = ({ days }: NewFile) => days.reduce((sum, { rows }) => sum + rows, 0);
     for (const group of parted(files, rowsOf, ROWS_TOGETHER, FILES_TOGETHER)) {
       const found = await this.copy(
         store,
-        rowsSql(lake, table, group, at),
+        rowsSql(lake, table, group),
         sourcesOf(table, group),
         group.length,
       );
@@ -70,19 +71,27 @@ export class NewFiles {
       return new Map(file === undefined ? [] : [[0, file]]);
     }
     const files = await store.copy(sql, sources, path, ['slot']);
-    const slots = new Map(files.map((file) => [Number(/slot=(\d+)/.exec(file.path)?.[1]), file]));
+    const slots = new Map(files.map((file) => [Number(/slot=(\d+)[^=]*$/.exec(file.path)?.[1]), file]));
     if (slots.size !== files.length) throw new Error(`DuckDB wrote several files for one in ${path}`);
     return slots;
   }
 }
 
 /** A day of a new file. */
-const TARGET = JSON.stringify([{ slot: 'INTEGER', org_id: 'VARCHAR', day: 'DATE', published_ms: 'BIGINT' }]);
+const TARGET = JSON.stringify([
+  { slot: 'INTEGER', org_id: 'VARCHAR', day: 'DATE', published_ms: 'BIGINT', at: 'BIGINT' },
+]);
 
 /** The rows of new files, each with the number of its file as `slot`. Hundreds of days are planned faster as one text than as VALUES. */
-function rowsSql(lake: string, table: LakeTable, files: readonly NewFile[], at: number): string {
-  const targets = files.flatMap(({ orgId, days }, slot) =>
-    days.map(({ day, published_at = null }) => ({ slot, org_id: orgId, day, published_ms: published_at })),
+function rowsSql(lake: string, table: LakeTable, files: readonly NewFile[]): string {
+  const targets = files.flatMap(({ orgId, at, days }, slot) =>
+    days.map(({ day, published_at: published_ms = null }) => ({
+      slot,
+      org_id: orgId,
+      day,
+      published_ms,
+      at,
+    })),
   );
   const columns = columnsOf(table).map(({ name, type }) =>
     type.startsWith('TIMESTAMP')
@@ -99,7 +108,7 @@ function rowsSql(lake: string, table: LakeTable, files: readonly NewFile[], at: 
   return `SELECT
   target.slot AS slot,
   ${columns.join(',\n  ')},
-  make_timestamptz(coalesce(target.published_ms, ${at}) * 1000) AS ${PUBLISHED_AT}
+  make_timestamptz(coalesce(target.published_ms, target.at) * 1000) AS ${PUBLISHED_AT}
 FROM (
   SELECT *, CAST(NULL AS TIMESTAMPTZ) AS ${PUBLISHED_AT} FROM of_days
   ${published}

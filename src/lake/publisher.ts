@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Day } from '../day.js';
 import { sync, writeWhole } from '../folder.js';
 import type { Store, WrittenFile } from '../store/store.js';
+import { isOfStore } from '../store/store-fault.js';
 import {
   checkpointPath,
   checkpointsSql,
@@ -29,7 +30,7 @@ import {
   type TableState,
 } from './snapshot.js';
 import { inGroups, type StoredDay, storedDays } from './stored-days.js';
-import { isTurn, planTable, type TablePlan } from './table-plan.js';
+import { isCheckpointDue, planTable, type TablePlan, withoutFiles } from './table-plan.js';
 
 /** How long a reader may take from a list of files to their rows. */
 const READ_LIMIT_MS = 3_600_000;
@@ -50,6 +51,8 @@ const HISTORY = '_history';
 /** What is published of an organization. */
 interface Work {
   readonly orgId: string;
+  /** When it is published: Unix milliseconds. */
+  readonly at: number;
   readonly before: Snapshot;
   readonly stored: ReadonlyMap<Day, StoredDay>;
   readonly tables: readonly TablePlan[];
@@ -97,14 +100,25 @@ export class Publisher {
 
   /**
    * Publishes what isn't published yet. Answers the organizations of which something is left, because their days changed meanwhile. `now` is Unix
-   * milliseconds.
+   * milliseconds. Throws what kept an organization from being published when all others are.
    */
-  async publish(store: Store, { orgIds, ...publication }: Publication, now: number): Promise<string[]> {
+  async publish(store: Store, { orgIds, ...days }: Publication, now: number): Promise<string[]> {
     const left: string[] = [];
-    for (const some of inGroups(orgIds)) {
-      if (this.isClosing) break;
-      left.push(...(await this.publishSome(store, { orgIds: some, ...publication }, now)));
-    }
+    const failed: unknown[] = [];
+    const publish = async (publication: Publication) => {
+      if (this.isClosing) return;
+      try {
+        left.push(...(await this.publishSome(store, publication, now)));
+      } catch (error) {
+        if (isOfStore(error)) throw error;
+        // Alone, so that one can't keep the others from being published, and whole: a file that is gone has other days too.
+        if (publication.orgIds.length > 1 || publication.from !== undefined)
+          for (const orgId of publication.orgIds) await publish({ orgIds: [orgId] });
+        else failed.push(error);
+      }
+    };
+    for (const some of await inGroups(store, orgIds)) await publish({ orgIds: some, ...days });
+    if (failed.length > 0) throw failed[0];
     return left;
   }
 
@@ -114,17 +128,19 @@ export class Publisher {
     const stored = await storedDays(store, orgIds, from, to);
     const snapshots: Snapshot[] = [];
     for (const orgId of orgIds) snapshots.push(await this.begin(orgId));
-    // Instants of an organization's publications are never the same.
-    const at = Math.max(now, ...snapshots.map(({ published_at }) => published_at + 1));
     const works = snapshots.flatMap((before): Work[] => {
       const orgId = before.org_id;
+      // Instants of an organization's publications are never the same.
+      const at = Math.max(now, before.published_at + 1);
       const own = stored.get(orgId) ?? new Map<Day, StoredDay>();
-      const tables = LAKE_TABLES.flatMap(
-        (table) => planTable(table, before.tables[table], orgId, own, at, this.keepMs) ?? [],
-      );
+      const tables = LAKE_TABLES.flatMap((table) => {
+        const plan = (state?: TableState) => planTable(table, state, orgId, own, at, this.keepMs);
+        const planned = plan(before.tables[table]);
+        return (from === undefined ? this.withoutGone(planned, orgId, plan) : planned) ?? [];
+      });
       const days = new Set(before.days);
       const isSame = tables.length === 0 && [...own.keys()].every((day) => days.has(day));
-      return isSame ? [] : [{ orgId, before, stored: own, tables }];
+      return isSame ? [] : [{ orgId, at, before, stored: own, tables }];
     });
     // What a process had no time to remove before it ended, of tables that don't get to it now.
     const planned = new Map(works.map(({ orgId, tables }) => [orgId, tables.map(({ table }) => table)]));
@@ -133,16 +149,16 @@ export class Publisher {
       const unswept = LAKE_TABLES.filter(
         (table) =>
           own?.includes(table) !== true &&
-          snapshot.tables[table]?.removed.some((removed) => isExpired(removed, at)),
+          snapshot.tables[table]?.removed.some((removed) => isExpired(removed, now)),
       );
       // It may not have synced the snapshot either, and the one before still has these files.
       if (unswept.length > 0) await sync(join(this.lake, folderOf(snapshot.org_id)));
-      for (const table of unswept) await this.sweep(snapshot, table, at);
+      for (const table of unswept) await this.sweep(snapshot, table, now);
     }
     if (works.length === 0) return [];
     await this.staging.open();
-    const files = await this.writeFiles(store, works, at);
-    const checkpoints = await this.writeCheckpoints(store, works);
+    const files = await this.writeFiles(store, works);
+    await this.writeCheckpoints(store, works);
     // A day that has changed meanwhile is published after the build that changed it.
     const after =
       (await store.revision()) === revision
@@ -169,32 +185,52 @@ export class Publisher {
     const left = works.filter(isChanged);
     await each(
       works.filter((work) => !left.includes(work)),
-      (work) => this.exchange(work, files, checkpoints, at),
+      (work) => this.exchange(work, files),
     );
     await this.staging.clear();
     return left.map(({ orgId }) => orgId);
   }
 
+  /** A plan that reads no file that is gone. `plan` makes another one, without such files. */
+  private withoutGone(
+    first: TablePlan | undefined,
+    orgId: string,
+    plan: (state: TableState) => TablePlan | undefined,
+  ): TablePlan | undefined {
+    let planned = first;
+    while (planned?.before !== undefined) {
+      const { table, before, files, newHistory } = planned;
+      const sources = [...files, ...(newHistory === undefined ? [] : [newHistory])].flatMap(
+        (file) => file.sources,
+      );
+      const folder = tableFolder(this.lake, orgId, table);
+      const gone = new Set(sources.filter((path) => !existsSync(join(folder, path))));
+      if (gone.size === 0) break;
+      planned = plan(withoutFiles(before, gone));
+    }
+    return planned;
+  }
+
   /** The snapshot of an organization. A publication that was cut off is ended first. */
-  private async begin(orgId: string): Promise<Snapshot> {
+  async begin(orgId: string): Promise<Snapshot> {
     const before = readSnapshot(this.lake, orgId);
     const next = readNext(this.lake, orgId);
-    if (next !== undefined && next.published_at > (before?.published_at ?? 0)) {
+    const isFirst = Object.values(next?.tables ?? {}).every(({ version }) => version === 0);
+    if (
+      next !== undefined &&
+      next.published_at > (before?.published_at ?? 0) &&
+      (before !== undefined || isFirst)
+    ) {
       await this.commit(before, next);
       return next;
     }
     if (before !== undefined) return before;
     // Nobody knows which commits and files are there.
-    for (const table of LAKE_TABLES)
-      await rm(join(tableFolder(this.lake, orgId, table), LOG), { recursive: true, force: true });
+    await this.remove(folderOf(orgId));
     return noSnapshot(orgId);
   }
 
-  private async writeFiles(
-    store: Store,
-    works: readonly Work[],
-    at: number,
-  ): Promise<Map<NewFile, WrittenFile>> {
+  private async writeFiles(store: Store, works: readonly Work[]): Promise<Map<NewFile, WrittenFile>> {
     const written = new Map<NewFile, WrittenFile>();
     const write = async (table: LakeTable) => {
       const plans = works.flatMap(({ tables }) => tables.filter((plan) => plan.table === table));
@@ -202,7 +238,7 @@ export class Publisher {
         ...files,
         ...(newHistory === undefined ? [] : [newHistory]),
       ]);
-      const found = await this.staging.write(store, this.lake, table, files, at);
+      const found = await this.staging.write(store, this.lake, table, files);
       for (const [file, one] of found) written.set(file, one);
     };
     await each(LAKE_TABLES, write, TABLES_AT_ONCE);
@@ -210,15 +246,12 @@ export class Publisher {
     return written;
   }
 
-  /** Writes the checkpoints that are due, and answers their versions. They say what is committed already, so it doesn't matter how far this gets. */
-  private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<Map<TablePlan, number>> {
+  /** Writes the checkpoints that are due. They say what is committed already, so it doesn't matter how far this gets. */
+  private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<void> {
     const due = works.flatMap(({ orgId, tables }) =>
-      tables.flatMap((plan) => {
-        const { before: state, table } = plan;
-        if (state === undefined || !isTurn(orgId, table, state.version)) return [];
-        const isThere = state.checkpoints.at(-1)?.version === state.version;
-        return isThere ? [] : [{ orgId, plan, table, state }];
-      }),
+      tables.flatMap(({ before: state, table }) =>
+        isCheckpointDue(orgId, table, state) ? [{ orgId, table, state }] : [],
+      ),
     );
     const actions = ({ state }: { readonly state: TableState }) => state.files.length + state.removed.length;
     for (const some of parted(due, actions, ACTIONS_TOGETHER, CHECKPOINTS_TOGETHER)) {
@@ -233,16 +266,11 @@ export class Publisher {
         await writeWhole(join(folder, LAST_CHECKPOINT), lastCheckpointText(state.version, sizes[slot] ?? 0));
       });
     }
-    return new Map(due.map(({ plan, state }) => [plan, state.version]));
   }
 
   /** Puts the files of an organization in place, and then the snapshot that has them. */
-  private async exchange(
-    { orgId, before, stored, tables }: Work,
-    files: ReadonlyMap<NewFile, WrittenFile>,
-    checkpoints: ReadonlyMap<TablePlan, number>,
-    at: number,
-  ): Promise<void> {
+  private async exchange(work: Work, files: ReadonlyMap<NewFile, WrittenFile>): Promise<void> {
+    const { orgId, at, before, stored, tables } = work;
     const days = [...new Set([...before.days, ...stored.keys()])].sort();
     const next: Snapshot = {
       ...before,
@@ -252,8 +280,7 @@ export class Publisher {
       tables: { ...before.tables },
     };
     for (const plan of tables) {
-      const folder = tableFolder(this.lake, orgId, plan.table);
-      const state = await this.place(plan, files, folder, checkpoints.get(plan), at);
+      const state = await this.place(plan, files, work);
       if (state !== undefined) next.tables[plan.table] = state;
     }
     await writeWhole(join(this.lake, folderOf(orgId), NEXT), snapshotText(next));
@@ -265,10 +292,9 @@ export class Publisher {
   private async place(
     { before, kept, removed, files, history, newHistory, isErasing, table }: TablePlan,
     written: ReadonlyMap<NewFile, WrittenFile>,
-    folder: string,
-    checkpoint: number | undefined,
-    at: number,
+    { orgId, at }: Work,
   ): Promise<TableState | undefined> {
+    const folder = tableFolder(this.lake, orgId, table);
     const columns = COLUMNS.get(table) ?? '';
     const move = async (file: NewFile, path: string) => {
       const one = written.get(file);
@@ -298,8 +324,8 @@ export class Publisher {
     if (replaced.length > 0) await sync(join(folder, HISTORY));
     const isSame = added.length === 0 && kept.length === before?.files.length;
     const checkpoints = [...(before?.checkpoints ?? [])];
-    if (checkpoint !== undefined) checkpoints.push({ version: checkpoint, at });
-    // Commits that a checkpoint has are needed by readers only that have found them already.
+    if (isCheckpointDue(orgId, table, before)) checkpoints.push({ version: before.version, at });
+    // Commits before a checkpoint are needed by readers only that have found them already. Its own stays, as Delta wants it.
     const settled = checkpoints.filter((one) => isExpired(one, at)).at(-1);
     return {
       version: (before?.version ?? -1) + (isSame ? 0 : 1),
@@ -312,7 +338,7 @@ export class Publisher {
         ...(before?.removed ?? []).filter((one) => !isExpired(one, at)),
         ...removed.map((path) => ({ path, at })),
       ].map((one) => (isErasing ? { ...one, at: 0 } : one)),
-      first_commit: settled === undefined ? (before?.first_commit ?? 0) : settled.version + 1,
+      first_commit: Math.max(before?.first_commit ?? 0, settled?.version ?? 0),
       checkpoints: checkpoints.filter(({ version }) => version >= (settled?.version ?? 0)),
     };
   }
@@ -353,12 +379,12 @@ export class Publisher {
           await rm(join(folder, inner, name), { force: true });
   }
 
-  /** Removes an organization from the lake. */
-  async remove(orgId: string): Promise<void> {
-    const folder = join(this.lake, folderOf(orgId));
-    await rm(join(folder, SNAPSHOT), { force: true });
+  /** Removes what is published in an organization's folder, of which this is the name. */
+  async remove(name: string): Promise<void> {
+    const folder = join(this.lake, name);
+    // The next one first: without the files that it names nobody may go on with it.
+    for (const file of [NEXT, SNAPSHOT]) await rm(join(folder, file), { force: true });
     for (const table of LAKE_TABLES) await rm(join(folder, table), { recursive: true, force: true });
-    await rm(join(folder, NEXT), { force: true });
     await rmdir(folder).catch(() => undefined);
   }
 }

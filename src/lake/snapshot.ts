@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
+import { codeOf } from '../exit.js';
+import { isOfSystem } from '../folder.js';
 import { folderOf, LAKE_TABLES } from './lake-paths.js';
 
 /** What an organization has published, in its folder: exchanged whole. */
@@ -80,12 +82,14 @@ export function noSnapshot(orgId: string): Snapshot {
 function read(path: string): Snapshot | undefined {
   try {
     return Snapshot.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
-  } catch {
+  } catch (error) {
+    // What can't be read isn't gone: who took it for that would begin again.
+    if (isOfSystem(error) && !['ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw error;
     return undefined;
   }
 }
 
-/** What an organization has published; undefined before its first publication, and if the file is damaged or of another version. */
+/** What an organization has published; undefined before its first publication, and if the file is damaged or of another version. Throws if it can't be read. */
 export function readSnapshot(lake: string, orgId: string): Snapshot | undefined {
   return read(join(lake, folderOf(orgId), SNAPSHOT));
 }
@@ -134,9 +138,14 @@ export function seenOf(snapshot: Snapshot, asOf = snapshot.published_at): Seen |
   return published === 0 ? undefined : seen(newest, published);
 }
 
+/** The names of the folders that organizations may have. */
+export function foldersIn(lake: string): string[] {
+  const names = existsSync(lake) ? readdirSync(lake) : [];
+  return names.filter((name) => !/^[._]/.test(name) && statSync(join(lake, name)).isDirectory());
+}
+
 /** The organizations that have a snapshot, in order. */
 export function organizationsIn(lake: string): string[] {
-  if (!existsSync(lake)) return [];
-  const found = readdirSync(lake).map((name) => read(join(lake, name, SNAPSHOT))?.org_id);
+  const found = foldersIn(lake).map((name) => read(join(lake, name, SNAPSHOT))?.org_id);
   return found.filter((orgId) => orgId !== undefined).sort();
 }

@@ -5,12 +5,15 @@ import type { Store } from '../store/store.js';
 import { columnsOf, DAY_QUALITY, type LakeTable } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 
-/** How many organizations are published or compared together. */
+/** How many organizations are published or compared together, and of how many days: what is known of each is in memory. */
 const ORGANIZATIONS_AT_ONCE = 250;
+const DAYS_AT_ONCE = 100_000;
 
 /** Organizations in the groups that are published or compared together. */
-export function inGroups(orgIds: readonly string[]): string[][] {
-  return parted(orgIds, () => 1, ORGANIZATIONS_AT_ONCE);
+export async function inGroups(store: Pick<Store, 'select'>, orgIds: readonly string[]): Promise<string[][]> {
+  const rows = await store.select('SELECT org_id, count(*) AS days FROM days GROUP BY org_id');
+  const days = new Map(rows.map((row) => [String(row.org_id), Number(row.days)]));
+  return parted(orgIds, (orgId) => days.get(orgId) ?? 0, DAYS_AT_ONCE, ORGANIZATIONS_AT_ONCE);
 }
 
 /** What the store has of a table and a day. */

@@ -18,6 +18,23 @@ export function isTurn(orgId: string, table: LakeTable, version: number): boolea
   return (version + 1 + shift) % COMMITS_PER_TURN === 0;
 }
 
+/**
+ * Whether a table gets a checkpoint of the version that it had before: at its turn, unless there is one. One that names a file that can't be read
+ * would lead readers to it until the next one.
+ */
+export function isCheckpointDue(
+  orgId: string,
+  table: LakeTable,
+  state: TableState | undefined,
+): state is TableState {
+  return (
+    state !== undefined &&
+    isTurn(orgId, table, state.version) &&
+    state.checkpoints.at(-1)?.version !== state.version &&
+    state.files.every(({ days }) => Object.keys(days).length > 0)
+  );
+}
+
 /** A new file of a table. Its days are in the order of their rows. */
 export interface PlannedFile extends NewFile {
   readonly days: readonly (NewFile['days'][number] & { readonly digest: string })[];
@@ -45,6 +62,15 @@ export interface TablePlan {
 
 /** A version of a day, and the file that has it. */
 type Version = OldFile['versions'][number] & { readonly path: string; readonly rows: number };
+
+/** A state without files that aren't there: their days are published again, and rows that were replaced are gone. */
+export function withoutFiles(state: TableState, paths: ReadonlySet<string>): TableState {
+  return {
+    ...state,
+    files: state.files.map((file) => (paths.has(file.path) ? { ...file, days: {} } : file)),
+    history: state.history.filter(({ path }) => !paths.has(path)),
+  };
+}
 
 /** The days that change, with what the store has of them: nothing if they go. */
 function dueDays(table: LakeTable, files: readonly DataFile[], stored: ReadonlyMap<Day, StoredDay>) {
@@ -108,16 +134,19 @@ export function planTable(
     hasErased(merge.merged.flatMap(({ days }) => Object.keys(days)));
   const isMerging =
     hasTurn && (replaced.length > 0 || before.filter(({ rows }) => rows <= SMALL_ROWS).length > 1);
+  let isExpiring = false;
   for (const old of before) {
-    const versions = old.versions.filter(({ day, until }) => until > at - keepMs && !erased.has(day));
-    if (versions.length === 0) continue;
+    const isKept = ({ until }: OldFile['versions'][number]) => until > at - keepMs;
     const isMerged = isMerging && old.rows <= SMALL_ROWS;
-    if (!isMerged && !hasErased(old.versions.map(({ day }) => day))) history.push({ ...old, versions });
+    if (!old.versions.some(isKept)) isExpiring = true;
+    // With all that it has, also what is kept no longer: it may have to go for good.
+    else if (!isMerged && !hasErased(old.versions.map(({ day }) => day))) history.push(old);
     else
-      for (const version of versions)
-        replaced.push({ ...version, path: old.path, rows: Math.ceil(old.rows / old.versions.length) });
+      for (const version of old.versions)
+        if (isKept(version) && !erased.has(version.day))
+          replaced.push({ ...version, path: old.path, rows: Math.ceil(old.rows / old.versions.length) });
   }
-  if (merge.merged.length === 0 && merge.files.length === 0 && !isErasing) return undefined;
+  if (merge.merged.length === 0 && merge.files.length === 0 && !isErasing && !isExpiring) return undefined;
   const whole = new Set(history.map(({ path }) => path));
   return {
     table,
@@ -126,6 +155,7 @@ export function planTable(
     removed: pathsOf([...merge.merged, ...before]).filter((path) => !whole.has(path)),
     files: merge.files.map((days) => ({
       orgId,
+      at,
       days: days.map(({ day, rows, from }) => {
         const { digest = '', published_at } = from?.days[day] ?? {};
         return published_at === undefined
@@ -140,6 +170,7 @@ export function planTable(
         ? undefined
         : {
             orgId,
+            at,
             days: replaced.map(({ day, rows, from }) => ({ day, rows, published_at: from })),
             sources: pathsOf(replaced),
             versions: replaced.map(versionOf),

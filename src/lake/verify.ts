@@ -5,7 +5,7 @@ import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import { commitPath } from './delta-log.js';
+import { checkpointPath, commitPath } from './delta-log.js';
 import { columnsOf, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
@@ -61,10 +61,10 @@ interface Compared {
   readonly known: ReadonlySet<Day>;
 }
 
-/** A file that can be compared, and whose it is. */
+/** A file that can be read, and whose it is. One of replaced rows has no days that count. */
 interface Found {
   readonly own: Compared;
-  readonly file: DataFile;
+  readonly file: Pick<DataFile, 'path' | 'rows' | 'columns' | 'days'>;
   /** Where it is. */
   readonly path: string;
 }
@@ -131,14 +131,22 @@ class Comparison {
   async run(asked: readonly Compared[]): Promise<void> {
     const { table } = this;
     const found = asked.flatMap((own) => this.filesOf(own));
-    for (const part of parted(found, ({ file }) => file.rows, ROWS_AT_ONCE, FILES_AT_ONCE))
-      await this.compare(part);
-    for (const own of asked) {
+    for (const part of inParts(found)) await this.compare(part);
+    for (const part of inParts(asked.flatMap((own) => this.historyOf(own)))) await this.count(part);
+    const missing = asked.map((own) => {
       const there = new Set(own.snapshot.tables[table]?.files.flatMap(({ days }) => Object.keys(days)));
-      for (const [day, { tables }] of own.stored)
-        if (tables.has(table) && table !== 'events' && !there.has(day))
+      const days = [...own.stored].filter(([day, { tables }]) => tables.has(table) && !there.has(day));
+      return { own, orgId: own.snapshot.org_id, days: days.map(([day]) => day) };
+    });
+    // How many events a day has is known only roughly: it may be none.
+    const ofEvents =
+      table === 'events' && missing.some(({ days }) => days.length > 0)
+        ? await contents(this.store, table, 'org_id', rowsOfDays(table, missing))
+        : undefined;
+    for (const { own, orgId, days } of missing)
+      for (const day of days)
+        if (table !== 'events' || ofEvents?.get(orgId)?.has(day) === true)
           this.note(own, '', `has no rows of ${day}`, [day]);
-    }
   }
 
   /** The files of an organization that are there and have their size. */
@@ -146,9 +154,10 @@ class Comparison {
     const { snapshot } = own;
     const folder = tableFolder(this.lake, snapshot.org_id, this.table);
     const state = snapshot.tables[this.table];
+    const log = (state?.checkpoints ?? []).map(({ version }) => checkpointPath(version));
     for (let version = state?.first_commit ?? 0; version <= (state?.version ?? -1); version += 1)
-      if (!existsSync(join(folder, commitPath(version))))
-        this.note(own, commitPath(version), 'is missing', []);
+      log.push(commitPath(version));
+    for (const path of log) if (!existsSync(join(folder, path))) this.note(own, path, 'is missing', []);
     return (state?.files ?? []).flatMap((file) => {
       const path = join(folder, file.path);
       const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -158,6 +167,26 @@ class Comparison {
       this.note(own, file.path, detail, daysOf(file), false);
       return [];
     });
+  }
+
+  /** The files of replaced rows of an organization that are there. */
+  private historyOf(own: Compared): Found[] {
+    const { snapshot } = own;
+    return (snapshot.tables[this.table]?.history ?? []).flatMap((file) => {
+      const path = join(tableFolder(this.lake, snapshot.org_id, this.table), file.path);
+      if (existsSync(path)) return [{ own, file: { ...file, days: {} }, path }];
+      this.note(own, file.path, 'is missing', [], false);
+      return [];
+    });
+  }
+
+  /** Counts the rows of files that the store has nothing to compare with. */
+  private async count(files: readonly Found[]): Promise<void> {
+    for (const [{ own, file }, contentOf] of await this.read(files)) {
+      const rows = [...contentOf.values()].reduce((sum, content) => sum + content.rows, 0);
+      if (rows !== file.rows)
+        this.note(own, file.path, `has ${rows} rows where the snapshot has ${file.rows}`, [], false);
+    }
   }
 
   private async compare(files: readonly Found[]): Promise<void> {
@@ -234,15 +263,20 @@ class Comparison {
   }
 }
 
-function daysOf({ days }: DataFile): Day[] {
+function daysOf({ days }: Pick<DataFile, 'days'>): Day[] {
   return Object.keys(days) as Day[];
+}
+
+/** Files in the parts that are read together. */
+function inParts(files: readonly Found[]): Found[][] {
+  return parted(files, ({ file }) => file.rows, ROWS_AT_ONCE, FILES_AT_ONCE);
 }
 
 /** Compares what the lake has of some organizations with the store. */
 export async function compare(store: Store, lake: string, orgIds: readonly string[]): Promise<Verified> {
   const differences: Difference[] = [];
   const sum = { days: 0, files: 0, rows: 0, waiting: 0 };
-  for (const some of inGroups(orgIds)) {
+  for (const some of await inGroups(store, orgIds)) {
     const stored = await storedDays(store, some);
     const known = await knownDays(store, some);
     const arrived = await arrivedDays(store, some);
@@ -276,15 +310,20 @@ export function distrust(
   differences: readonly Difference[],
   known: ReadonlySet<Day>,
 ): Snapshot {
-  for (const [table, { files }] of Object.entries(snapshot.tables))
-    for (const file of files) {
-      const path = join(folderOf(snapshot.org_id), table, file.path);
-      const found = differences.find((one) => one.path === path);
+  for (const [table, state] of Object.entries(snapshot.tables)) {
+    const faultOf = (path: string) =>
+      differences.find((one) => one.path === join(folderOf(snapshot.org_id), table, path));
+    for (const file of state.files) {
+      const found = faultOf(file.path);
       const differing = new Set(found?.days);
       for (const [day, rows] of Object.entries(file.days) as [Day, DayRows][])
         if (differing.has(day) || !known.has(day)) rows.digest = DISTRUSTED;
       if (found !== undefined) file.columns = '';
       if (found?.isReadable === false) file.days = {};
     }
+    const lost = state.history.filter(({ path }) => faultOf(path) !== undefined);
+    state.history = state.history.filter((file) => !lost.includes(file));
+    state.removed.push(...lost.map(({ path }) => ({ path, at: 0 })));
+  }
   return { ...snapshot, days: snapshot.days.filter((day) => known.has(day)) };
 }

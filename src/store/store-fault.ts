@@ -1,3 +1,5 @@
+import { isFull } from '../folder.js';
+
 /** The store can't do this now, but can later. The message is for whoever asked. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
@@ -56,6 +58,11 @@ export function isOutOfRoom(error: unknown): boolean {
     error instanceof StoreFull ||
     (error instanceof Error && /No space left on device|Disk quota exceeded/i.test(error.message))
   );
+}
+
+/** Whether something failed for a reason that has nothing to do with what was asked for. */
+export function isOfStore(error: unknown): boolean {
+  return error instanceof StoreUnavailable || isFull(error) || isOutOfRoom(error);
 }
 
 /** Whether DuckDB could not write a file for another reason. */
