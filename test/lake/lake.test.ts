@@ -1,168 +1,33 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test, vi } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
 import { addDays, type Day, MS_PER_DAY } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
-import { columnsOf, folderOf, LAKE_TABLES, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
+import { columnsOf, folderOf, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
-import {
-  NEXT,
-  readSnapshot,
-  SNAPSHOT,
-  type Snapshot,
-  seenOf,
-  snapshotText,
-} from '../../src/lake/snapshot.js';
+import { NEXT, readSnapshot, SNAPSHOT, seenOf, snapshotText } from '../../src/lake/snapshot.js';
 import { isTurn } from '../../src/lake/table-plan.js';
 import type { Row } from '../../src/store/store.js';
 import { World } from '../world.js';
+import {
+  ask,
+  build,
+  event,
+  expectLogs,
+  expectWhole,
+  lakeRows,
+  snapshotOf,
+  worldWithLake,
+  writtenFiles,
+} from './lake-world.js';
 import { snapshotsIn } from './snapshots.js';
 
 /** Ids that would lead elsewhere, end a text, or stand for many. */
 const HOSTILE = ['../../x', "ä %'", '*', '_delta_log', 'users'];
 
 const day = (text: string) => text as Day;
-
-let number = 0;
-function event(day: string, user_id: string, more: object = {}) {
-  number += 1;
-  return {
-    event_id: `e${number}`,
-    type: 'tool_call',
-    tool_name: 'Read',
-    timestamp: `${day}T10:00:00Z`,
-    user_id,
-    session_id: 's',
-    ...more,
-  };
-}
-
-/** Builds what is stale and publishes it, as the service does. */
-async function build(world: World, lake: Lake, retentionDays?: number): Promise<void> {
-  const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(world.store, days);
-  const { published } = await runBuild(world.store, 'command', {}, world.clock, { publish, retentionDays });
-  await published;
-}
-
-async function worldWithLake(more: object = {}): Promise<{ world: World; lake: Lake }> {
-  const world = await World.create();
-  return { world, lake: new Lake({ ...world.config, ...more }, world.clock) };
-}
-
-/** Asks a DuckDB of its own, as a data engineer's. */
-async function ask(sql: string): Promise<Row[]> {
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
-  try {
-    await connection.run("SET TimeZone = 'UTC'");
-    return (await (await connection.run(sql)).getRowObjectsJson()) as Row[];
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
-}
-
-function snapshotOf(lake: Lake, orgId = 'acme'): Snapshot {
-  const snapshot = readSnapshot(lake.folder, orgId);
-  if (snapshot === undefined) throw new Error(`${orgId} has no snapshot`);
-  return snapshot;
-}
-
-/** The rows of a SELECT on a table of the lake, which it names `rows_of`. */
-function lakeRows(lake: Lake, table: LakeTable, select: string, asOf?: number): Promise<Row[]> {
-  const rows = lakeSql(lake.folder, table, snapshotsIn(lake.folder), asOf);
-  return rows === undefined ? Promise.resolve([]) : ask(`WITH rows_of AS (${rows}) ${select}`);
-}
-
-/** The files of the lake, each with what tells whether it was written again. */
-function writtenFiles(lake: Lake, ending = '.parquet'): Map<string, number> {
-  const paths = readdirSync(lake.folder, { recursive: true, encoding: 'utf8' });
-  return new Map(
-    paths
-      .filter((path) => path.endsWith(ending) && statSync(join(lake.folder, path)).isFile())
-      .map((path) => [path, statSync(join(lake.folder, path)).ino]),
-  );
-}
-
-/** The files that a table's log leads to, read as the protocol of Delta Lake says: the newest checkpoint and the commits after it. */
-async function filesOfLog(folder: string): Promise<{ version: number; paths: string[]; rows: number }> {
-  const log = join(folder, '_delta_log');
-  const last = join(log, '_last_checkpoint');
-  const names = readdirSync(log).sort();
-  const paths = new Map<string, number>();
-  let version = -1;
-  const apply = (action: {
-    add?: { path: string; stats: string } | null;
-    remove?: { path: string } | null;
-  }) => {
-    if (action.add) paths.set(action.add.path, JSON.parse(action.add.stats).numRecords);
-    if (action.remove) paths.delete(action.remove.path);
-  };
-  if (existsSync(last)) {
-    version = JSON.parse(readFileSync(last, 'utf8')).version;
-    const path = join(log, `${String(version).padStart(20, '0')}.checkpoint.parquet`);
-    for (const row of await ask(`SELECT to_json(rows_of)::VARCHAR AS action FROM '${path}' AS rows_of`))
-      apply(JSON.parse(String(row.action)));
-  }
-  for (const name of names) {
-    const number = Number(/^(\d{20})\.json$/.exec(name)?.[1] ?? -1);
-    if (number <= version) continue;
-    expect(number).toBe(version + 1);
-    version = number;
-    for (const line of readFileSync(join(log, name), 'utf8').trimEnd().split('\n')) apply(JSON.parse(line));
-  }
-  return {
-    version,
-    paths: [...paths.keys()].sort(),
-    rows: [...paths.values()].reduce((sum, rows) => sum + rows, 0),
-  };
-}
-
-/** Fails unless the lake has the rows of the store, and each table's log leads to the files of the snapshot. */
-async function expectWhole(world: World, lake: Lake): Promise<void> {
-  expect((await lake.verify(world.store)).differences).toEqual([]);
-  const counts = (count: string, rowsOf: (table: LakeTable) => string | undefined) =>
-    LAKE_TABLES.flatMap((table) => {
-      const rows = rowsOf(table);
-      const select = `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rows}) AS rows_of_table HAVING count(*) > 0`;
-      return rows === undefined ? [] : [select];
-    }).join(' UNION ALL ');
-  const byName = (rows: Row[]) => rows.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
-  const stored = await world.store.select(counts('count(*)', (table) => `SELECT day FROM ${table}`));
-  const snapshots = snapshotsIn(lake.folder);
-  const found = await ask(counts('count(*)::INT', (table) => lakeSql(lake.folder, table, snapshots)));
-  expect(byName(found)).toEqual(byName(stored));
-  for (const snapshot of snapshots) await expectLogs(lake, snapshot);
-}
-
-/** Fails unless the log of each of these tables leads to the files of the snapshot. */
-async function expectLogs(
-  lake: Lake,
-  { org_id, tables }: Snapshot,
-  asked = Object.entries(tables),
-): Promise<void> {
-  for (const [table, { version, files }] of asked) {
-    const read = await filesOfLog(join(lake.folder, folderOf(org_id), table));
-    const rows = files.reduce((sum, file) => sum + file.rows, 0);
-    expect(read, table).toEqual({ version, paths: files.map(({ path }) => path).sort(), rows });
-  }
-}
 
 describe('the folder of an organization', () => {
   test('is one folder inside the lake, whatever the id is, and no other id has it', () => {
@@ -518,100 +383,5 @@ describe('retention', () => {
       snapshotOf(lake).tables.users?.files[0]?.days[day('2026-06-01')],
     );
     await expectWhole(world, lake);
-  });
-});
-
-describe('lake verify', () => {
-  test('names every file that is missing, damaged or of other rows, and publish puts it right', async () => {
-    const { world, lake } = await worldWithLake();
-    await world.send(['2026-07-07', '2026-07-08', '2026-07-09'].map((on) => event(on, `user-of-${on}`)));
-    await build(world, lake);
-    for (const orgId of ['globex', 'nobody']) await world.send([event('2026-07-09', 'grace')], { orgId });
-    await build(world, lake);
-    // An organization that the store doesn't have: the lake of another database.
-    cpSync(join(lake.folder, 'nobody'), join(lake.folder, 'stranger'), { recursive: true });
-    const text = readFileSync(join(lake.folder, 'stranger', SNAPSHOT), 'utf8');
-    writeFileSync(join(lake.folder, 'stranger', SNAPSHOT), text.replace('"nobody"', '"stranger"'));
-    const path = (table: LakeTable, orgId = 'acme') =>
-      join(lake.folder, orgId, table, snapshotOf(lake, orgId).tables[table]?.files[0]?.path ?? '');
-    const change = async (table: LakeTable, select: string, orgId = 'acme') => {
-      await ask(
-        `COPY (${select} FROM '${path(table, orgId)}') TO '${path(table, orgId)}.new' (FORMAT parquet)`,
-      );
-      renameSync(`${path(table, orgId)}.new`, path(table, orgId));
-      // What is told of the size is not what this is about.
-      const file = join(lake.folder, orgId, SNAPSHOT);
-      const snapshot = snapshotOf(lake, orgId);
-      const [first] = snapshot.tables[table]?.files ?? [];
-      if (first !== undefined) first.bytes = statSync(path(table, orgId)).size;
-      writeFileSync(file, snapshotText(snapshot));
-    };
-    rmSync(path('users'));
-    truncateSync(path('tools'), 100);
-    appendFileSync(path('quality'), 'x');
-    await change(
-      'user_tools',
-      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 7 ELSE tool_calls END AS tool_calls)",
-    );
-    await change(
-      'events',
-      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 'eve' ELSE user_id END AS user_id)",
-    );
-    await change('users', "SELECT * REPLACE (DATE '2019-01-01' AS day)", 'globex');
-    writeFileSync(path('user_tools', 'globex'), Buffer.alloc(statSync(path('user_tools', 'globex')).size));
-    rmSync(join(lake.folder, 'nobody/users/_delta_log/00000000000000000000.json'));
-    const told = ({ differences }: Awaited<ReturnType<Lake['verify']>>) =>
-      differences
-        .map(({ path, detail }) =>
-          `${path} ${detail}`
-            .replace(/part-\d+-0/, 'part')
-            .replace(/(has )\d+( bytes where the snapshot has )\d+/, '$1N$2M')
-            .replace(/(can't be read: ).*/, '$1why'),
-        )
-        .sort();
-    const expected = [
-      'acme/events/part.parquet has other rows than the store of 2026-07-08',
-      'acme/quality/part.parquet has N bytes where the snapshot has M',
-      'acme/tools/part.parquet has N bytes where the snapshot has M',
-      'acme/user_tools/part.parquet has other rows than the store of 2026-07-08',
-      'acme/users/part.parquet is missing',
-    ];
-    const others = [
-      "globex/user_tools/part.parquet can't be read: why",
-      'globex/users/part.parquet has other rows than the store of 2019-01-01 and 1 more',
-      'nobody/users/_delta_log/00000000000000000000.json is missing',
-    ];
-    expect(told(await lake.verify(world.store, 'acme'))).toEqual(expected);
-    const all = told(await lake.verify(world.store));
-    expect(all.filter((one) => !one.startsWith('stranger/'))).toEqual([...expected, ...others]);
-    expect(all.filter((one) => one.startsWith('stranger/')).length).toBeGreaterThan(5);
-    expect(told(await lake.repair(world.store))).toEqual(all);
-    await expectWhole(world, lake);
-    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'globex', 'nobody']);
-    expect((await lakeRows(lake, 'users', 'SELECT count(*)::INT AS n FROM rows_of'))[0]?.n).toBe(5);
-  });
-
-  test('publishes a lake that is not there, also that of an empty store', async () => {
-    const { world, lake } = await worldWithLake();
-    expect((await lake.repair(world.store)).organizations).toBe(0);
-    await world.send([event('2026-07-08', 'ada')]);
-    await build(world, lake);
-    rmSync(lake.folder, { recursive: true });
-    expect((await lake.repair(world.store)).differences.length).toBeGreaterThan(5);
-    await expectWhole(world, lake);
-  });
-
-  test('finds a day that the lake lacks', async () => {
-    const { world, lake } = await worldWithLake();
-    await world.send([event('2026-07-08', 'ada')]);
-    await build(world, lake);
-    copyFileSync(join(lake.folder, 'acme', SNAPSHOT), join(world.folder, 'before'));
-    await world.send([event('2026-07-09', 'ada')]);
-    await build(world, lake);
-    copyFileSync(join(world.folder, 'before'), join(lake.folder, 'acme', SNAPSHOT));
-    const { differences } = await lake.verify(world.store);
-    expect(differences.map(({ path, detail }) => `${path} ${detail}`)).toContain(
-      'acme/users has no rows of 2026-07-09',
-    );
   });
 });

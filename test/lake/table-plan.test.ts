@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addDays, type Day } from '../../src/day.js';
 import { COLUMNS } from '../../src/lake/lake-paths.js';
 import type { DataFile, TableState } from '../../src/lake/snapshot.js';
-import type { StoredDay } from '../../src/lake/stored-days.js';
-import { isTurn, planTable } from '../../src/lake/table-plan.js';
+import { inGroups, type StoredDay } from '../../src/lake/stored-days.js';
+import { isCheckpointDue, isTurn, planTable } from '../../src/lake/table-plan.js';
 
 const columns = COLUMNS.get('users') ?? '';
 const rowsOf = (days: Iterable<{ readonly rows: number }>) =>
@@ -71,4 +71,81 @@ test('gives a tenth of the tables that are published together a turn each time',
   }
   for (const orgId of organizations)
     expect(versions.filter((version) => isTurn(orgId, 'users', version))).toHaveLength(1);
+});
+
+describe('a file of replaced rows', () => {
+  const DAY_MS = 86_400_000;
+  const [gone, kept, next] = ['2026-01-01', '2026-02-01', '2026-03-10'] as [Day, Day, Day];
+  const stored = (isRemoved: boolean) =>
+    new Map(
+      [gone, kept, next].map((day): [Day, StoredDay] =>
+        isRemoved && day === gone
+          ? [day, { isRemoved, tables: new Map() }]
+          : [day, { isRemoved: false, tables: new Map([['events', { rows: 1, digest: day }]]) }],
+      ),
+    );
+  const file = (day: Day): DataFile => ({
+    path: day,
+    bytes: 1,
+    rows: 1,
+    columns: COLUMNS.get('events') ?? '',
+    days: { [day]: { rows: 1, digest: day, published_at: 1 } },
+  });
+  const state = (files: readonly DataFile[]): TableState => ({
+    ...{ version: 1, id: 'id', created_at: 0, columns: COLUMNS.get('events') ?? '' },
+    ...{ files: [...files], removed: [], first_commit: 0, checkpoints: [] },
+    history: [
+      {
+        path: 'old',
+        rows: 20_000,
+        columns: COLUMNS.get('events') ?? '',
+        versions: [
+          { day: gone, from: 1, until: DAY_MS },
+          { day: kept, from: 1, until: 50 * DAY_MS },
+        ],
+      },
+    ],
+  });
+  const plan = (before: TableState, isRemoved: boolean, at: number) =>
+    planTable('events', before, 'acme', stored(isRemoved), at * DAY_MS, 30 * DAY_MS);
+
+  test('goes with the events that retention removes, also where it is kept for others', () => {
+    // At first only the other day is asked for.
+    const first = plan(state([file(gone), file(kept)]), false, 60);
+    expect(first).toMatchObject({ isErasing: false, newHistory: undefined });
+    expect(first?.history).toEqual(state([]).history);
+    const second = plan(
+      { ...state([file(gone), file(kept), file(next)]), history: [...(first?.history ?? [])] },
+      true,
+      61,
+    );
+    expect(second).toMatchObject({ isErasing: true, history: [], removed: [gone, 'old'] });
+    expect(second?.newHistory?.versions).toEqual([{ day: kept, from: 1, until: 50 * DAY_MS }]);
+  });
+
+  test('goes when it is kept no longer, also of a table that does not change', () => {
+    const before = state([file(gone), file(kept), file(next)]);
+    expect(plan(before, false, 60)).toBeUndefined();
+    expect(plan(before, false, 81)).toMatchObject({ history: [], removed: ['old'], files: [] });
+  });
+});
+
+test('a checkpoint names no file that can not be read', () => {
+  const state: TableState = {
+    ...{ version: 0, id: 'id', created_at: 0, columns: 'columns' },
+    ...{ history: [], removed: [], first_commit: 0, checkpoints: [] },
+    files: [{ path: 'a', bytes: 1, rows: 1, columns: 'columns', days: {} }],
+  };
+  while (!isTurn('acme', 'users', state.version)) state.version += 1;
+  expect(isCheckpointDue('acme', 'users', state)).toBe(false);
+  state.files = [];
+  expect(isCheckpointDue('acme', 'users', state)).toBe(true);
+});
+
+test('organizations of many days are published in smaller groups', async () => {
+  const orgIds = Array.from({ length: 300 }, (_, index) => `org-${index}`);
+  const groups = (days: number) =>
+    inGroups({ select: async () => orgIds.map((org_id) => ({ org_id, days })) }, orgIds);
+  expect((await groups(1)).map(({ length }) => length)).toEqual([250, 50]);
+  expect((await groups(1000)).map(({ length }) => length)).toEqual([100, 100, 100]);
 });

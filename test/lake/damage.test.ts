@@ -1,0 +1,232 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { addDays, type Day } from '../../src/day.js';
+import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
+import type { LakeTable } from '../../src/lake/lake-paths.js';
+import { NEXT, SNAPSHOT, snapshotText } from '../../src/lake/snapshot.js';
+import type { World } from '../world.js';
+import { ask, build, event, expectWhole, lakeRows, snapshotOf, worldWithLake } from './lake-world.js';
+
+describe('lake verify', () => {
+  test('names every file that is missing, damaged or of other rows, and publish puts it right', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send(['2026-07-07', '2026-07-08', '2026-07-09'].map((on) => event(on, `user-of-${on}`)));
+    await build(world, lake);
+    for (const orgId of ['globex', 'nobody']) await world.send([event('2026-07-09', 'grace')], { orgId });
+    await build(world, lake);
+    // An organization that the store doesn't have: the lake of another database.
+    cpSync(join(lake.folder, 'nobody'), join(lake.folder, 'stranger'), { recursive: true });
+    const text = readFileSync(join(lake.folder, 'stranger', SNAPSHOT), 'utf8');
+    writeFileSync(join(lake.folder, 'stranger', SNAPSHOT), text.replace('"nobody"', '"stranger"'));
+    const path = (table: LakeTable, orgId = 'acme') =>
+      join(lake.folder, orgId, table, snapshotOf(lake, orgId).tables[table]?.files[0]?.path ?? '');
+    const change = async (table: LakeTable, select: string, orgId = 'acme') => {
+      await ask(
+        `COPY (${select} FROM '${path(table, orgId)}') TO '${path(table, orgId)}.new' (FORMAT parquet)`,
+      );
+      renameSync(`${path(table, orgId)}.new`, path(table, orgId));
+      // What is told of the size is not what this is about.
+      const file = join(lake.folder, orgId, SNAPSHOT);
+      const snapshot = snapshotOf(lake, orgId);
+      const [first] = snapshot.tables[table]?.files ?? [];
+      if (first !== undefined) first.bytes = statSync(path(table, orgId)).size;
+      writeFileSync(file, snapshotText(snapshot));
+    };
+    rmSync(path('users'));
+    truncateSync(path('tools'), 100);
+    appendFileSync(path('quality'), 'x');
+    await change(
+      'user_tools',
+      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 7 ELSE tool_calls END AS tool_calls)",
+    );
+    await change(
+      'events',
+      "SELECT * REPLACE (CASE WHEN day = '2026-07-08' THEN 'eve' ELSE user_id END AS user_id)",
+    );
+    await change('users', "SELECT * REPLACE (DATE '2019-01-01' AS day)", 'globex');
+    writeFileSync(path('user_tools', 'globex'), Buffer.alloc(statSync(path('user_tools', 'globex')).size));
+    rmSync(join(lake.folder, 'nobody/users/_delta_log/00000000000000000000.json'));
+    const told = ({ differences }: Awaited<ReturnType<Lake['verify']>>) =>
+      differences
+        .map(({ path, detail }) =>
+          `${path} ${detail}`
+            .replace(/part-\d+-0/, 'part')
+            .replace(/(has )\d+( bytes where the snapshot has )\d+/, '$1N$2M')
+            .replace(/(can't be read: ).*/, '$1why'),
+        )
+        .sort();
+    const expected = [
+      'acme/events/part.parquet has other rows than the store of 2026-07-08',
+      'acme/quality/part.parquet has N bytes where the snapshot has M',
+      'acme/tools/part.parquet has N bytes where the snapshot has M',
+      'acme/user_tools/part.parquet has other rows than the store of 2026-07-08',
+      'acme/users/part.parquet is missing',
+    ];
+    const others = [
+      "globex/user_tools/part.parquet can't be read: why",
+      'globex/users/part.parquet has other rows than the store of 2019-01-01 and 1 more',
+      'nobody/users/_delta_log/00000000000000000000.json is missing',
+    ];
+    expect(told(await lake.verify(world.store, 'acme'))).toEqual(expected);
+    const all = told(await lake.verify(world.store));
+    expect(all.filter((one) => !one.startsWith('stranger/'))).toEqual([...expected, ...others]);
+    expect(all.filter((one) => one.startsWith('stranger/')).length).toBeGreaterThan(5);
+    expect(told(await lake.repair(world.store))).toEqual(all);
+    await expectWhole(world, lake);
+    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'globex', 'nobody']);
+    expect((await lakeRows(lake, 'users', 'SELECT count(*)::INT AS n FROM rows_of'))[0]?.n).toBe(5);
+  });
+
+  test('publishes a lake that is not there, also that of an empty store', async () => {
+    const { world, lake } = await worldWithLake();
+    expect((await lake.repair(world.store)).organizations).toBe(0);
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    rmSync(lake.folder, { recursive: true });
+    expect((await lake.repair(world.store)).differences.length).toBeGreaterThan(5);
+    await expectWhole(world, lake);
+  });
+
+  test('finds a day that the lake lacks', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    copyFileSync(join(lake.folder, 'acme', SNAPSHOT), join(world.folder, 'before'));
+    await world.send([event('2026-07-09', 'ada')]);
+    await build(world, lake);
+    copyFileSync(join(world.folder, 'before'), join(lake.folder, 'acme', SNAPSHOT));
+    const { differences } = await lake.verify(world.store);
+    const told = differences.map(({ path, detail }) => `${path} ${detail}`);
+    expect(told).toContain('acme/users has no rows of 2026-07-09');
+    expect(told).toContain('acme/events has no rows of 2026-07-09');
+  });
+
+  test('finds what is missing of the log and of replaced rows, and what is damaged', async () => {
+    const { world, lake } = await worldWithLake();
+    await nights(world, lake, 24);
+    const path = (table: LakeTable, name: string) => join(lake.folder, 'acme', table, name);
+    const damaged = snapshotOf(lake).tables.tools?.history[0]?.path ?? '';
+    const missing = snapshotOf(lake).tables.users?.history[0]?.path ?? '';
+    writeFileSync(path('tools', damaged), Buffer.alloc(statSync(path('tools', damaged)).size));
+    rmSync(path('users', missing));
+    const [checkpoint] = readdirSync(path('quality', '_delta_log')).filter((name) =>
+      /t\.parquet$/.test(name),
+    );
+    rmSync(path('quality', `_delta_log/${checkpoint}`));
+    const told = (await lake.repair(world.store)).differences.map(({ path, detail }) => `${path} ${detail}`);
+    expect(told).toEqual([
+      `acme/quality/_delta_log/${checkpoint} is missing`,
+      expect.stringMatching(/^acme\/tools\/.* can't be read: /),
+      `acme/users/${missing} is missing`,
+    ]);
+    await expectWhole(world, lake);
+  });
+
+  test('ends a publication that was cut off before it compares', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    copyFileSync(join(lake.folder, 'acme', SNAPSHOT), join(world.folder, 'before'));
+    await world.send([event('2026-07-09', 'ada')]);
+    await build(world, lake);
+    renameSync(join(lake.folder, 'acme', SNAPSHOT), join(lake.folder, 'acme', NEXT));
+    copyFileSync(join(world.folder, 'before'), join(lake.folder, 'acme', SNAPSHOT));
+    rmSync(join(lake.folder, 'acme/users', snapshotOf(lake).tables.users?.files[0]?.path ?? ''));
+    await lake.repair(world.store);
+    await expectWhole(world, lake);
+  });
+
+  test('removes what an organization has left that the store does not have', async () => {
+    const { world, lake } = await worldWithLake();
+    await world.send([event('2026-07-08', 'ada')]);
+    await build(world, lake);
+    for (const name of ['stranger', 'damaged'])
+      cpSync(join(lake.folder, 'acme'), join(lake.folder, name), { recursive: true });
+    rmSync(join(lake.folder, 'stranger', SNAPSHOT));
+    writeFileSync(join(lake.folder, 'damaged', SNAPSHOT), '{');
+    writeFileSync(join(lake.folder, 'damaged', 'of-somebody'), '');
+    await lake.repair(world.store);
+    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'damaged']);
+    expect(readdirSync(join(lake.folder, 'damaged'))).toEqual(['of-somebody']);
+  });
+});
+
+describe('a publication', () => {
+  test('does without files that are gone, and publishes their days again', async () => {
+    const { world, lake } = await worldWithLake();
+    await nights(world, lake, 6);
+    const { files, history } = snapshotOf(lake).tables.users ?? { files: [], history: [] };
+    expect(history.length).toBeGreaterThan(0);
+    for (const { path } of [...files, ...history]) rmSync(join(lake.folder, 'acme/users', path));
+    await nights(world, lake, 12, 6);
+    await expectWhole(world, lake);
+  });
+
+  test('goes on with the other organizations if one can not be published', async () => {
+    const { world, lake } = await worldWithLake();
+    const organizations = ['acme', 'bolt', 'crane'];
+    const sendToAll = (on: string) =>
+      world.sendTogether(organizations.map((orgId) => [orgId, [event(on, 'ada')]]));
+    for (const on of ['2026-07-06', '2026-07-07']) await sendToAll(on);
+    await build(world, lake);
+    for (const { path, bytes } of snapshotOf(lake, 'bolt').tables.users?.files ?? [])
+      writeFileSync(join(lake.folder, 'bolt/users', path), Buffer.alloc(bytes));
+    // One of its days changes, so the other is read.
+    await sendToAll('2026-07-07');
+    await sendToAll('2026-07-08');
+    await expect(build(world, lake)).rejects.toThrow(LakeFailed);
+    const hasDay = (orgId: string) =>
+      snapshotOf(lake, orgId).tables.users?.files.some(({ days }) => '2026-07-08' in days);
+    expect(organizations.map(hasDay)).toEqual([true, false, true]);
+    await lake.repair(world.store);
+    await expectWhole(world, lake);
+  });
+
+  test('begins again where the snapshot is gone, and leaves no file of before', async () => {
+    const { world, lake } = await worldWithLake();
+    await nights(world, lake, 3);
+    // As if the process had ended while it removed the organization.
+    renameSync(join(lake.folder, 'acme', SNAPSHOT), join(lake.folder, 'acme', NEXT));
+    rmSync(join(lake.folder, 'acme/users'), { recursive: true });
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    await expectWhole(world, lake);
+    expect(readdirSync(join(lake.folder, 'acme/tools')).length).toBe(2);
+  });
+
+  test('does not take a snapshot that it may not read for one that is gone', async () => {
+    const { world, lake } = await worldWithLake();
+    await nights(world, lake, 2);
+    const snapshot = join(lake.folder, 'acme', SNAPSHOT);
+    const before = readFileSync(snapshot, 'utf8');
+    rmSync(snapshot);
+    mkdirSync(snapshot);
+    await expect(new Lake(world.config, world.clock).publish(world.store, [])).rejects.toThrow(LakeFailed);
+    rmSync(snapshot, { recursive: true });
+    writeFileSync(snapshot, before);
+    await expectWhole(world, lake);
+  });
+});
+
+/** Builds and publishes nights, of each a day and, in every second one, late events of the day before. */
+async function nights(world: World, lake: Lake, end: number, begin = 0): Promise<void> {
+  for (let night = begin; night < end; night += 1) {
+    const on = addDays('2026-01-20' as Day, night);
+    world.now = Date.parse(`${addDays(on, 1)}T00:15:00Z`);
+    const late = night % 2 === 1 ? [event(addDays(on, -1), `late-${night}`)] : [];
+    await world.send([event(on, 'ada'), ...late]);
+    await build(world, lake);
+  }
+}
