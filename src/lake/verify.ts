@@ -4,7 +4,7 @@ import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
 import { readSql } from '../store/sql-text.js';
-import type { Store } from '../store/store.js';
+import type { Sources, Store } from '../store/store.js';
 import { checkpointPath, commitPath } from './delta-log.js';
 import { columnsOf, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
@@ -76,21 +76,22 @@ interface Content {
 
 const NOTHING: Content = { rows: 0, digest: '' };
 
-/** What each day has, of the rows that a SELECT gives, for each value of a column, as a text. */
+/** What each day has, of the rows that a SELECT for DuckDB gives, for each value of a column, as a text. The store gives the rows of sources. */
 async function contents(
   store: Store,
   table: LakeTable,
   column: string,
   rows: string,
+  sources: Sources = {},
 ): Promise<Map<string, Map<Day, Content>>> {
   const columns = columnsOf(table);
   // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
     : digestOfTexts(table, rowText(readSql(`schema/${table}.sql`)));
-  const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM of_rows GROUP BY ALL`;
+  const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
-    (await readColumns(sql, { of_rows: rows }, {})).getRowObjectsJson(),
+    (await readColumns(sql, sources, {})).getRowObjectsJson(),
   );
   const parts = new Map<string, Map<Day, Content>>();
   for (const row of found) {
@@ -141,7 +142,7 @@ class Comparison {
     // How many events a day has is known only roughly: it may be none.
     const ofEvents =
       table === 'events' && missing.some(({ days }) => days.length > 0)
-        ? await contents(this.store, table, 'org_id', rowsOfDays(table, missing))
+        ? await this.inStore(missing)
         : undefined;
     for (const { own, orgId, days } of missing)
       for (const day of days)
@@ -201,9 +202,7 @@ class Comparison {
       orgId: found.own.snapshot.org_id,
       days: daysOf(found.file).filter((day) => isAsked(found, day)),
     }));
-    const inStore = asked.every(({ days }) => days.length === 0)
-      ? undefined
-      : await contents(this.store, table, 'org_id', rowsOfDays(table, asked));
+    const inStore = asked.every(({ days }) => days.length === 0) ? undefined : await this.inStore(asked);
     for (const [found, contentOf] of read) {
       const { own, file } = found;
       const { stored, known, snapshot } = own;
@@ -234,6 +233,12 @@ class Comparison {
         differing,
       );
     }
+  }
+
+  /** What the store has of some days of organizations, and perhaps of others of theirs. */
+  private inStore(asked: Parameters<typeof rowsOfDays>[1]): Promise<Map<string, Map<Day, Content>>> {
+    const { store, table } = this;
+    return contents(store, table, 'org_id', 'SELECT * FROM of_rows', { of_rows: rowsOfDays(table, asked) });
   }
 
   /** What files have, read together if they have the same columns. If that fails, each of them is read by itself. */
