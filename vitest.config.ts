@@ -7,6 +7,7 @@ import { isInstalled } from './test/clickhouse/engine.js';
 /** Tests of the program: processes that are started, asked, killed and started again. Another store makes no difference to them. */
 const PROGRAM = [
   'test/agent.test.ts',
+  'test/at-once.test.ts',
   'test/backup.test.ts',
   'test/cli.test.ts',
   'test/collect.test.ts',
@@ -29,6 +30,7 @@ const KILLED = 'test/clickhouse/kill.test.ts';
 
 /** The crash suite: faults of all kinds, and in full the tests of the faults of one part. */
 const FAULTS = [
+  'test/at-once.test.ts',
   'test/backup.test.ts',
   'test/faults/*.test.ts',
   'test/full-disk.test.ts',

@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { open, rename, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { open, readdir, rename, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf, UsageError } from './exit.js';
 
 const run = promisify(execFile);
 
+/** The sentence for a folder whose disk is full. */
+export function fullDisk(folder: string): UsageError {
+  return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
+}
+
 /** The sentence for a data folder that the system doesn't let us write to. */
 export function unwritable(folder: string, error: unknown): UsageError {
+  if (isFull(error)) return fullDisk(folder);
   const code = codeOf(error);
   return new UsageError(
     `Daybook can't write to ${folder}${code === '' ? '' : ` (${code})`}: change its permissions, or choose another folder with --data or DAYBOOK_DATA.`,
@@ -24,11 +30,26 @@ export function makeFolder(folder: string, sentence = unwritable): void {
   for (const path of missing) {
     try {
       mkdirSync(path);
+      syncNow(dirname(path));
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;
       throw sentence(folder, error);
     }
   }
+}
+
+/** A name that nothing in a folder has yet: the first one, or that with a number. */
+export function freeName(folder: string, first: string): string {
+  let name = first;
+  for (let number = 2; existsSync(join(folder, name)); number += 1) name = `${first}-${number}`;
+  return name;
+}
+
+/** Has the disk keep the entries of a folder and of those below it. */
+export async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await syncTree(join(folder, entry.name));
+  await sync(folder);
 }
 
 /** Whether users of this machine other than the owner and the group can read a folder. */
@@ -44,6 +65,17 @@ export async function sync(path: string): Promise<number> {
     return (await opened.stat()).size;
   } finally {
     await opened.close();
+  }
+}
+
+/** Has the disk keep a folder's entries. One that may not be read is left to the system. */
+export function syncNow(folder: string): void {
+  try {
+    const opened = openSync(folder, 'r');
+    fsyncSync(opened);
+    closeSync(opened);
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error;
   }
 }
 

@@ -1,17 +1,8 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, UsageError } from './exit.js';
-import { makeFolder, unwritable } from './folder.js';
+import { makeFolder, syncNow, unwritable } from './folder.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
@@ -29,9 +20,7 @@ function requireKeyFile(folder: string): string {
       const text = `${randomBytes(32).toString('base64url')}\n`;
       writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
       linkSync(draft, path);
-      const entries = openSync(folder, 'r');
-      fsyncSync(entries);
-      closeSync(entries);
+      syncNow(folder);
     } catch (error) {
       if (!existsSync(path)) throw unwritable(folder, error);
     } finally {

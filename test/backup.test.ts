@@ -12,7 +12,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import { type Manifest, readManifest } from '../src/backup/backup-manifest.js';
@@ -295,8 +295,9 @@ describe('a backup', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const child = start(['--data', data, 'backup', folder]);
       const ended = new Promise((resolve) => child.once('close', resolve));
-      while (child.exitCode === null && !existsSync(`${folder}.unfinished`))
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      const isBegun = () =>
+        readdirSync(dirname(folder)).some((name) => name.startsWith(`${basename(folder)}.unfinished`));
+      while (child.exitCode === null && !isBegun()) await new Promise((resolve) => setTimeout(resolve, 5));
       await new Promise((resolve) => setTimeout(resolve, (200 * kill) / KILLS));
       child.kill('SIGKILL');
       await ended;
@@ -388,7 +389,7 @@ describe('a restore', () => {
     writeFileSync(join(data, 'notes.txt'), 'not of Daybook');
     const before = await bytesIn(data);
     await expect(restore(made, into(data))).rejects.toThrow(
-      /has daybook.duckdb, daybook.duckdb.wal, daybook.duckdb.mark, inbox.*--replace/,
+      /has daybook.duckdb, daybook.duckdb.mark, daybook.duckdb.wal, inbox.*--replace/,
     );
     expect(await bytesIn(data)).toEqual(before);
     const { aside } = await restore(made, into(data, { isReplacing: true }));

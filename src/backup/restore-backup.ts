@@ -1,30 +1,28 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATABASE, RESTORED, STAGING } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
-import { UsageError } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
 import { digestOf } from '../file-digest.js';
-import { isFull, makeFolder, requireRoom, sync, writeWhole } from '../folder.js';
+import { freeName, isFull, makeFolder, requireRoom, sync, syncTree, writeWhole } from '../folder.js';
 import { isLocked } from '../store/database-file.js';
-import { CLICKHOUSE_MARK, MARK } from '../store/loss-mark.js';
+import { CLICKHOUSE_MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';
 import { type BackedUpFile, type Manifest, placeOf, readManifest } from './backup-manifest.js';
+import { makeDraft } from './draft.js';
 
-/** What Daybook keeps in a data folder, and what of it must not be there beside the files of a backup. */
-const OWN = [
-  DATABASE,
-  `${DATABASE}.wal`,
-  MARK,
-  CLICKHOUSE_MARK,
-  STAGING,
-  `${STAGING}.wal`,
-  'inbox',
-  'objects',
-  'lake',
-  'secret.key',
-];
+/** What Daybook keeps in a data folder, besides databases. */
+const OWN = new Set([CLICKHOUSE_MARK, 'inbox', 'objects', 'lake', 'secret.key']);
+
+/** What of a data folder must not be there beside the files of a backup. Databases have logs and marks that begin with their names. */
+function ownIn(data: string): string[] {
+  const names = existsSync(data) ? readdirSync(data) : [];
+  return names
+    .filter((name) => OWN.has(name) || name.startsWith(DATABASE) || name.startsWith(STAGING))
+    .sort();
+}
 
 /** What became of a restore. */
 export interface Restored {
@@ -63,7 +61,7 @@ export async function restore(
       `The backup in ${folder} is of the store ${manifest.store}, but DAYBOOK_STORE is ${store}: set it to that one.`,
     );
   const refuseOld = async () => {
-    const old = OWN.filter((name) => existsSync(join(data, name)));
+    const old = ownIn(data);
     if (old.length > 0 && !isReplacing)
       throw new UsageError(
         `The data folder ${data} already has ${old.join(', ')}: restore into another folder, or move them aside with --replace.`,
@@ -72,8 +70,7 @@ export async function restore(
   };
   await refuseOld();
   makeFolder(data);
-  const draft = join(data, `${RESTORED}.unfinished`);
-  await rm(draft, { recursive: true, force: true });
+  const draft = await makeDraft(data, RESTORED);
   try {
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     await requireRoom(data, bytes, 'The backup');
@@ -85,14 +82,24 @@ export async function restore(
         progress(done, bytes);
       });
     }
-    for (const path of new Set(manifest.files.map((file) => dirname(placeOf(file, files))))) await sync(path);
+    await mkdir(files, { recursive: true, mode: 0o700 });
+    await syncTree(draft);
     await refuseOld();
     await rename(draft, join(data, RESTORED));
+    // From now on nobody opens the database. Somebody may have a moment before.
+    await refuseOld().catch(async (error) => {
+      await rename(join(data, RESTORED), draft);
+      throw error;
+    });
     await sync(data);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (isFull(error))
       throw new UsageError(`The disk of ${data} is full, and nothing was restored: make room there.`);
+    if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error)))
+      throw new UsageError(
+        `Another restore into ${data} was faster: run "daybook restore" again to finish it.`,
+      );
     throw error;
   }
   return { manifest, aside: await finish(data, now) };
@@ -123,7 +130,7 @@ async function copyWhole(
 ): Promise<void> {
   const path = placeOf(file, from);
   const place = placeOf(file, to);
-  if (!existsSync(path))
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`The backup in ${from} lacks ${file.path}: use another backup.`);
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   const copy = await open(place, 'wx', 0o600);
@@ -152,15 +159,17 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   const moving = join(data, RESTORED, 'moving');
   // Where the old files go, also those that a restore that was cut off has moved.
   const noted = join(data, RESTORED, 'aside');
-  if (existsSync(files) && !existsSync(noted)) await writeWhole(noted, replacedFolder(data, now));
+  if (existsSync(files) && !existsSync(noted))
+    await writeWhole(noted, freeName(data, `replaced-${stampOf(now)}`));
   const replaced = existsSync(noted) ? join(data, await readFile(noted, 'utf8')) : undefined;
   if (existsSync(files) && replaced !== undefined) {
-    const names = new Set([...OWN, ...(await readdir(files))]);
-    for (const name of names) {
-      if (!existsSync(join(data, name))) continue;
+    const there = new Set(readdirSync(data));
+    const restored = (await readdir(files)).filter((name) => there.has(name));
+    for (const name of new Set([...ownIn(data), ...restored])) {
       await mkdir(replaced, { recursive: true, mode: 0o700 });
       await rename(join(data, name), join(replaced, name));
     }
+    if (existsSync(replaced)) await sync(replaced);
     await sync(data);
     await rename(files, moving);
   }
@@ -171,12 +180,4 @@ async function finish(data: string, now: number): Promise<string | undefined> {
   await rm(join(data, RESTORED), { recursive: true });
   await sync(data);
   return replaced !== undefined && existsSync(replaced) ? replaced : undefined;
-}
-
-/** The name of a folder that isn't there yet, also when one restore follows another within a second. */
-function replacedFolder(data: string, now: number): string {
-  const first = `replaced-${stampOf(now)}`;
-  let name = first;
-  for (let number = 2; existsSync(join(data, name)); number += 1) name = `${first}-${number}`;
-  return name;
 }

@@ -1,15 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Config } from '../config.js';
 import { DATABASE } from '../data-files.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { codeOf, UsageError } from '../exit.js';
 import { digestOf } from '../file-digest.js';
-import { copyLocked, isFull, makeFolder, requireRoom, sync } from '../folder.js';
+import { copyLocked, isFull, makeFolder, requireRoom, sync, syncTree } from '../folder.js';
 import { VERSION } from '../package-root.js';
 import { checkpointBytes, databaseBytes } from '../store/database-size.js';
 import { type BackedUpFile, MANIFEST, type Manifest } from './backup-manifest.js';
+import { makeDraft } from './draft.js';
 
 /** How far a backup is, in bytes. */
 type Progress = (done: number, total: number) => void;
@@ -68,19 +69,17 @@ export async function backUp(
   held: Held,
   progress: Progress = () => {},
 ): Promise<Manifest> {
-  const draft = `${folder}.unfinished`;
   makeFolder(dirname(folder), unwritable);
+  let draft: string | undefined;
   try {
-    if (existsSync(folder) && (await readdir(folder)).length > 0)
-      throw new UsageError(`The folder ${folder} is not empty: name a new folder.`);
-    // What a killed process left.
-    await rm(draft, { recursive: true, force: true });
-    await mkdir(draft, { mode: 0o700 });
+    if (existsSync(folder) && (await readdir(folder)).length > 0) throw isTaken(folder);
+    draft = await makeDraft(dirname(folder), basename(folder));
+    const place = draft;
     await requireRoomFor(config, dirname(draft));
     let takenAt = 0;
     await held(async (links, heldAt) => {
       takenAt = heldAt;
-      await copyFiles(config, links, draft);
+      await copyFiles(config, links, place);
     });
     const manifest = await describe(draft, config, takenAt, progress);
     const file = await open(join(draft, MANIFEST), 'wx', 0o600);
@@ -92,9 +91,17 @@ export async function backUp(
     await sync(dirname(folder));
     return manifest;
   } catch (error) {
-    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
-    throw codeOf(error) === '' ? error : unwritable(folder, error);
+    if (draft !== undefined) await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    const code = codeOf(error);
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') throw isTaken(folder);
+    const isOfData = !isFull(error) && String((error as { path?: unknown }).path).startsWith(config.data);
+    throw code === '' || isOfData ? error : unwritable(folder, error);
   }
+}
+
+/** The sentence for a folder that has something in it. */
+function isTaken(folder: string): UsageError {
+  return new UsageError(`The folder ${folder} is not empty: name a new folder.`);
 }
 
 /** The sentence for a folder that a backup can't be written to. */
@@ -146,7 +153,7 @@ async function describe(
     });
     files.push({ path: path.replaceAll(sep, '/'), ...digest });
   }
-  for (const folder of new Set(paths.map((path) => dirname(join(draft, path))))) await sync(folder);
+  await syncTree(draft);
   return {
     format: 1,
     version: VERSION,

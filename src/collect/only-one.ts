@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../exit.js';
+import { isRunning } from '../running.js';
 
 /** After this time without a sign of life a process counts as gone, even if its number is in use again. */
 const HOLDS_MS = 15 * 60_000;
@@ -14,7 +15,18 @@ export class OnlyOne {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, 'running');
     if (isHeld(path, now)) return undefined;
-    rmSync(path, { force: true });
+    // TRICKY: moved, not removed, since by now it can be that of another process, which gets it back.
+    const stale = `${path}.${process.pid}`;
+    try {
+      renameSync(path, stale);
+      if (isHeld(stale, now)) {
+        renameSync(stale, path);
+        return undefined;
+      }
+      rmSync(stale, { force: true });
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     } catch (error) {
@@ -38,11 +50,5 @@ function isHeld(path: string, now: number): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined || Math.abs(now - found.mtimeMs) > HOLDS_MS) return false;
   const pid = Number(readFileSync(path, 'utf8'));
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return pid !== process.pid && isRunning(pid);
 }

@@ -1,11 +1,13 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { type Config, expandPath } from '../config.js';
 import { UsageError } from '../exit.js';
+import { makeFolder } from '../folder.js';
+import { refuseHalfRestored } from '../half-restored.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
@@ -56,11 +58,13 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     throw new UsageError('Name the files or folders to read, or - for standard input.');
   const named = paths.length > 0 ? paths : foldersOf(source);
   const started = performance.now();
-  const spool = join(chosen.data, 'inbox', `stdin-${process.pid}`);
+  // Where the process that has the database open can read it. One that is left by a killed process goes when the database is opened.
+  const spool = join(chosen.data, `stdin-${process.pid}`);
   try {
     if (named.includes('-')) {
-      await mkdir(join(chosen.data, 'inbox'), { recursive: true });
-      await pipeline(process.stdin, createWriteStream(spool));
+      refuseHalfRestored(chosen.data);
+      makeFolder(chosen.data);
+      await pipeline(process.stdin, createWriteStream(spool, { mode: 0o600 }));
     }
     const files = inputFiles(
       named.map((path) => (path === '-' ? spool : path)),

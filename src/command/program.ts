@@ -10,7 +10,9 @@ import {
   showProcessConfig,
 } from '../config.js';
 import { messageOf, UsageError } from '../exit.js';
+import { isFull } from '../folder.js';
 import { VERSION } from '../package-root.js';
+import { StoreOutOfMemory, StoreUnavailable } from '../store/store-fault.js';
 
 /** What every command works with. */
 export interface Invocation {
@@ -77,9 +79,16 @@ export function fail(error: unknown): void {
     complain(
       `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".`,
     );
-  } else if (error instanceof UsageError) {
+  } else if (
+    error instanceof UsageError ||
+    error instanceof StoreUnavailable ||
+    error instanceof StoreOutOfMemory
+  ) {
     process.exitCode = 2;
     complain(error.message);
+  } else if (isFull(error)) {
+    process.exitCode = 2;
+    complain('The disk is full: make room there, and run the command again.');
   } else if (isOfPath(error)) {
     process.exitCode = 2;
     complain(

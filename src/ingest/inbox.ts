@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../exit.js';
-import { sync } from '../folder.js';
+import { sync, syncNow } from '../folder.js';
 import { Queue } from '../queue.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Watcher } from './acknowledged.js';
@@ -74,7 +74,10 @@ export class Inbox {
     for (const name of readdirSync(incoming)) discard(join(incoming, name));
     // An earlier version had temporary files there.
     discard(join(folder, 'checking'));
-    return new Inbox(folder, limitMb * 2 ** 20, clock, Acknowledged.open(folder, limitMb * 2 ** 20, clock));
+    const acknowledged = Acknowledged.open(folder, limitMb * 2 ** 20, clock);
+    // Before the first body is acknowledged: it is lost with the folder that it is in.
+    for (const path of [folder, data]) syncNow(path);
+    return new Inbox(folder, limitMb * 2 ** 20, clock, acknowledged);
   }
 
   /** What is acknowledged and waits to be settled, without what is set aside. */

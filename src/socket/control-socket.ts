@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { messageOf, UsageError } from '../exit.js';
+import { codeOf, messageOf, UsageError } from '../exit.js';
 import type { Progress } from '../terminal.js';
 import type { CommandName, Context } from './commands.js';
 
@@ -21,12 +21,35 @@ export function controlPath(data: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\daybook-${hash('sha256', data).slice(0, 16)}`;
   const path = join(data, 'daybook.sock');
   // A socket's path has about 100 bytes at most.
-  return path.length <= 100 ? path : join(tmpdir(), `daybook-${hash('sha256', data).slice(0, 16)}.sock`);
+  if (Buffer.byteLength(path) <= 100) return path;
+  if (process.platform === 'linux') return join(openFolder(data), 'daybook.sock');
+  return join(tmpdir(), `daybook-${hash('sha256', data).slice(0, 16)}.sock`);
+}
+
+/** Folders that are open for as long as the process runs, by their paths. */
+const opened = new Map<string, string>();
+
+/** A short path of a folder whose own is too long; its own if it can't be opened. Only for this process. */
+function openFolder(folder: string): string {
+  try {
+    const path = opened.get(folder) ?? `/proc/self/fd/${openSync(folder, 'r')}`;
+    opened.set(folder, path);
+    return path;
+  } catch {
+    return folder;
+  }
+}
+
+/** Whether the one who owns the data folder has made what is at a path: others can write to a folder of temporary files. */
+function isOwned(path: string, data: string): boolean {
+  return process.platform === 'win32' || statSync(path).uid === statSync(data).uid;
 }
 
 /** Whether a server answers commands for a data folder. */
 export async function isServed(data: string): Promise<boolean> {
-  const socket = connect(controlPath(data));
+  const path = controlPath(data);
+  if (process.platform !== 'win32' && !existsSync(path)) return false;
+  const socket = connect(path);
   try {
     await once(socket, 'connect');
     return true;
@@ -57,8 +80,15 @@ export async function serveControl(context: Context): Promise<Server> {
   });
   // Whoever has the database open is the only one: a socket that is still there belongs to a process that was killed.
   rmSync(path, { force: true });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
-  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+    if (process.platform !== 'win32') chmodSync(path, 0o600);
+  } catch (error) {
+    server.close();
+    throw new UsageError(
+      `The socket ${path}, at which commands reach the service, can't be made (${codeOf(error)}): put the data folder on a disk that can have one, or choose a shorter path.`,
+    );
+  }
   return server;
 }
 
@@ -80,7 +110,9 @@ export function ask(
 ): Promise<unknown> {
   const path = controlPath(data);
   // A pipe of Windows is no file.
-  if (process.platform !== 'win32' && !existsSync(path)) return Promise.reject(new Nobody());
+  if (process.platform !== 'win32' && !(existsSync(path) && isOwned(path, data)))
+    return Promise.reject(new Nobody());
+  const stopped = () => new UsageError('The service stopped before it answered: run the command again.');
   return new Promise((resolve, reject) => {
     const goesOn = () => {
       if (name === 'ingest' || name === 'build')
@@ -110,22 +142,14 @@ export function ask(
               );
         }
       });
-      answer.on('end', () =>
-        (
-          outcome ??
-          (() => reject(new Error('The service stopped before it answered: run the command again.')))
-        )(),
-      );
-      answer.on('error', () =>
-        reject(new Error('The service stopped before it answered: run the command again.')),
-      );
+      answer.on('end', () => (outcome ?? (() => reject(stopped())))());
+      answer.on('error', () => reject(stopped()));
     });
     asked.on('close', () => process.off('SIGINT', goesOn));
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EACCES' || error.code === 'EPERM')
         reject(new UsageError(`Another user runs the service on ${data}: run the command as that user.`));
-      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-        reject(new Error('The service stopped before it answered: run the command again.'));
+      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') reject(stopped());
       else reject(new Nobody());
     });
     signal?.addEventListener('abort', () => {

@@ -4,8 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { DATABASE } from '../data-files.js';
 import { UsageError } from '../exit.js';
+import { refuseHalfRestored } from '../half-restored.js';
 import { hasKey } from '../key-file.js';
-import { MARK } from '../store/loss-mark.js';
+import { MARK, requireFile } from '../store/loss-mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
 import { StoreBusy } from '../store/store-fault.js';
@@ -60,11 +61,13 @@ async function withKey(config: Config, open: () => Promise<Store>): Promise<Stor
   }
 }
 
-/** Throws a UsageError where there is no database, for commands that make none. One that was there and is gone is another matter. */
-export function requireDatabase(config: Config): void {
-  const isThere = [DATABASE, MARK].some((name) => existsSync(join(config.data, name)));
-  if (config.clickhouse === undefined && !isThere)
+/** Throws a UsageError where there is no database, for commands that make none. That one was there and is gone is told too. */
+export function requireDatabase({ data, clickhouse, acceptsLoss }: Config): void {
+  refuseHalfRestored(data);
+  if (clickhouse !== undefined || existsSync(join(data, DATABASE))) return;
+  requireFile(data, acceptsLoss);
+  if (!acceptsLoss || !existsSync(join(data, MARK)))
     throw new UsageError(
-      `There is no database in ${config.data}: "daybook ingest" creates one, and --data or DAYBOOK_DATA names another folder.`,
+      `There is no database in ${data}: "daybook ingest" creates one, and --data or DAYBOOK_DATA names another folder.`,
     );
 }

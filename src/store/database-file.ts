@@ -1,12 +1,24 @@
-import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE, RESTORED } from '../data-files.js';
+import { DATABASE } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { codeOf, UsageError } from '../exit.js';
-import { makeFolder, sync, unwritable } from '../folder.js';
+import { freeName, fullDisk, makeFolder, sync, unwritable } from '../folder.js';
+import { refuseHalfRestored } from '../half-restored.js';
+import { isRunning } from '../running.js';
 import { isSpool } from './settler.js';
-import { StoreBusy, StoreFull } from './store-fault.js';
+import { isOutOfRoom, StoreBusy } from './store-fault.js';
 
 /** The format of the file: by itself the engine writes that of its oldest version, in which texts take a fifth more. */
 const STORAGE = { storage_compatibility_version: 'v1.5.0' };
@@ -71,11 +83,10 @@ export function damagedLogs(folder: string): string[] {
 /** What a database that can't be opened means for the one who runs it. */
 export function sentenceOf(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;
-  if (error instanceof StoreFull)
-    return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
+  if (isOutOfRoom(error)) return fullDisk(folder);
   const [cause = ''] = error.message.split('\n');
   if (/replaying WAL/i.test(cause)) return new DamagedLog(folder, cause);
-  if (/permission denied|read-only file system|not a directory/i.test(cause))
+  if (/permission denied|read-only file system|not a directory|could not write file/i.test(cause))
     return unwritable(folder, error);
   if (/checksum|corrupt|not a valid DuckDB|could not read enough bytes|serializ|is a directory/i.test(cause))
     return damaged(folder, cause);
@@ -120,13 +131,9 @@ async function makeDatabase(folder: string, file: string): Promise<void> {
 
 /** Whether a file of the data folder is one that is removed again in the course of things: a killed process may leave it. */
 function isLeftover(file: string): boolean {
+  const [, pid] = /^stdin-(\d+)$/.exec(file) ?? [];
+  if (pid !== undefined) return !isRunning(Number(pid));
   return isSpool(file) || /^new-\d+\.duckdb(\.wal)?$|^answer-[\w-]+\.tmp$|^held-[\w-]+$/.test(file);
-}
-
-/** Throws a UsageError for a data folder in which only some of a backup's files are in place. */
-export function refuseHalfRestored(folder: string): void {
-  if (existsSync(join(folder, RESTORED)))
-    throw new UsageError(`A restore into ${folder} was interrupted: run the same "daybook restore" again.`);
 }
 
 /**
@@ -147,6 +154,13 @@ export async function openInstance(
   } catch (error) {
     throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
   }
+  try {
+    // A restore that began meanwhile looks after that whether somebody has the database open.
+    refuseHalfRestored(folder);
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
   // What a killed process left: having the database open, this is the only one that writes here.
   for (const file of readdirSync(folder))
     if (isLeftover(file)) rmSync(join(folder, file), { force: true, recursive: true });
@@ -161,22 +175,44 @@ export async function openInstance(
 export async function openDatabase(folder: string, settings: DatabaseOptions): Promise<DuckDBInstance> {
   if (settings.isReading === true)
     return openFile(folder, DATABASE, settings).catch((error) => {
-      throw isLocked(error) ? new StoreBusy(error.message) : sentenceOf(error, folder);
+      if (isLocked(error)) throw new StoreBusy(error.message);
+      const meaning = sentenceOf(error, folder);
+      throw meaning instanceof DamagedLog && readableBytes(meaning) !== undefined
+        ? new UsageError(
+            `The log ${LOG} in ${folder} ends with what could not be written any more: "daybook build" or "daybook serve" goes on without that, and says if something acknowledged was lost.`,
+          )
+        : meaning;
     });
+  const open = () => openInstance(folder, DATABASE, settings);
+  const log = join(folder, LOG);
+  const aside = join(folder, freeName(folder, ASIDE + stampOf(settings.now)));
   try {
-    return await openInstance(folder, DATABASE, settings);
+    return await open();
   } catch (error) {
     if (!(error instanceof DamagedLog)) throw error;
-    const log = join(folder, LOG);
-    const end = readableBytes(error);
-    if (end === undefined && settings.acceptsLoss !== true) throw error;
-    const aside = join(folder, ASIDE + stampOf(settings.now));
-    if (end === undefined) renameSync(log, aside);
-    else {
-      copyFileSync(log, aside);
-      truncateSync(log, end);
+    if (readableBytes(error) === undefined) {
+      if (settings.acceptsLoss !== true) throw error;
+      renameSync(log, aside);
+      return open();
     }
-    return openInstance(folder, DATABASE, settings);
+  }
+  const before = statSync(log, { throwIfNoEntry: false });
+  if (before === undefined) return open();
+  copyFileSync(log, aside, constants.COPYFILE_EXCL);
+  // TRICKY: again, since a copy takes its time. Another process may have mended the log by now, and write to it.
+  try {
+    const instance = await open();
+    rmSync(aside);
+    return instance;
+  } catch (error) {
+    const end = error instanceof DamagedLog ? readableBytes(error) : undefined;
+    const now = statSync(log, { throwIfNoEntry: false });
+    if (end === undefined || now?.size !== before.size || now.mtimeMs !== before.mtimeMs) {
+      rmSync(aside);
+      throw error;
+    }
+    truncateSync(log, end);
+    return open();
   }
 }
 

@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DATABASE } from '../data-files.js';
 import type { DuckDBInstance } from '../duckdb-driver.js';
 import { requireRoom } from '../folder.js';
+import { refuseHalfRestored } from '../half-restored.js';
 import { Queue } from '../queue.js';
 import {
   type DatabaseOptions,
   openDatabase,
   openingAgain,
   type Resources,
-  refuseHalfRestored,
   sentenceOf,
 } from './database-file.js';
 import { checkpointBytes } from './database-size.js';

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DATABASE } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { UsageError } from '../exit.js';
@@ -37,6 +37,7 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
   await session.run('CHECKPOINT');
   await requireRoom(folder, (await stat(path)).size, what);
   await mkdir(backups, { recursive: true, mode: 0o700 });
+  await sync(folder);
   try {
     await copyLocked(path, `${copy}.unfinished`);
     await rename(`${copy}.unfinished`, copy);
@@ -47,14 +48,14 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
       `The disk of ${folder} is full, and the database was not upgraded: make room for a copy of it.`,
     );
   } finally {
-    await removeOthers(backups);
+    await removeOthers(backups, basename(copy));
   }
 }
 
-/** Removes what a copy that was cut off has left, and the copies that are too old. */
-async function removeOthers(backups: string): Promise<void> {
+/** Removes what a copy that was cut off has left, and the copies that are too old. The newest one stays, also if a clock was set back. */
+async function removeOthers(backups: string, newest: string): Promise<void> {
   const names = await readdir(backups);
-  const instantOf = (name: string) => COPY.exec(name)?.[1] ?? '';
+  const instantOf = (name: string) => (name === newest ? 'newest' : (COPY.exec(name)?.[1] ?? ''));
   const copies = names
     .filter((name) => COPY.test(name))
     .sort((a, b) => (instantOf(a) < instantOf(b) ? 1 : -1));

@@ -1,0 +1,15 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRunning } from '../running.js';
+
+/** Makes a folder, beside the one that it becomes, for this process alone. What killed processes left of theirs goes. */
+export async function makeDraft(parent: string, name: string): Promise<string> {
+  const start = `${name}.unfinished-`;
+  for (const other of await readdir(parent))
+    if (other.startsWith(start) && !isRunning(Number(other.slice(start.length))))
+      await rm(join(parent, other), { recursive: true, force: true });
+  const draft = join(parent, `${start}${process.pid}`);
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  return draft;
+}
