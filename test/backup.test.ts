@@ -288,6 +288,15 @@ describe('a backup', () => {
     await expect(backingUp).rejects.toThrow(/^The backup takes 8796\d{3}.\d MB, but .* has room for/);
   });
 
+  test('names the folder that can not be read', async () => {
+    const data = copyOfData();
+    rmSync(join(data, 'inbox', 'ready'), { recursive: true });
+    writeFileSync(join(data, 'inbox', 'ready'), '');
+    const { code, stderr } = await daybook(['--data', data, 'backup', join(temporaryFolder(), 'backup')]);
+    expect(stderr).toMatch(/^Daybook can't use \S+\/inbox\/ready \(ENOTDIR\): restore it, [^\n]*\.\n$/);
+    expect(code).toBe(2);
+  });
+
   const KILLS = process.env.SLOW_TESTS === undefined ? 2 : 30;
   test('is there whole or not at all, wherever the command is killed', async () => {
     const data = copyOfData();
@@ -337,6 +346,14 @@ describe('a restore', () => {
       'a missing file',
       /^The backup in .* lacks objects/,
       (folder) => rmSync(join(folder, 'objects'), { recursive: true }),
+    ],
+    [
+      'a file that is a folder',
+      /^The backup in .* lacks secret.key: use another backup\.$/,
+      (folder) => {
+        rmSync(join(folder, 'secret.key'));
+        mkdirSync(join(folder, 'secret.key'));
+      },
     ],
     ['no manifest', /^There is no backup in /, (folder) => rmSync(join(folder, 'manifest.json'))],
     [
@@ -401,6 +418,15 @@ describe('a restore', () => {
     expect(await bytesIn(data)).toEqual({ ...files, 'notes.txt': before['notes.txt'] });
   });
 
+  test('of a backup without files leaves an empty data folder', async () => {
+    const folder = copyOfBackup();
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files: [] }));
+    const data = join(temporaryFolder(), 'data');
+    expect(await restore(folder, into(data))).toMatchObject({ aside: undefined });
+    expect(readdirSync(data)).toEqual([]);
+  });
+
   test('moves aside again what another one has put there in the same second', async () => {
     const data = copyOfData();
     const first = await restore(made, into(data, { isReplacing: true }));
@@ -445,6 +471,11 @@ describe('a restore', () => {
       // A restore notes where it moves the old files before it does.
       writeFileSync(join(restored, 'aside'), 'replaced-before');
       cutOff();
+      expect(await daybook(['--data', data, 'status'])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `A restore into ${data} was interrupted: run the same "daybook restore" again.\n`,
+      });
       const opening = DuckDbStore.open(data, { ...readConfig({ DAYBOOK_DATA: data }), now: NOW });
       await expect(opening).rejects.toThrow(/^A restore into .* was interrupted/);
       const { manifest: done, aside } = await restore(made, into(data));

@@ -90,6 +90,31 @@ test('a service on a full disk refuses what needs room, and goes on when there i
   expect(await closed).toBe(0);
 });
 
+test('commands on a full disk say so in one sentence', async (context) => {
+  const disk = smallDisk();
+  if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
+  const data = join(disk, 'data');
+  await keyOf(data, 'owner');
+  fill(join(disk, 'ballast'));
+  const line = `{"event_id":"1","type":"user_message","timestamp":"${TODAY}T00:00:00Z","user_id":"ada","session_id":"s"}\n`;
+  const file = join(disk, '..', 'events.ndjson');
+  writeFileSync(file, line.replace('"s"', JSON.stringify('s'.repeat(2_000_000))));
+  const other = join(disk, 'other');
+  const tried: [string, string[]][] = [
+    [data, ['ingest', '--org', 'acme', '-']],
+    [data, ['ingest', '--org', 'acme', file]],
+    [data, ['keys', 'create', '--org', 'acme', '--role', 'owner']],
+    [other, ['ingest', '--org', 'acme', file]],
+    [other, ['serve', '--port', '0']],
+    [other, ['restore', join(disk, 'none')]],
+  ];
+  for (const [folder, args] of tried) {
+    const { code, stderr } = await daybook(['--data', folder, ...args], { input: line });
+    expect(stderr, args.join(' ')).toMatch(/^(The|There) [^\n]*(full|room|no backup)[^\n]*\.\n$/);
+    expect(code).toBe(2);
+  }
+});
+
 test('a data folder on a read-only disk can be read, and says so to who would change it', async (context) => {
   const disk = smallDisk();
   if (disk === undefined) return context.skip('Only root can mount the small file system that this needs.');
@@ -121,6 +146,9 @@ test('a data folder on a read-only disk can be read, and says so to who would ch
 
   remount('ro');
   expect(await answers()).toEqual(before);
+  const backup = join(disk, '..', 'backup');
+  expect(await run('backup', backup)).toMatchObject({ code: 2 });
+  expect(await run('restore', join(disk, '..', 'none'), '--replace')).toMatchObject({ code: 2 });
   for (const args of [ingest, ['build'], ['lake', 'publish'], ['serve', '--port', '0']])
     expect(await run(...args)).toEqual({
       code: 2,

@@ -96,6 +96,32 @@ test.each([
   },
 );
 
+test('a command that changes nothing says who mends a log that a power failure has torn', async () => {
+  const folder = copyOfData();
+  const log = readFileSync(join(folder, LOG));
+  writeFileSync(join(folder, LOG), Buffer.concat([log, Buffer.alloc(5000), log.subarray(-700)]));
+  expect(await runHere(['--data', folder, 'status'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `The log ${LOG} in ${folder} ends with what could not be written any more: "daybook build" or "daybook serve" goes on without that, and says if something acknowledged was lost.\n`,
+  });
+  expect(await runHere(['--data', folder, 'build'])).toMatchObject({ code: 0, stderr: '' });
+  expect(await runHere(['--data', folder, 'status'])).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a database that is gone, and its mark damaged, is one that there is not', async () => {
+  const folder = copyOfData();
+  rmSync(join(folder, DATABASE));
+  rmSync(join(folder, LOG));
+  writeFileSync(join(folder, MARK), Buffer.alloc(100));
+  for (const command of ['status', 'build'])
+    expect(await runHere(['--data', folder, command])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `There is no database in ${folder}: "daybook ingest" creates one, and --data or DAYBOOK_DATA names another folder.\n`,
+    });
+});
+
 test('every refusal is all that a command prints, with exit code 2, and --accept-loss goes with each command', async () => {
   const folder = copyOfData();
   rmSync(join(folder, LOG));

@@ -159,4 +159,18 @@ describe('a database of an older Daybook', () => {
     ]);
     expect(await contentsOf(join(data, DATABASE))).toEqual(before);
   });
+
+  test('keeps the copy before its upgrade also if the clock was set back', async () => {
+    const data = await oldData(9);
+    const { rateCard, prices } = readConfig({});
+    mkdirSync(join(data, 'backups'));
+    for (const second of [2, 3])
+      writeFileSync(join(data, 'backups', `daybook-0009-20270101T00000${second}Z.duckdb`), '');
+    const now = Date.UTC(2026, 6, 1);
+    await (await DuckDbStore.open(data, { memoryMb: 256, rateCard, prices, now })).close();
+    expect(copiesIn(data)).toEqual([
+      'daybook-0009-20260701T000000Z.duckdb',
+      'daybook-0009-20270101T000003Z.duckdb',
+    ]);
+  });
 });
