@@ -148,7 +148,10 @@ test('what can not be made of a database leaves neither it nor its connection op
 
 describe('what is opened again', () => {
   /** Something that can be broken; `at` hears how often it was opened, and can make an opening fail. */
-  async function breakable(at: (opened: number, breaking: (error: unknown) => void) => void) {
+  async function breakable(
+    at: (opened: number, breaking: (error: unknown) => void) => void,
+    closing: (opened: number) => void = () => {},
+  ) {
     const told: unknown[] = [];
     let reopened = 0;
     const closed: number[] = [];
@@ -162,7 +165,10 @@ describe('what is opened again', () => {
           at(opened, breaking);
           return opened;
         },
-        close: (value) => closed.push(value),
+        close: (value) => {
+          closed.push(value);
+          closing(value);
+        },
       },
       {
         broken: () => {},
@@ -199,6 +205,18 @@ describe('what is opened again', () => {
     await until(() => opened() === 3);
     expect(await renewable.use(async (value) => value)).toBe(3);
     expect(closed).toEqual([1, 2]);
+    await renewable.close();
+  });
+
+  test('is opened again also where what is broken can not be closed', async () => {
+    const { renewable, reopened } = await breakable(
+      () => {},
+      (count) => {
+        if (count === 1) gone();
+      },
+    );
+    await until(() => reopened() > 0);
+    expect(await renewable.use(async (value) => value)).toBe(2);
     await renewable.close();
   });
 

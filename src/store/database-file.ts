@@ -10,12 +10,11 @@ import {
   truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE } from '../data-files.js';
+import { DATABASE, refuseHalfRestored } from '../data-files.js';
 import { stampOf } from '../day.js';
 import { DuckDBInstance } from '../duckdb-driver.js';
 import { codeOf, UsageError } from '../exit.js';
 import { freeName, fullDisk, makeFolder, sync, unwritable } from '../folder.js';
-import { refuseHalfRestored } from '../half-restored.js';
 import { isRunning } from '../running.js';
 import { isSpool } from './settler.js';
 import { isOutOfRoom, StoreBusy } from './store-fault.js';

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DATABASE } from '../data-files.js';
+import { DATABASE, refuseHalfRestored } from '../data-files.js';
 import type { DuckDBInstance } from '../duckdb-driver.js';
 import { requireRoom } from '../folder.js';
-import { refuseHalfRestored } from '../half-restored.js';
 import { Queue } from '../queue.js';
 import {
   type DatabaseOptions,

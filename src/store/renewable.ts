@@ -91,8 +91,12 @@ export class Renewable<T> {
         this.freed = resolve;
       });
     this.freed = undefined;
-    // Two openings of one file would get into each other's way.
-    this.ways.close(old);
+    // Two openings of one file would get into each other's way. What can't even be closed is as broken as it was.
+    try {
+      this.ways.close(old);
+    } catch (error) {
+      this.mishaps.broken(error);
+    }
     for (let tried = 0; !this.isClosed; tried += 1) {
       if (tried > 0) await wait(RETRY_MS);
       try {
