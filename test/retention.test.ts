@@ -108,6 +108,22 @@ const nightly = (world: World, range: Parameters<typeof runBuild>[2] = {}) =>
 const lastRemoved = (world: World) => addDays(dayOf(world.now), -RETENTION - 1);
 
 describe('retention', () => {
+  test('a clock that is ahead for one run takes no events, and what comes later counts', async () => {
+    const world = await built();
+    const right = world.now;
+    const before = await daysWithEvents(world);
+    world.now = right + 400 * MS_PER_DAY;
+    await nightly(world);
+    expect(await daysWithEvents(world)).toEqual(before);
+    // It is believed when it is the same for a while, but for days that nothing has come for.
+    world.now += MS_PER_DAY;
+    await nightly(world);
+    expect(await daysWithEvents(world)).toEqual([]);
+    world.now = right + MS_PER_DAY;
+    const next = eventsOf(addDays(dayOf(right), 0), 0);
+    expect(await world.send(next)).toMatchObject({ accepted: next.length, duplicates: 0 });
+  });
+
   test('takes the events of old days, and no answer changes by a byte', async () => {
     const world = await built();
     const before = { answers: await answers(world), digests: await digests(world) };

@@ -1,12 +1,30 @@
 import { retentionDaysOf } from '../controls/control-revisions.js';
-import { addDays, type Day, dayOf } from '../day.js';
+import { addDays, type Day, dayOf, MS_PER_DAY } from '../day.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { staleDays } from './stale-days.js';
+
+/** A clock that is further ahead of what was written before is believed only when it was so for a while. */
+const AHEAD_AT_MOST_MS = 7 * MS_PER_DAY;
+const A_WHILE_MS = MS_PER_DAY / 2;
+
+/** Whether a clock can be right: what it removes is gone for good. True where nothing was written a while ago. */
+async function isPlausible(store: Store, now: number): Promise<boolean> {
+  const [row] = await store.select(
+    `SELECT max(written_at) AS newest
+    FROM (SELECT settled_at AS written_at FROM batches UNION ALL SELECT started_at AS written_at FROM runs) AS written
+    WHERE written_at <= instant($before)`,
+    { before: now - A_WHILE_MS },
+  );
+  // Of no rows, ClickHouse's newest is 0.
+  const newest = Number(row?.newest ?? 0);
+  return newest === 0 || newest >= now - AHEAD_AT_MOST_MS;
+}
 
 /**
  * Removes the raw events that are more than some days old, of days that are built and not stale: their tables stay, and are
  * never built again. How many days that is the organization's controls say, else `byDefault`, which undefined is for ever.
- * Answers the days whose events went. `now` is Unix milliseconds.
+ * Answers the days whose events went. `now` is Unix milliseconds: a clock that
+ * has just gone far ahead removes nothing yet.
  */
 export async function removeOldEvents(
   store: Store,
@@ -15,7 +33,7 @@ export async function removeOldEvents(
 ): Promise<OrgDay[]> {
   const own = await retentionDaysOf(store);
   const all = [...own.values(), ...(byDefault === undefined ? [] : [byDefault])];
-  if (all.length === 0) return [];
+  if (all.length === 0 || !(await isPlausible(store, now))) return [];
   // The newest day of which every event is that old.
   const lastOf = (days: number): Day => addDays(dayOf(now), -days - 1);
   const last = lastOf(Math.min(...all));
