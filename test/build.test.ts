@@ -543,6 +543,23 @@ describe('the rate card', () => {
     return [untouched, await billed()];
   }
 
+  test('a run publishes what it has built also if old events can not be removed', async () => {
+    const world = await worldOn('2026-06-10');
+    await world.send([usage('2026-06-08')]);
+    world.store.removeEvents = async () => {
+      throw new Error('the server takes no such query');
+    };
+    const published: string[] = [];
+    const publish = async (days: readonly { day: Day }[]) =>
+      void published.push(...days.map(({ day }) => day));
+    const run = await runBuild(world.store, 'nightly', {}, world.clock, { retentionDays: 1, publish });
+    await expect(run.published).rejects.toThrow('the server takes no such query');
+    expect(published).toEqual(['2026-06-08', '2026-06-09']);
+    expect(await world.store.select('SELECT error FROM runs')).toEqual([
+      { error: 'the server takes no such query' },
+    ]);
+  });
+
   test('is read by each build: a service that runs takes a changed one over, and a broken one stops the build', async () => {
     const path = card('live.json', [{ valid_from: '2026-01-01', multiplier: 1 }]);
     const world = await worldOn('2026-06-10', { DAYBOOK_RATE_CARD: path });

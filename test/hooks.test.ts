@@ -23,11 +23,12 @@ import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
 import { agentOf, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
-import { deliver } from '../src/hooks/spool.js';
+import { deliver, deliverAlone } from '../src/hooks/spool.js';
 import { InboxFull } from '../src/ingest/inbox.js';
 import { RequestMapper } from '../src/ingest/request-mapper.js';
 import { HOOKS } from '../src/ingest/source.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
+import { falseServer } from './laptop.js';
 import { CLI } from './program.js';
 import { temporaryFolder, World } from './world.js';
 
@@ -756,6 +757,38 @@ describe('hooks send', () => {
     writeFileSync(damaged, '{');
     expect(await deliver(folder, new AbortController().signal)).toEqual({
       refused: `${damaged}.damaged is no JSON, and was left out`,
+    });
+  });
+
+  test('keeps what the service refuses, and sends again what a proxy has refused in its place', async () => {
+    const folder = temporaryFolder();
+    const problem = { title: 'Bad Request', detail: 'timestamp is too late.', requestId: 'req_1' };
+    let answer = { status: 400, body: '<html>plain HTTP was sent to an HTTPS port</html>' };
+    const { url } = await falseServer(() => answer);
+    writeFileSync(join(folder, 'connection.json'), JSON.stringify({ server: url, key: 'dbk_x' }));
+    const spool = join(folder, 'spool');
+    mkdirSync(spool);
+    const waiting = join(spool, '0.json');
+    writeFileSync(waiting, '{}');
+    const send = () => deliver(folder, new AbortController().signal);
+    expect(await send()).toEqual({ refused: 'the server answered 400' });
+    expect(readdirSync(spool)).toEqual(['0.json']);
+    answer = { status: 413, body: problem as never };
+    expect(await send()).toEqual({
+      refused: `${waiting}.refused was left out, because the server answered 413: timestamp is too late.`,
+    });
+    expect(readdirSync(spool)).toEqual(['0.json.refused']);
+    expect(await send()).toBe('sent');
+  });
+
+  test('does not try without end what can not be read', async () => {
+    const folder = temporaryFolder();
+    const { url } = await server(() => 202);
+    writeFileSync(join(folder, 'connection.json'), JSON.stringify({ server: url, key: 'dbk_x' }));
+    const unreadable = join(folder, 'spool', '0.json');
+    mkdirSync(unreadable, { recursive: true });
+    expect(await deliverAlone(folder, new AbortController().signal, Date.now())).toEqual({
+      refused: `${unreadable} can't be read (EISDIR)`,
     });
   });
 

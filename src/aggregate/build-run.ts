@@ -91,10 +91,21 @@ async function record(
     await store.refresh();
     built = await build(store, range, clock, progress);
     const isChosen = range.from !== undefined || range.to !== undefined;
-    const removed = isChosen ? [] : await removeOldEvents(store, retentionDays, clock());
+    let removed: OrgDay[] = [];
+    let failure: unknown;
+    try {
+      if (!isChosen) removed = await removeOldEvents(store, retentionDays, clock());
+    } catch (error) {
+      // What is built is published all the same.
+      failure = error;
+    }
     const [breach] = built.breaches;
-    await note(built, breach === undefined ? null : sentenceOf(breach));
-    const published = Promise.resolve(publish?.([...built.days, ...removed])).finally(() => store.tidy());
+    const sentence = breach === undefined ? null : sentenceOf(breach);
+    await note(built, failure === undefined ? sentence : messageOf(failure));
+    const publishing = Promise.resolve(publish?.([...built.days, ...removed])).finally(() => store.tidy());
+    const published = publishing.then(() => {
+      if (failure !== undefined) throw failure;
+    });
     // Whoever asks for it hears of a failure.
     published.catch(() => undefined);
     return { ...built, published };

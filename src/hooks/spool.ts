@@ -3,7 +3,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../exit.js';
-import type { Outgoing } from '../outgoing.js';
+import { isObject } from '../json-object.js';
+import type { Answer, Outgoing } from '../outgoing.js';
 
 /**
  * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
@@ -88,27 +89,40 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   const connection = await connectionOf(folder);
   if (connection === undefined) return { refused: 'no service is configured: run "daybook hooks install"' };
   let outgoing: Outgoing | undefined;
-  let damaged: string | undefined;
+  let left: string | undefined;
   try {
     const { Outgoing } = await import('../outgoing.js');
     outgoing = await Outgoing.to(connection.server);
     for (const name of names) {
       const path = join(spool, name);
-      // Another deliverer may have sent it.
-      const text = await readFile(path, 'utf8').catch(() => undefined);
-      if (text === undefined) continue;
+      let text: string;
+      try {
+        text = await readFile(path, 'utf8');
+      } catch (error) {
+        // Another deliverer has sent it.
+        if (codeOf(error) === 'ENOENT') continue;
+        return { refused: `${path} can't be read (${codeOf(error)})` };
+      }
       const user = connection.user === undefined ? {} : { user_id: connection.user };
       const document = documentOf(text);
       if (document === undefined) {
-        if (await setAside(path)) damaged = `${path}.damaged`;
+        if (await setAside(path, 'damaged')) left = `${path}.damaged is no JSON, and was left out`;
         continue;
       }
-      const status = await post(outgoing, connection, JSON.stringify({ ...user, ...document }), signal);
-      // What the server can't read now it never will.
-      if (status === 202 || status === 400 || status === 413) await rm(path, { force: true });
-      else return { refused: `the server answered ${status}` };
+      const { status, json } = await post(
+        outgoing,
+        connection,
+        JSON.stringify({ ...user, ...document }),
+        signal,
+      );
+      if (status === 202) await rm(path, { force: true });
+      // What the service can't take now it never will. A proxy that answers in its place says nothing of that.
+      else if ((status === 400 || status === 413) && isProblem(json)) {
+        if (await setAside(path, 'refused'))
+          left = `${path}.refused was left out, because the server answered ${status}: ${json.detail}`;
+      } else return { refused: `the server answered ${status}` };
     }
-    return damaged === undefined ? 'sent' : { refused: `${damaged} is no JSON, and was left out` };
+    return left === undefined ? 'sent' : { refused: left };
   } catch (error) {
     if (signal.aborted) return 'late';
     const { certificateFaultOf } = await import('../certificate.js');
@@ -122,10 +136,15 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   }
 }
 
-/** Puts a damaged file out of everybody's way; answers false if another deliverer has. */
-async function setAside(path: string): Promise<boolean> {
+/** Whether an answer is that of the service to a request that it refuses. */
+function isProblem(json: unknown): json is { readonly detail: string } {
+  return isObject(json) && typeof json.detail === 'string' && typeof json.requestId === 'string';
+}
+
+/** Puts a file out of everybody's way, under a name that says why; answers false if another deliverer has. */
+async function setAside(path: string, why: 'damaged' | 'refused'): Promise<boolean> {
   try {
-    await rename(path, `${path}.damaged`);
+    await rename(path, `${path}.${why}`);
     return true;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false;
@@ -142,18 +161,18 @@ function documentOf(text: string): object | undefined {
   }
 }
 
-/** Posts a document, and answers the status. */
+/** Posts a document. */
 async function post(
   outgoing: Outgoing,
   { key }: Connection,
   body: string,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Answer> {
   const late = AbortSignal.timeout(ANSWER_MS);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   try {
     const both = AbortSignal.any([signal, late]);
-    return (await outgoing.send('POST', '/api/v1/hooks', { headers, body, signal: both })).status;
+    return await outgoing.send('POST', '/api/v1/hooks', { headers, body, signal: both });
   } catch (error) {
     if (late.aborted && !signal.aborted) throw new Error('the service does not answer');
     throw error;
@@ -179,6 +198,7 @@ export async function deliverAlone(
       return undefined;
     }
     const delivery = await deliver(folder, signal).finally(() => rm(mark, { force: true }));
+    if (signal.aborted) return 'late';
     // Who came just before the mark went has left it to this one.
     if (delivery !== 'sent' || (await waitingIn(join(folder, 'spool'))).length === 0) return delivery;
   }

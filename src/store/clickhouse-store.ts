@@ -24,6 +24,9 @@ import { applyChanges as applyDuckDbChanges, bringUpToDate, requireUpToDate } fr
 import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
 import type { Batch, OrgDay, Parameters, Read, ReadColumns, Row, Settled, Sources, Store } from './store.js';
 
+/** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
+const REMOVED_TOGETHER = 2000;
+
 /** How often reads are done again that a commit came into, before they wait for their turn. */
 const READS_AT_MOST = 3;
 
@@ -265,18 +268,20 @@ export class ClickHouseStore implements Store {
     return this.writing(() => this.builder.build(due, batch, builtAt, this.commit));
   }
 
-  /** The days are noted in one insert, and from then on count as removed; their rows can go at any time after that. */
+  /** Days that are noted count as removed from then on; their rows can go at any time after that. */
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]> {
     return this.queue.run(async () => {
       const { session } = this;
       const removed = await removableOf((sql, parameters) => session.select(sql, parameters), days);
-      if (removed.length > 0)
+      for (let at = 0; at < removed.length; at += REMOVED_TOGETHER) {
+        const some = valuesOf(removed.slice(at, at + REMOVED_TOGETHER));
         await this.commit(() =>
           session.run(
-            `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM VALUES('org_id String, day Date', ${valuesOf(removed)})`,
+            `INSERT INTO removed_days SELECT org_id, day, instant($removed_at) FROM VALUES('org_id String, day Date', ${some})`,
             { removed_at: removedAt },
           ),
         );
+      }
       // Also what was cut off before it got here.
       const isRemoved = '(org_id, day) IN (SELECT org_id, day FROM removed_days)';
       const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
