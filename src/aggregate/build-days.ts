@@ -136,13 +136,15 @@ export async function build(
       batch,
     );
   }
-  // Until nothing is stale: a build can change other days, and events can have come meanwhile.
-  for (let more = !isChosen; more; ) {
+  // Then those that the build itself has changed. What has come meanwhile waits for the next one: more may come without end.
+  for (let isFirst = true, more = !isChosen; more; isFirst = false) {
     const batch = await newestBatch(store);
     // A day that broke a claim is still stale, and would break it again.
-    const stale = (await staleDays(store, last)).filter((day) => !isAmong(day, built.breaches));
-    await run(stale, batch);
-    more = stale.length > 0;
+    const due = (await staleDays(store, last)).filter(
+      (day) => (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
+    );
+    await run(due, batch);
+    more = due.length > 0;
   }
   return built;
 }

@@ -61,6 +61,7 @@ export class Schedule {
     if (isWell) {
       this.retryAfterMs = FIRST_RETRY_MS;
     } else {
+      clearTimeout(this.retry);
       this.retry = setTimeout(() => this.run('retry'), this.retryAfterMs).unref();
       this.retryAfterMs = Math.min(2 * this.retryAfterMs, LAST_RETRY_MS);
     }
