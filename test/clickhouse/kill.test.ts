@@ -274,6 +274,13 @@ test('a removal of events that is killed, wherever that is, is finished by the n
   const later = NOW + 20 * 86_400_000;
   const remove = () => removeOldEvents(store, 14, later);
   await build(store, {}, () => later);
+  // A clock that has just gone that far ahead would remove nothing.
+  await store.run([
+    {
+      sql: "INSERT INTO runs SELECT 'run', 'nightly', instant($at), instant($at), CAST(0 AS BIGINT), CAST(0 AS BIGINT), NULL",
+      parameters: { at: later - 86_400_000 },
+    },
+  ]);
   for (const end of REMOVAL_ENDS) store = await database.kill(store, end, remove);
   await remove();
   expect(await store.select('SELECT * FROM events')).toEqual([]);
