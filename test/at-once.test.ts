@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,7 +15,7 @@ import { DATABASE } from '../src/data-files.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { daybook, ended, served, start, TODAY } from './program.js';
 import { until } from './service.js';
-import { temporaryFolder } from './world.js';
+import { event, temporaryFolder } from './world.js';
 
 /** A place in the program at which a process waits. */
 interface Place {
@@ -58,14 +59,7 @@ async function begun(args: string[], place: Place) {
 /** Takes in some events of an organization that is named by them. */
 async function ingest(data: string, orgId: string, count: number): Promise<void> {
   const lines = Array.from({ length: count }, (_, index) =>
-    JSON.stringify({
-      event_id: `${orgId}-${index}`,
-      type: 'tool_call',
-      tool_name: 'Read',
-      timestamp: `${TODAY}T00:00:00Z`,
-      user_id: 'ada',
-      session_id: 's',
-    }),
+    JSON.stringify(event(`${orgId}-${index}`, { timestamp: `${TODAY}T00:00:00Z` })),
   );
   const taken = await daybook(['--data', data, 'ingest', '--org', orgId, '-'], {
     input: `${lines.join('\n')}\n`,
@@ -212,6 +206,17 @@ test('one of two collectors takes over from a killed one', async () => {
   expect(await says(slow)).toBe('false');
   expect(readdirSync(folder)).toEqual(['running']);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'commands reach a service whose data folder is of another user',
+  async () => {
+    const data = newData();
+    await ingest(data, 'acme', 1);
+    chownSync(data, 12_345, 12_345);
+    await served(data);
+    expect(await eventsIn(data)).toEqual({ acme: 1 });
+  },
+);
 
 test.runIf(process.platform === 'linux')(
   'commands reach a service whose data folder has a long path, wherever its temporary files are',

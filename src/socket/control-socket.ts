@@ -4,7 +4,7 @@ import { chmodSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { codeOf, messageOf, UsageError } from '../exit.js';
 import type { Progress } from '../terminal.js';
@@ -16,13 +16,16 @@ type Message =
   | { result: unknown }
   | { error: { message: string; isUsage: boolean } };
 
+/** The socket's name in the data folder. */
+const SOCKET = 'daybook.sock';
+
 /** Where the process that has a data folder's database open can be asked. */
 export function controlPath(data: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\daybook-${hash('sha256', data).slice(0, 16)}`;
-  const path = join(data, 'daybook.sock');
+  const path = join(data, SOCKET);
   // A socket's path has about 100 bytes at most.
   if (Buffer.byteLength(path) <= 100) return path;
-  if (process.platform === 'linux') return join(openFolder(data), 'daybook.sock');
+  if (process.platform === 'linux') return join(openFolder(data), SOCKET);
   return join(tmpdir(), `daybook-${hash('sha256', data).slice(0, 16)}.sock`);
 }
 
@@ -40,15 +43,17 @@ function openFolder(folder: string): string {
   }
 }
 
-/** Whether the one who owns the data folder has made what is at a path: others can write to a folder of temporary files. */
-function isOwned(path: string, data: string): boolean {
-  return process.platform === 'win32' || statSync(path).uid === statSync(data).uid;
+/** Whether a process may answer at the path. Others can make a file in a folder of temporary files, but not in the data folder. */
+function canAnswer(path: string, data: string): boolean {
+  // A pipe of Windows is no file.
+  if (process.platform === 'win32') return true;
+  return existsSync(path) && (basename(path) === SOCKET || statSync(path).uid === statSync(data).uid);
 }
 
 /** Whether a server answers commands for a data folder. */
 export async function isServed(data: string): Promise<boolean> {
   const path = controlPath(data);
-  if (process.platform !== 'win32' && !existsSync(path)) return false;
+  if (!canAnswer(path, data)) return false;
   const socket = connect(path);
   try {
     await once(socket, 'connect');
@@ -109,9 +114,7 @@ export function ask(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const path = controlPath(data);
-  // A pipe of Windows is no file.
-  if (process.platform !== 'win32' && !(existsSync(path) && isOwned(path, data)))
-    return Promise.reject(new Nobody());
+  if (!canAnswer(path, data)) return Promise.reject(new Nobody());
   const stopped = () => new UsageError('The service stopped before it answered: run the command again.');
   return new Promise((resolve, reject) => {
     const goesOn = () => {
