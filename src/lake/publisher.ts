@@ -30,7 +30,7 @@ import {
   type TableState,
 } from './snapshot.js';
 import { inGroups, type StoredDay, storedDays } from './stored-days.js';
-import { isCheckpointDue, planTable, type TablePlan, withoutFiles } from './table-plan.js';
+import { isCheckpointDue, newFilesOf, planTable, type TablePlan, withoutFiles } from './table-plan.js';
 
 /** How long a reader may take from a list of files to their rows. */
 const READ_LIMIT_MS = 3_600_000;
@@ -199,10 +199,8 @@ export class Publisher {
   ): TablePlan | undefined {
     let planned = first;
     while (planned?.before !== undefined) {
-      const { table, before, files, newHistory } = planned;
-      const sources = [...files, ...(newHistory === undefined ? [] : [newHistory])].flatMap(
-        (file) => file.sources,
-      );
+      const { table, before } = planned;
+      const sources = newFilesOf(planned).flatMap((file) => file.sources);
       const folder = tableFolder(this.lake, orgId, table);
       const gone = new Set(sources.filter((path) => !existsSync(join(folder, path))));
       if (gone.size === 0) break;
@@ -234,11 +232,7 @@ export class Publisher {
     const written = new Map<NewFile, WrittenFile>();
     const write = async (table: LakeTable) => {
       const plans = works.flatMap(({ tables }) => tables.filter((plan) => plan.table === table));
-      const files = plans.flatMap(({ files, newHistory }) => [
-        ...files,
-        ...(newHistory === undefined ? [] : [newHistory]),
-      ]);
-      const found = await this.staging.write(store, this.lake, table, files);
+      const found = await this.staging.write(store, this.lake, table, plans.flatMap(newFilesOf));
       for (const [file, one] of found) written.set(file, one);
     };
     await each(LAKE_TABLES, write, TABLES_AT_ONCE);

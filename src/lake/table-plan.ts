@@ -60,6 +60,11 @@ export interface TablePlan {
   readonly isErasing: boolean;
 }
 
+/** The files that a plan writes. */
+export function newFilesOf({ files, newHistory }: TablePlan): NewFile[] {
+  return newHistory === undefined ? [...files] : [...files, newHistory];
+}
+
 /** A version of a day, and the file that has it. */
 type Version = OldFile['versions'][number] & { readonly path: string; readonly rows: number };
 
