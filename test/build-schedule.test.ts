@@ -63,3 +63,22 @@ test('builds each night again once a clock that was years ahead is right', async
     'nightly 2026-07-11T00:15',
   ]);
 });
+
+test('begins nothing more once it is stopped, neither what waited nor another try', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const world = await World.create();
+  let fail = () => {};
+  const prepare = vi.fn(() => new Promise<void>((_, reject) => (fail = () => reject(new Error('no room')))));
+  const error = vi.fn();
+  const schedule = new Schedule(world.store, world.clock, { info: error, error }, prepare, {});
+  world.now = Date.parse('2026-07-10T12:00Z');
+  schedule.start('00:15');
+  await turn();
+  world.now = Date.parse('2026-07-11T12:00Z');
+  vi.advanceTimersByTime(60_000);
+  const stopped = schedule.stop();
+  fail();
+  await stopped;
+  expect([prepare.mock.calls.length, error.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1, 0]);
+});

@@ -74,6 +74,17 @@ test('so are those of many weeks of which some get late events', async () => {
   expect(await faults(world)).toEqual({});
 });
 
+test('so are those of a week that was built before the clock went back over its end', async () => {
+  const world = await World.create({}, undefined, undefined, 'DuckDB');
+  const turn = (name: string) => event(name, { type: 'user_message', timestamp: '2026-06-10T09:00:00.000Z' });
+  await world.send([turn('first')]);
+  await world.build();
+  await world.send([turn('late')]);
+  const due = [{ orgId: 'acme', day: '2026-06-10' as Day }];
+  await world.store.build(due, 2, Date.parse('2026-06-14T23:59:59.999Z'));
+  expect(await faults(world)).toEqual({});
+});
+
 test('an upgrade adds up the days that are there', async () => {
   const world = await World.create({}, undefined, undefined, 'DuckDB');
   await world.sendTogether([['acme', fc.sample(organization, { seed: SEED, numRuns: 1 })[0] ?? []]]);

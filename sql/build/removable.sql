@@ -1,7 +1,17 @@
--- One row is one built day whose events can be removed: it is $last or earlier, and was built from everything that arrived for it. Days after
--- the newest events of an organization are not among them: a clock that was ahead may have built them, and what comes for them must count.
+-- One row is one built day whose events can be removed: it is $last or earlier, and nothing has come since it was built that would change it.
+-- Days after the newest events of an organization are not among them: a clock that was ahead may have built them, and what comes for them
+-- must count.
 -- Grain: (org_id, day).
 WITH
+built AS (
+  SELECT
+    org_id,
+    day,
+    batch
+  FROM days
+  WHERE day <= $last
+    AND (org_id, day) NOT IN (SELECT org_id, day FROM removed_days)
+),
 newest_arrival AS (
   SELECT
     org_id,
@@ -19,20 +29,26 @@ newest_day AS (
     max(day) AS day
   FROM newest_arrival
   GROUP BY org_id
+),
+-- What comes for a day changes the trailing windows of the 29 after it.
+late AS (
+  SELECT
+    built.org_id AS org_id,
+    built.day AS day
+  FROM built
+  JOIN newest_arrival
+    ON newest_arrival.org_id = built.org_id
+  WHERE newest_arrival.day BETWEEN built.day - 29 AND built.day
+    AND newest_arrival.batch > built.batch
 )
 SELECT
-  days.org_id AS org_id,
-  days.day AS day
-FROM days
+  built.org_id AS org_id,
+  built.day AS day
+FROM built
 JOIN newest_day
-  ON newest_day.org_id = days.org_id
-LEFT JOIN newest_arrival
-  ON newest_arrival.org_id = days.org_id
-  AND newest_arrival.day = days.day
-WHERE days.day <= $last
-  AND days.day <= newest_day.day
-  AND days.batch >= coalesce(newest_arrival.batch, 0)
-  AND (days.org_id, days.day) NOT IN (SELECT org_id, day FROM removed_days)
+  ON newest_day.org_id = built.org_id
+WHERE built.day <= newest_day.day
+  AND (built.org_id, built.day) NOT IN (SELECT org_id, day FROM late)
 ORDER BY
-  days.day,
-  days.org_id
+  built.day,
+  built.org_id

@@ -16,6 +16,7 @@ export class Schedule {
   private retry: NodeJS.Timeout | undefined;
   private retryAfterMs = FIRST_RETRY_MS;
   private under: Promise<void> = Promise.resolve();
+  private isStopped = false;
 
   constructor(
     private readonly store: Store,
@@ -39,11 +40,13 @@ export class Schedule {
   }
 
   private run(cause: Cause): void {
-    clearTimeout(this.retry);
     this.under = this.under.then(() => this.build(cause));
   }
 
   private async build(cause: Cause): Promise<void> {
+    // What waited for the run before it needn't begin any more, and a retry is for what has failed since.
+    if (this.isStopped) return;
+    clearTimeout(this.retry);
     let isWell = false;
     try {
       await this.prepare();
@@ -60,8 +63,7 @@ export class Schedule {
     }
     if (isWell) {
       this.retryAfterMs = FIRST_RETRY_MS;
-    } else {
-      clearTimeout(this.retry);
+    } else if (!this.isStopped) {
       this.retry = setTimeout(() => this.run('retry'), this.retryAfterMs).unref();
       this.retryAfterMs = Math.min(2 * this.retryAfterMs, LAST_RETRY_MS);
     }
@@ -69,10 +71,10 @@ export class Schedule {
 
   /** Ends the schedule, and waits for a build under way. */
   async stop(): Promise<void> {
+    this.isStopped = true;
     clearInterval(this.timer);
     clearTimeout(this.retry);
     await this.under;
-    clearTimeout(this.retry);
   }
 }
 

@@ -1,4 +1,4 @@
-import { addDays, type Day, lastClosedDay, lastOfWeek } from '../day.js';
+import { addDays, type Day, lastOfWeek } from '../day.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
 import { ROLL_UPS } from './roll-ups.js';
@@ -96,7 +96,7 @@ export class Builder {
       const breaches = await findBreaches((sql) => this.session.select(this.withDays(sql)));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
       await this.run('DROP VIEW temp.counted_events');
-      await this.rollUp(lastClosedDay(builtAt));
+      await this.rollUp(await this.builtWeeks());
       await this.note(batch, builtAt);
     });
   }
@@ -111,7 +111,7 @@ export class Builder {
       await this.replaceShadows();
       await this.replaceSessions();
       for (const table of DAY_TABLES) await this.replace(table);
-      await this.rollUp();
+      await this.rollUp([]);
       return read();
     });
   }
@@ -175,9 +175,18 @@ export class Builder {
     this.written.push(`(${quote(table)}, ${rows})`);
   }
 
-  /** Computes the sums of the due days anew, and of the weeks that they are in and that have ended by the last closed day. */
-  private async rollUp(lastClosed?: Day): Promise<void> {
-    const weeks = [...new Set(this.days.map(lastOfWeek))].filter((day) => lastClosed && day <= lastClosed);
+  /** The last days of the weeks of the due days, of weeks whose last day is built or due: before that nobody reads the sums of a week. */
+  private async builtWeeks(): Promise<Day[]> {
+    const weeks = [...new Set(this.days.map(lastOfWeek))];
+    const rows = await this.session.select(
+      `SELECT DISTINCT day FROM days WHERE org_id IN (SELECT org_id FROM due) AND ${withinDays('day', weeks)}`,
+    );
+    const built = new Set([...this.days, ...rows.map((row) => row.day as Day)]);
+    return weeks.filter((day) => built.has(day));
+  }
+
+  /** Computes the sums of the due days anew, and those of some weeks. */
+  private async rollUp(weeks: readonly Day[]): Promise<void> {
     const daysOfWeeks = weeks.flatMap((day) => DAYS_BACK.map((back) => addDays(day, -back)));
     for (const { name, text, tables, isOfWeeks } of ROLL_UPS) {
       const days = isOfWeeks ? daysOfWeeks : this.days;
