@@ -357,6 +357,28 @@ describe.runIf(inject('store') === 'DuckDB')('the other days of a build', () => 
     ]);
   });
 
+  test('are told apart too when the database can’t compute them', async () => {
+    const store = await Breakable.create();
+    for (const orgId of ['acme', 'globex']) await store.world.send(events, { orgId });
+    const failing = (days: string) => ({
+      ...oneDay,
+      to: `CAST(CASE WHEN org_id = 'acme' AND ${days} THEN 'No such number' ELSE CAST(coalesce(person.git_commits, 0) AS VARCHAR) END AS BIGINT)`,
+    });
+    store.change(failing(`day = DATE '${BROKEN}'`));
+    const { days, breaches } = await store.build();
+    expect(breaches).toEqual([
+      { orgId: 'acme', day: BROKEN, check: null, difference: expect.stringContaining('No such number') },
+    ]);
+    expect(breaches.map(sentenceOf)[0]).toMatch(
+      /^The day .* of acme stays as it was, because the database can't compute it \(/,
+    );
+    expect(days).toHaveLength(2 * 38 - 1);
+    // Where all fail it isn't tried a day at a time without end.
+    store.change(failing('true'));
+    await store.world.send([{ ...work('2025-12-01' as Day, 'ada')[0], event_id: 'long ago' }]);
+    await expect(store.build()).rejects.toThrow('No such number');
+  });
+
   test('are told apart one by one when a check can’t say which day is broken', async () => {
     const store = await Breakable.create();
     await store.world.send(events);

@@ -1,12 +1,16 @@
 import { type Day, lastClosedDay } from '../day.js';
-import { UsageError } from '../exit.js';
+import { messageOf, UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/day-checks.js';
 import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
+import { isOfStore } from '../store/store-fault.js';
 import { staleDays } from './stale-days.js';
 
 /** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
 const FEW_EVENTS = 200_000;
 const SMALL_DAYS_AT_ONCE = 5000;
+
+/** When so many days can't be computed by themselves, it isn't for what is in them, and the others would fail too. */
+const FAILURES_AT_MOST = 100;
 
 /** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
 export interface BuildRange {
@@ -20,7 +24,7 @@ export interface BuildRange {
 export interface Built {
   /** The days that it has built, oldest first. */
   readonly days: OrgDay[];
-  /** The claims that days broke. Such a day stays as it was, and stale. */
+  /** The claims that days broke, and what kept the database from computing them. Such a day stays as it was, and stale. */
   readonly breaches: Breach[];
 }
 
@@ -54,41 +58,43 @@ function isAmong({ orgId, day }: OrgDay, days: readonly OrgDay[]): boolean {
 }
 
 /**
- * Builds days together, those that break a claim left out. Without them the others can still be built: what looks back on
- * such a day is built again when it goes in at last.
+ * Builds days together, without those that break a claim or that the database can't compute: a day that is too much for its memory,
+ * or a value that no type holds. The others can still be built: what looks back on such a day is built again when it goes in at last.
  */
 async function buildTogether(
   store: Store,
   days: readonly OrgDay[],
   batch: number,
   builtAt: number,
-): Promise<Built> {
+  built: Built,
+): Promise<void> {
   try {
     await store.build(days, batch, builtAt);
-    return { days: [...days], breaches: [] };
+    built.days.push(...days);
   } catch (error) {
-    if (!(error instanceof ChecksFailed)) throw error;
-    const { breaches } = error;
+    if (isOfStore(error)) throw error;
+    const breaches = error instanceof ChecksFailed ? error.breaches : [];
     const [only, ...others] = days;
     if (only !== undefined && others.length === 0) {
       const { orgId, day } = only;
-      return { days: [], breaches: breaches.map((breach) => ({ ...breach, orgId, day })) };
+      if (breaches.length > 0) built.breaches.push(...breaches.map((breach) => ({ ...breach, orgId, day })));
+      else if (built.breaches.filter(({ check }) => check === null).length >= FAILURES_AT_MOST) throw error;
+      else built.breaches.push({ orgId, day, check: null, difference: messageOf(error) });
+      return;
     }
     const sound = days.filter((day) => !isAmong(day, breaches));
-    // A claim can find that something is wrong and not where: then no day is sound, or all are. One at a time they tell.
+    // A claim can find that something is wrong and not where, as an error does: then no day is sound, or all are. In parts they tell.
     const isFound = sound.length > 0 && sound.length < days.length;
-    const parts: Built[] = [];
-    for (const group of isFound ? [sound] : days.map((day) => [day]))
-      parts.push(await buildTogether(store, group, batch, builtAt));
-    return {
-      days: parts.flatMap((part) => part.days),
-      breaches: [...(isFound ? breaches : []), ...parts.flatMap((part) => part.breaches)],
-    };
+    if (isFound) built.breaches.push(...breaches);
+    const half = Math.ceil(days.length / 2);
+    for (const part of isFound ? [sound] : [days.slice(0, half), days.slice(half)])
+      await buildTogether(store, part, batch, builtAt, built);
   }
 }
 
 /**
- * Builds closed days, oldest first. A day that breaks a claim of `sql/check` stays as it was and doesn't stop the others.
+ * Builds closed days, oldest first. A day that breaks a claim of `sql/check`, or can't be computed, stays as it was and doesn't stop the
+ * others.
  * `from` and `to` choose days, stale or not; the stale days before them whose own events have changed are built too, since
  * the chosen ones look back on them.
  */
@@ -110,9 +116,7 @@ export async function build(
   const built: Built = { days: [], breaches: [] };
   const run = async (due: readonly OrgDay[], batch: number) => {
     for (const days of await grouped(store, due)) {
-      const part = await buildTogether(store, days, batch, clock());
-      built.days.push(...part.days);
-      built.breaches.push(...part.breaches);
+      await buildTogether(store, days, batch, clock(), built);
       progress(built.days.length, Math.max(due.length, built.days.length));
     }
   };
@@ -139,7 +143,7 @@ export async function build(
   // Then those that the build itself has changed. What has come meanwhile waits for the next one: more may come without end.
   for (let isFirst = true, more = !isChosen; more; isFirst = false) {
     const batch = await newestBatch(store);
-    // A day that broke a claim is still stale, and would break it again.
+    // A day that has failed is still stale, and would fail again.
     const due = (await staleDays(store, last)).filter(
       (day) => (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
     );

@@ -4,8 +4,9 @@ import type { OrgDay, Store } from './store.js';
 
 /** A due day that breaks a claim of `sql/check`, and how. */
 export interface Breach extends OrgDay {
-  /** The name of the claim's file, as `users_add_up`. */
-  readonly check: string;
+  /** The name of the claim's file, as `users_add_up`; null if the day can't be computed. */
+  readonly check: string | null;
+  /** What the check found, or the error of the database. */
   readonly difference: string;
 }
 
@@ -20,7 +21,9 @@ export class ChecksFailed extends Error {
 
 /** What to tell of a breach. */
 export function sentenceOf({ check, orgId, day, difference }: Breach): string {
-  return `The day ${day} of ${orgId} stays as it was, because the check ${check} found ${difference}: update Daybook or restore its folder sql/, run "daybook build" again, and report the check if it still fails.`;
+  return check === null
+    ? `The day ${day} of ${orgId} stays as it was, because the database can't compute it (${difference.replace(/\.$/, '')}): report that, unless it says what to do.`
+    : `The day ${day} of ${orgId} stays as it was, because the check ${check} found ${difference}: update Daybook or restore its folder sql/, run "daybook build" again, and report the check if it still fails.`;
 }
 
 /** Every due day that breaks a claim: the first breach of each, a claim and a day. */
