@@ -237,6 +237,21 @@ describe('a server that takes nothing', () => {
     expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0 });
   });
 
+  test('is left to the next run if it wants to be asked later than this one tries', async () => {
+    let answers = 0;
+    const server = await falseServer(() => {
+      answers += 1;
+      return answers === 1 ? { status: 503, headers: { 'retry-after': '9999999' } } : undefined;
+    });
+    const laptop = new Laptop('ada').work(1);
+    expect(await laptop.send(server.url, 'k')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${server.url} answers 503: start the service, or correct --server.\n`,
+    });
+    expect(answers).toBe(1);
+  });
+
   test('gets what waits only if it is whole: a sentence says how to send it again', async () => {
     let isUp = false;
     const server = await falseServer(({ path }) =>

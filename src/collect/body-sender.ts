@@ -1,13 +1,10 @@
 import { UsageError } from '../exit.js';
 import { type BodySpool, eventsIn } from './body-spool.js';
-import { BodyTooLarge, type EventService, Later } from './event-service.js';
+import { BodyTooLarge, type EventService, Later, MOST_WAIT_MS } from './event-service.js';
 
 /** The wait after the first failure, which doubles with each further one, and the longest wait. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 5 * 60_000;
-
-/** The longest wait that a server may ask for. */
-const MOST_WAIT_MS = 60 * 60_000;
 
 /** Sends the bodies that wait, the oldest first, and backs off when the server can't take them. */
 export class BodySender {
@@ -60,7 +57,7 @@ export class BodySender {
         const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
         // So that not all machines try at the same moment.
         const spread = wait * (0.5 + Math.random() / 2);
-        this.noted = this.clock() + Math.min(MOST_WAIT_MS, Math.max(error.afterMs ?? 0, spread));
+        this.noted = this.clock() + Math.max(error.afterMs ?? 0, spread);
         this.problem = `${error.message}.`;
         return false;
       }

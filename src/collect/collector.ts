@@ -125,9 +125,11 @@ async function asked(service: EventService, { clock, waitMs, everyMs, say }: Col
     try {
       return await service.sender();
     } catch (error) {
-      if (!(error instanceof Later) || (everyMs === undefined && clock() + pause > until)) throw error;
+      if (!(error instanceof Later)) throw error;
+      const ms = Math.max(pause, error.afterMs ?? 0);
+      if (everyMs === undefined && clock() + ms > until) throw error;
       if (pause === 1000) say(`${error.message}: trying again.`);
-      await wait(Math.max(pause, error.afterMs ?? 0));
+      await wait(ms);
     }
   }
 }

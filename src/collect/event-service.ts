@@ -7,6 +7,9 @@ import type { Connection, Sender } from './collect-folder.js';
 /** How long the service may take to answer. */
 const ANSWER_MS = 60_000;
 
+/** The longest wait that a service may ask for. */
+export const MOST_WAIT_MS = 60 * 60_000;
+
 const SenderAnswer = z.object({
   org_id: z.string(),
   user_id: z.string().nullable(),
@@ -45,11 +48,11 @@ export interface Taken {
   readonly detail?: string | undefined;
 }
 
-/** The wait that a Retry-After header asks for, in milliseconds. Its value is seconds or a date. */
+/** The wait that a Retry-After header asks for, in milliseconds: MOST_WAIT_MS at most. Its value is seconds or a date. */
 function waitOf(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+  return Number.isFinite(ms) ? Math.min(MOST_WAIT_MS, Math.max(0, ms)) : undefined;
 }
 
 /** A service that takes events. All requests share one connection. */
