@@ -1,6 +1,7 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { UsageError } from './exit.js';
+import { isObject } from './json-object.js';
 
 /** A proxy that makes no connection to the server. */
 export class ProxyRefusal extends Error {
@@ -30,6 +31,8 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** Its body; undefined if that isn't JSON. */
   readonly json: unknown;
+  /** What Daybook says is wrong; undefined if it says nothing of that, or if another program has answered in its place. */
+  readonly detail: string | undefined;
 }
 
 /** Requests to one server over one connection, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for it. */
@@ -67,8 +70,8 @@ export class Outgoing {
   /** Sends a request to a path of the server. Throws ProxyRefusal, and what Node.js throws. */
   async send(method: string, path: string, more: Sent): Promise<Answer> {
     const answer = await this.answer(method, path, more);
-    const content = await text(answer);
-    return { status: answer.statusCode ?? 0, headers: answer.headers, json: parsedJson(content) };
+    const json = parsedJson(await text(answer));
+    return { status: answer.statusCode ?? 0, headers: answer.headers, json, detail: detailOf(json) };
   }
 
   private answer(method: string, path: string, { headers, body, signal }: Sent): Promise<IncomingMessage> {
@@ -104,6 +107,12 @@ function parsedJson(content: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The detail of Daybook's own error. Other programs have a `detail` too, but no `requestId`. */
+function detailOf(json: unknown): string | undefined {
+  if (!isObject(json) || typeof json.requestId !== 'string') return undefined;
+  return typeof json.detail === 'string' ? json.detail : undefined;
 }
 
 /** This machine is no matter of a proxy. */

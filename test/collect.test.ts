@@ -286,6 +286,20 @@ describe('a server that takes nothing', () => {
     expect(await laptop.status()).toMatchObject({ waiting_events: 0, problem: null });
   });
 
+  test('gets what waits although a proxy has refused it in its place', async () => {
+    const refusals = [{ status: 302 }, { status: 404 }, { status: 403, body: { detail: 'Forbidden.' } }];
+    const server = await falseServer(({ path }) => (path.endsWith('/sender') ? undefined : refusals.shift()));
+    const laptop = new Laptop('ada').work(1);
+    const first = await laptop.send(server.url, 'k', '--wait', '0');
+    expect(first.code).toBe(1);
+    expect(first.stdout).toContain(
+      `${server.url} answers 302, but the answer isn't from Daybook: check the proxy in front of it.\n`,
+    );
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0, stderr: '' });
+    expect(refusals).toEqual([]);
+    expect(await laptop.status()).toMatchObject({ waiting_events: 0, problem: null });
+  });
+
   test('leaves files unread when as much waits as may', async () => {
     const { data, child, url, key } = await service();
     const net = await network();

@@ -231,7 +231,9 @@ export async function falseServer(
     const isPacked = request.headers['content-encoding'] === 'gzip';
     const body = await text(isPacked ? request.pipe(createGunzip()) : request).catch(() => undefined);
     if (body === undefined) {
-      response.writeHead(400).end(JSON.stringify({ detail: 'The body is not compressed.' }));
+      response
+        .writeHead(400)
+        .end(JSON.stringify({ detail: 'The body is not compressed.', requestId: 'req_1' }));
       return;
     }
     const one = { path: request.url ?? '', headers: request.headers, body };

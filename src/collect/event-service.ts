@@ -20,7 +20,6 @@ const Taken = z.object({
   rejected: z.number(),
   errors: z.array(z.object({ detail: z.string() })),
 });
-const Problem = z.object({ detail: z.string() });
 
 /** The service can't do it now, or can't be reached. */
 export class Later extends Error {
@@ -70,7 +69,10 @@ export class EventService {
     return { orgId: sender.org_id, userId: sender.user_id, isOnlyUser: sender.is_only_user };
   }
 
-  /** Sends a body of events. When it returns they are on the service's disk. Throws Later, BodyTooLarge, and a UsageError as above. */
+  /**
+   * Sends a body of events, to a service whose `sender` has answered before: the address is right, so a refusal by another program passes.
+   * When it returns they are on the service's disk. Throws Later, BodyTooLarge, and a UsageError for a refusal by Daybook.
+   */
   async send(body: Buffer): Promise<Taken> {
     const { accepted, rejected, errors } = await this.ask('POST', '/events', Taken, body);
     return { accepted, rejected, detail: errors[0]?.detail };
@@ -82,12 +84,13 @@ export class EventService {
 
   private async ask<T>(method: string, path: string, shape: z.ZodType<T>, body?: Buffer): Promise<T> {
     const { server } = this.connection;
+    const isKnown = body !== undefined;
     let answer: Answer;
     try {
       answer = await this.request(method, path, body);
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      if (error instanceof ProxyRefusal && error.status < 500)
+      if (error instanceof ProxyRefusal && error.status < 500 && !isKnown)
         throw new UsageError(`${server} can't be reached: ${error.message}.`);
       const fault = certificateFaultOf(error);
       const proxy = this.outgoing?.proxy;
@@ -109,15 +112,14 @@ export class EventService {
     }
     if (status === 413) throw new BodyTooLarge();
     // Daybook has no such path, but a service beside it.
-    const detail = status === 404 ? undefined : Problem.safeParse(json).data?.detail.replace(/\.$/, '');
+    const detail = status === 404 ? undefined : answer.detail?.replace(/\.$/, '');
     const sentence = `${server} answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
     if (status === 408 || status === 429 || status >= 500)
       throw new Later(sentence, waitOf(headers['retry-after'], this.clock()));
-    throw new UsageError(
-      detail === undefined
-        ? `${sentence}, and is not the address of a Daybook service: correct --server.`
-        : `${sentence}.`,
-    );
+    if (detail !== undefined) throw new UsageError(`${sentence}.`);
+    if (isKnown)
+      throw new Later(`${sentence}, but the answer isn't from Daybook: check the proxy in front of it`);
+    throw new UsageError(`${sentence}, and is not the address of a Daybook service: correct --server.`);
   }
 
   private async request(method: string, path: string, body: Buffer | undefined): Promise<Answer> {

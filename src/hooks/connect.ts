@@ -75,9 +75,9 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
     outgoing.close();
   }
   if (answer.status === 202) return true;
-  const detail = z.object({ detail: z.string() }).safeParse(answer.json);
+  const { status, detail } = answer;
   throw new UsageError(
-    `${server} answers ${answer.status}${detail.success ? `: ${detail.data.detail}` : ', and is not a Daybook service: correct --server.'}`,
+    `${server} answers ${status}${detail === undefined ? ', and is not a Daybook service: correct --server.' : `: ${detail}`}`,
   );
 }
 

@@ -3,7 +3,6 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../exit.js';
-import { isObject } from '../json-object.js';
 import type { Answer, Outgoing } from '../outgoing.js';
 
 /**
@@ -109,7 +108,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
         if (await setAside(path, 'damaged')) left = `${path}.damaged is no JSON, and was left out`;
         continue;
       }
-      const { status, json } = await post(
+      const { status, detail } = await post(
         outgoing,
         connection,
         JSON.stringify({ ...user, ...document }),
@@ -117,9 +116,9 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
       );
       if (status === 202) await rm(path, { force: true });
       // What the service can't take now it never will. A proxy that answers in its place says nothing of that.
-      else if ((status === 400 || status === 413) && isProblem(json)) {
+      else if ((status === 400 || status === 413) && detail !== undefined) {
         if (await setAside(path, 'refused'))
-          left = `${path}.refused was left out, because the server answered ${status}: ${json.detail}`;
+          left = `${path}.refused was left out, because the server answered ${status}: ${detail}`;
       } else return { refused: `the server answered ${status}` };
     }
     return left === undefined ? 'sent' : { refused: left };
@@ -134,11 +133,6 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   } finally {
     outgoing?.close();
   }
-}
-
-/** Whether an answer is that of the service to a request that it refuses. */
-function isProblem(json: unknown): json is { readonly detail: string } {
-  return isObject(json) && typeof json.detail === 'string' && typeof json.requestId === 'string';
 }
 
 /** Puts a file out of everybody's way, under a name that says why; answers false if another deliverer has. */
