@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -252,26 +251,42 @@ describe('a server that takes nothing', () => {
     expect(answers).toBe(1);
   });
 
-  test('gets what waits only if it is whole: a sentence says how to send it again', async () => {
+  test('gets what waits but for a body that is damaged, which is told and set aside', async () => {
     let isUp = false;
     const server = await falseServer(({ path }) =>
       isUp || path.endsWith('/sender') ? undefined : { status: 503 },
     );
     const laptop = new Laptop('ada').work(1);
     expect(await laptop.send(server.url, 'k', '--wait', '0')).toMatchObject({ code: 1 });
+    const [body = '', ...others] = laptop.paths(/\.ndjson\.gz$/).sort();
+    expect(others).not.toEqual([]);
     isUp = true;
-    const [body = ''] = laptop.paths(/\.ndjson\.gz$/);
     const bytes = readFileSync(body);
     bytes.fill(7, bytes.length >> 1, (bytes.length >> 1) + 4);
     writeFileSync(body, bytes);
-    expect(await laptop.send(server.url, 'k', '--wait', '1')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `The file ${body} is damaged: delete it, and send its events again with "daybook collect --again".\n`,
-    });
-    rmSync(body);
+    const damaged = await laptop.send(server.url, 'k', '--wait', '1');
+    expect(damaged).toMatchObject({ code: 1, stderr: '' });
+    const sentence = `${body}.damaged is damaged, and was left out: send its events again with "daybook collect --again".`;
+    expect(damaged.stdout).toMatch(/^[1-9]\d* events sent, 0 files read\. /);
+    expect(damaged.stdout).toContain(sentence);
+    expect(await laptop.status()).toMatchObject({ waiting_events: 0, waiting_bytes: 0, problem: sentence });
+    expect(laptop.paths(/spool/)).toEqual([`${body}.damaged`]);
+    const next = await laptop.send(server.url, 'k');
+    expect(next).toMatchObject({ code: 0, stdout: '0 events sent, 0 files read.\n' });
     expect(await laptop.send(server.url, 'k', '--again')).toMatchObject({ code: 0 });
-    expect(server.got.at(-1)?.body).toContain('"type":');
+  });
+
+  test('and says why shows in the status', async () => {
+    const problem = { detail: 'The API key is revoked.', requestId: 'req_1' };
+    const server = await falseServer(({ path }) =>
+      path.endsWith('/sender') ? undefined : { status: 401, body: problem },
+    );
+    const laptop = new Laptop('ada').work(1);
+    const sentence = `${server.url} answers 401: The API key is revoked.`;
+    expect(await laptop.send(server.url, 'k')).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+    const { waiting_events, problem: told } = await laptop.status();
+    expect(told).toBe(sentence);
+    expect(waiting_events).toBeGreaterThan(0);
   });
 
   test('gets what waits once it is there', async () => {

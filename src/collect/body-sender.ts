@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.js';
-import { type BodySpool, eventsIn } from './body-spool.js';
+import { type BodySpool, eventsIn, linesOf } from './body-spool.js';
 import { BodyTooLarge, type EventService, Later, MOST_WAIT_MS } from './event-service.js';
 
 /** The wait after the first failure, which doubles with each further one, and the longest wait. */
@@ -12,6 +12,8 @@ export class BodySender {
   rejected = 0;
   /** Why bodies wait; undefined if the last attempt succeeded. */
   problem: string | undefined;
+  /** The sentence for a body that was damaged. */
+  damaged: string | undefined;
   private failures = 0;
 
   /** `noted` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. */
@@ -31,8 +33,9 @@ export class BodySender {
   async send(): Promise<boolean> {
     for (let name = this.spool.first; name !== undefined; name = this.spool.first) {
       if (this.clock() < this.notBefore) return false;
+      const body = this.spool.read(name);
       try {
-        const { accepted, rejected, detail } = await this.service.send(this.spool.read(name));
+        const { accepted, rejected, detail } = await this.service.send(body);
         this.spool.remove(name);
         this.sent += accepted;
         this.rejected += rejected;
@@ -42,24 +45,19 @@ export class BodySender {
             ? undefined
             : `The server rejects ${rejected} of ${eventsIn(name)} events: ${detail}`;
       } catch (error) {
-        if (error instanceof BodyTooLarge) {
-          if (await this.spool.split(name)) continue;
+        if (error instanceof Later) {
+          this.putOff(error);
+          return false;
+        }
+        const lines = linesOf(body);
+        if (lines === undefined)
+          this.damaged = `${await this.spool.setAside(name)} is damaged, and was left out: send its events again with "daybook collect --again".`;
+        else if (!(error instanceof BodyTooLarge)) throw error;
+        else if (lines.length > 1) await this.spool.split(name, lines);
+        else
           throw new UsageError(
             'The service, or a proxy before it, refuses a request with one event (413): allow bodies of 1 MiB there.',
           );
-        }
-        if (!(error instanceof Later)) {
-          // A damaged body is told as such.
-          this.spool.linesOf(name);
-          throw error;
-        }
-        this.failures += 1;
-        const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
-        // So that not all machines try at the same moment.
-        const spread = wait * (0.5 + Math.random() / 2);
-        this.noted = this.clock() + Math.max(error.afterMs ?? 0, spread);
-        this.problem = `${error.message}.`;
-        return false;
       }
     }
     return true;
@@ -72,5 +70,14 @@ export class BodySender {
       await pause(Math.max(0, this.notBefore - this.clock()));
     }
     return true;
+  }
+
+  private putOff({ message, afterMs = 0 }: Later): void {
+    this.failures += 1;
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
+    // So that not all machines try at the same moment.
+    const spread = wait * (0.5 + Math.random() / 2);
+    this.noted = this.clock() + Math.max(afterMs, spread);
+    this.problem = `${message}.`;
   }
 }

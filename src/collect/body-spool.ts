@@ -3,8 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzip } from 'node:zlib';
-import { UsageError } from '../exit.js';
-import { writePrivate } from '../hooks/spool.js';
+import { setAside, writePrivate } from '../hooks/spool.js';
 
 const pack = promisify(gzip);
 
@@ -17,9 +16,8 @@ const BODY_CHARACTERS = 4 << 20;
  * it is on disk before its file counts as read, and stays until the server has it.
  */
 export class BodySpool {
-  private names: string[];
-  /** The size of all bodies that wait: bytes on disk. */
-  bytes: number;
+  /** The sizes of the bodies that wait, the oldest first: bytes on disk. */
+  private readonly sizes: Map<string, number>;
   private made = 0;
 
   constructor(
@@ -30,33 +28,27 @@ export class BodySpool {
     const found = readdirSync(folder);
     // A process that was killed while it wrote has left these.
     for (const name of found) if (name.startsWith('.')) rmSync(join(folder, name), { force: true });
-    this.names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
-    this.bytes = this.names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    const names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
+    this.sizes = new Map(names.map((name) => [name, statSync(join(folder, name)).size]));
   }
 
   /** The oldest body that waits. */
   get first(): string | undefined {
-    return this.names[0];
+    return this.sizes.keys().next().value;
   }
 
   /** How many events wait. */
   get events(): number {
-    return this.names.reduce((sum, name) => sum + eventsIn(name), 0);
+    return [...this.sizes.keys()].reduce((sum, name) => sum + eventsIn(name), 0);
+  }
+
+  /** The size of all bodies that wait: bytes on disk. */
+  get bytes(): number {
+    return [...this.sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   read(name: string): Buffer {
     return readFileSync(join(this.folder, name));
-  }
-
-  /** The events of a body. Throws a UsageError for one that is damaged. */
-  linesOf(name: string): string[] {
-    try {
-      return gunzipSync(this.read(name)).toString().trimEnd().split('\n');
-    } catch {
-      throw new UsageError(
-        `The file ${join(this.folder, name)} is damaged: delete it, and send its events again with "daybook collect --again".`,
-      );
-    }
   }
 
   /** Keeps events, and returns when they are on disk. */
@@ -75,20 +67,24 @@ export class BodySpool {
 
   /** Removes a body that the server has taken. */
   remove(name: string): void {
-    this.bytes -= statSync(join(this.folder, name)).size;
     rmSync(join(this.folder, name));
-    this.names = this.names.filter((one) => one !== name);
+    this.sizes.delete(name);
   }
 
-  /** Replaces a body by its two halves. Answers false if it is one event, which can't be split. */
-  async split(name: string): Promise<boolean> {
-    const lines = this.linesOf(name);
-    if (lines.length < 2) return false;
+  /** Puts a body that is damaged out of the way. Answers its new path. */
+  async setAside(name: string): Promise<string> {
+    const path = join(this.folder, name);
+    await setAside(path, 'damaged');
+    this.sizes.delete(name);
+    return `${path}.damaged`;
+  }
+
+  /** Replaces a body by its two halves. */
+  async split(name: string, lines: readonly string[]): Promise<void> {
     const middle = lines.length >> 1;
     await this.add(lines.slice(0, middle));
     await this.add(lines.slice(middle));
     this.remove(name);
-    return true;
   }
 
   private async add(lines: readonly string[]): Promise<void> {
@@ -97,8 +93,16 @@ export class BodySpool {
     const name = `${order}-${randomUUID().slice(0, 8)}-${lines.length}.ndjson.gz`;
     const body = await pack(`${lines.join('\n')}\n`);
     await writePrivate(this.folder, name, body);
-    this.names.push(name);
-    this.bytes += body.length;
+    this.sizes.set(name, body.length);
+  }
+}
+
+/** The events of a body; undefined if it is damaged. */
+export function linesOf(body: Buffer): string[] | undefined {
+  try {
+    return gunzipSync(body).toString().trimEnd().split('\n');
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { count } from '../counted.js';
+import { UsageError } from '../exit.js';
 import { isOutOfRoom } from '../store/store-fault.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
@@ -79,33 +80,46 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
         touch();
         const before = statusOf(target);
         const [sent, rejected] = [sender.sent, sender.rejected];
+        sender.damaged = undefined;
+        const note = async (problem: string | undefined) => {
+          const problems = [sender.damaged, problem].filter((one) => one !== undefined);
+          const status = after(before, {
+            now: clock(),
+            sent: sender.sent - sent,
+            rejected: sender.rejected - rejected,
+            waiting_events: spool.events,
+            waiting_bytes: spool.bytes,
+            failed_files: files.failed,
+            problem: problems.length === 0 ? null : problems.join(' '),
+            not_before: sender.notBefore > clock() ? sender.notBefore : null,
+          });
+          await saveStatus(target.folder, status);
+          return status;
+        };
         const until = isOnce ? clock() + options.waitMs : 0;
-        const result = await collectRound({
-          target,
-          files,
-          spool,
-          spoolBytes: options.spoolBytes,
-          sender,
-          drain: () => drain(until),
-          clock,
-          touch,
-        });
-        const isDone = await drain(isOnce ? clock() + options.waitMs : 0);
-        const status = after(before, {
-          now: clock(),
-          sent: sender.sent - sent,
-          rejected: sender.rejected - rejected,
-          waiting_events: spool.events,
-          waiting_bytes: spool.bytes,
-          failed_files: files.failed,
-          problem: result.problem ?? sender.problem ?? null,
-          not_before: sender.notBefore > clock() ? sender.notBefore : null,
-        });
-        await saveStatus(target.folder, status);
+        let result: RoundResult;
+        let isDone: boolean;
+        try {
+          result = await collectRound({
+            target,
+            files,
+            spool,
+            spoolBytes: options.spoolBytes,
+            sender,
+            drain: () => drain(until),
+            clock,
+            touch,
+          });
+          isDone = await drain(isOnce ? clock() + options.waitMs : 0);
+        } catch (error) {
+          if (error instanceof UsageError) await note(error.message);
+          throw error;
+        }
+        const status = await note(result.problem ?? sender.problem);
         const sentence = sentenceOf(result, sender.sent - sent, status, before);
         if (sentence !== undefined || isOnce)
           say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
-        if (isOnce) return isDone && result.problem === undefined;
+        if (isOnce) return isDone && result.problem === undefined && sender.damaged === undefined;
         // If events wait, the next round begins when the server may be asked again.
         await wait(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
       }

@@ -135,8 +135,8 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   }
 }
 
-/** Puts a file out of everybody's way, under a name that says why; answers false if another deliverer has. */
-async function setAside(path: string, why: 'damaged' | 'refused'): Promise<boolean> {
+/** Puts a file out of everybody's way, under a name that says why; answers false if another process has taken it. */
+export async function setAside(path: string, why: 'damaged' | 'refused'): Promise<boolean> {
   try {
     await rename(path, `${path}.${why}`);
     return true;
