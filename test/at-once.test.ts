@@ -190,8 +190,8 @@ test('one of two collectors takes over from a killed one', async () => {
   const mark = join(folder, 'running');
   writeFileSync(mark, '999999999');
   utimesSync(mark, 0, 0);
-  const module = join(PACKAGE_ROOT, 'dist', 'collect', 'only-one.js');
-  const script = `const { OnlyOne } = await import(${JSON.stringify(module)}); console.log(OnlyOne.in(${JSON.stringify(folder)}, Date.now()) !== undefined); setTimeout(() => {}, 60000)`;
+  const module = join(PACKAGE_ROOT, 'dist', 'only-one.js');
+  const script = `const { OnlyOne } = await import(${JSON.stringify(module)}); console.log(OnlyOne.at(${JSON.stringify(mark)}, 900_000, Date.now) !== undefined); setTimeout(() => {}, 60000)`;
   const run = (env: Record<string, string> = {}) =>
     start([], { program: ['node', '--input-type=module', '-e', script], env });
   const held = heldBack({ call: 'renameSync', ending: 'running' });

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -29,6 +30,7 @@ import {
   tablesOfIngest,
 } from './laptop.js';
 import { CLI, keyOf, served } from './program.js';
+import { until } from './service.js';
 import { temporaryFolder } from './world.js';
 
 const IS_LONG = process.env.SLOW_TESTS !== undefined;
@@ -470,6 +472,44 @@ describe('killed at any moment', () => {
     await stopped(first);
     expect(first.exitCode).toBe(0);
     expect((await laptop.send(server.url, 'k', '--wait', '0')).stdout).toContain('wait for the next run');
+  });
+});
+
+describe('with another collect meanwhile', () => {
+  test('a watcher goes on, also with what that has left', async () => {
+    let isUp = false;
+    const server = await falseServer(({ path }) =>
+      isUp || path.endsWith('/sender') ? undefined : { status: 503 },
+    );
+    const laptop = new Laptop('ada').work(1);
+    await laptop.send(server.url, 'k', '--wait', '0');
+    const bodies = laptop.paths(/\.ndjson\.gz$/).map((path) => [path, readFileSync(path)] as const);
+    isUp = true;
+    const watcher = laptop.start(['--server', server.url, '--watch', '--every', '1'], { DAYBOOK_KEY: 'k' });
+    await once(watcher.stdout ?? watcher, 'data');
+    server.got.length = 0;
+    for (const [path, bytes] of bodies) writeFileSync(path, bytes);
+    const [mark = ''] = laptop.paths(/running$/);
+    rmSync(mark);
+    const hasEnded = () => watcher.exitCode !== null;
+    await until(() => hasEnded() || (server.got.length === bodies.length && existsSync(mark)));
+    expect(hasEnded()).toBe(false);
+  });
+
+  test('a body that it has sent is left out', async () => {
+    let isUp = false;
+    const laptop = new Laptop('ada').work(1);
+    const server = await falseServer(({ path }) => {
+      if (path.endsWith('/sender')) return undefined;
+      if (!isUp) return { status: 503 };
+      for (const body of laptop.paths(/\.ndjson\.gz$/)) rmSync(body);
+      return undefined;
+    });
+    await laptop.send(server.url, 'k', '--wait', '0');
+    expect(laptop.paths(/\.ndjson\.gz$/).length).toBeGreaterThan(1);
+    isUp = true;
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0, stderr: '' });
+    expect(await laptop.status()).toMatchObject({ waiting_events: 0, waiting_bytes: 0, problem: null });
   });
 });
 

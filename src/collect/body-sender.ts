@@ -16,12 +16,16 @@ export class BodySender {
   damaged: string | undefined;
   private failures = 0;
 
-  /** `noted` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. */
+  /**
+   * `noted` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. `touch` is called before each body, as a
+   * sign of life.
+   */
   constructor(
     private readonly spool: BodySpool,
     private readonly service: EventService,
     private readonly clock: () => number,
     private noted: number,
+    private readonly touch: () => void,
   ) {}
 
   /** When the server may be asked again: Unix milliseconds. What was noted before the clock was set back counts for nothing. */
@@ -33,7 +37,9 @@ export class BodySender {
   async send(): Promise<boolean> {
     for (let name = this.spool.first; name !== undefined; name = this.spool.first) {
       if (this.clock() < this.notBefore) return false;
+      this.touch();
       const body = this.spool.read(name);
+      if (body === undefined) continue;
       try {
         const { accepted, rejected, detail } = await this.service.send(body);
         this.spool.remove(name);

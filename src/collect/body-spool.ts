@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzip } from 'node:zlib';
+import { codeOf } from '../exit.js';
 import { setAside, writePrivate } from '../hooks/spool.js';
 
 const pack = promisify(gzip);
@@ -17,7 +18,7 @@ const BODY_CHARACTERS = 4 << 20;
  */
 export class BodySpool {
   /** The sizes of the bodies that wait, the oldest first: bytes on disk. */
-  private readonly sizes: Map<string, number>;
+  private sizes = new Map<string, number>();
   private made = 0;
 
   constructor(
@@ -25,11 +26,16 @@ export class BodySpool {
     private readonly clock: () => number,
   ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const found = readdirSync(folder);
+    this.look();
+  }
+
+  /** Finds the bodies that wait, also those that another process has left. */
+  look(): void {
+    const found = readdirSync(this.folder);
     // A process that was killed while it wrote has left these.
-    for (const name of found) if (name.startsWith('.')) rmSync(join(folder, name), { force: true });
+    for (const name of found) if (name.startsWith('.')) rmSync(join(this.folder, name), { force: true });
     const names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
-    this.sizes = new Map(names.map((name) => [name, statSync(join(folder, name)).size]));
+    this.sizes = new Map(names.map((name) => [name, statSync(join(this.folder, name)).size]));
   }
 
   /** The oldest body that waits. */
@@ -47,8 +53,15 @@ export class BodySpool {
     return [...this.sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  read(name: string): Buffer {
-    return readFileSync(join(this.folder, name));
+  /** The bytes of a body; undefined if another process has sent it, and it waits no more. */
+  read(name: string): Buffer | undefined {
+    try {
+      return readFileSync(join(this.folder, name));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      this.sizes.delete(name);
+      return undefined;
+    }
   }
 
   /** Keeps events, and returns when they are on disk. */
@@ -67,7 +80,7 @@ export class BodySpool {
 
   /** Removes a body that the server has taken. */
   remove(name: string): void {
-    rmSync(join(this.folder, name));
+    rmSync(join(this.folder, name), { force: true });
     this.sizes.delete(name);
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { count } from '../counted.js';
 import { UsageError } from '../exit.js';
+import { OnlyOne } from '../only-one.js';
 import { isOutOfRoom } from '../store/store-fault.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
@@ -10,8 +11,10 @@ import { type Connection, targetOf } from './collect-folder.js';
 import { collectRound, type RoundResult } from './collect-round.js';
 import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
 import { EventService, Later } from './event-service.js';
-import { OnlyOne } from './only-one.js';
 import { SentFiles } from './sent-files.js';
+
+/** After this time without a sign of life a collector counts as gone. */
+const HOLDS_MS = 15 * 60_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NO_AGENT =
@@ -52,7 +55,7 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
   const service = new EventService(connection, clock);
   try {
     const target = await targetOf(folder, connection, () => asked(service, options));
-    const one = OnlyOne.in(target.folder, clock());
+    const one = OnlyOne.at(join(target.folder, 'running'), HOLDS_MS, clock);
     if (one === undefined) {
       say(`Another daybook collect works in ${target.folder}, and this one leaves it to that.`);
       return true;
@@ -68,16 +71,17 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
       const files = new SentFiles(target.folder);
       if (options.again) await files.clear();
       const spool = new BodySpool(join(target.folder, 'spool'), clock);
-      const sender = new BodySender(spool, service, clock, statusOf(target).not_before ?? 0);
-      const touch = () => one.touch(clock());
+      const touch = () => one.touch();
+      const sender = new BodySender(spool, service, clock, statusOf(target).not_before ?? 0, touch);
       const isOnce = everyMs === undefined;
-      const drain = (until: number) =>
-        sender.sendUntil(until, async (ms) => {
-          touch();
-          await wait(ms);
-        });
+      const drain = (until: number) => sender.sendUntil(until, (ms) => one.rest(ms));
       for (;;) {
-        touch();
+        if (!touch() && !isOnce) {
+          // Another process has begun while this one was silent, and this round is left to that.
+          await one.rest(everyMs);
+          continue;
+        }
+        spool.look();
         const before = statusOf(target);
         const [sent, rejected] = [sender.sent, sender.rejected];
         sender.damaged = undefined;
@@ -121,7 +125,7 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
           say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
         if (isOnce) return isDone && result.problem === undefined && sender.damaged === undefined;
         // If events wait, the next round begins when the server may be asked again.
-        await wait(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
+        await one.rest(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
       }
     } finally {
       for (const signal of SIGNALS) process.off(signal, stop);

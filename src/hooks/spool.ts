@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../exit.js';
@@ -15,8 +15,8 @@ export const HOOKS_FOLDER = join(homedir(), '.daybook', 'hooks');
 
 /** How many payloads may wait: those that come then are lost, and whoever sends them is told. */
 const SPOOL_FILES = 20_000;
-/** A deliverer that was killed leaves its mark; after that long it counts for nothing. */
-const MARK_HOLDS_MS = 60_000;
+/** After this time a deliverer counts as gone. It goes on for less. */
+const DELIVERER_HOLDS_MS = 60_000;
 const ANSWER_MS = 10_000;
 
 /** The server, and what opens it. */
@@ -182,18 +182,13 @@ export async function deliverAlone(
   signal: AbortSignal,
   now: number,
 ): Promise<Delivery | undefined> {
-  const mark = join(folder, 'delivering');
-  const since = await stat(mark).catch(() => undefined);
-  if (since !== undefined && Math.abs(now - since.mtimeMs) > MARK_HOLDS_MS) await rm(mark, { force: true });
+  const { OnlyOne } = await import('../only-one.js');
   for (;;) {
-    try {
-      await (await open(mark, 'wx', 0o600)).close();
-    } catch {
-      return undefined;
-    }
-    const delivery = await deliver(folder, signal).finally(() => rm(mark, { force: true }));
+    const one = OnlyOne.at(join(folder, 'delivering'), DELIVERER_HOLDS_MS, () => now);
+    if (one === undefined) return undefined;
+    const delivery = await deliver(folder, signal).finally(() => one.end());
     if (signal.aborted) return 'late';
-    // Who came just before the mark went has left it to this one.
+    // Who came just before this one ended has left it to this one.
     if (delivery !== 'sent' || (await waitingIn(join(folder, 'spool'))).length === 0) return delivery;
   }
 }

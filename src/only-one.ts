@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from './exit.js';
+import { isRunning } from './running.js';
+
+/** Lets one process at a time do some work, by a file with its number. A process that was killed doesn't block others. */
+export class OnlyOne {
+  private constructor(
+    private readonly path: string,
+    private readonly holdsMs: number,
+    private readonly clock: () => number,
+  ) {}
+
+  /**
+   * Undefined while another process has the file. After `holdsMs` without a sign of life a process counts as gone, even if its number is in
+   * use again. `clock` gives Unix milliseconds.
+   */
+  static at(path: string, holdsMs: number, clock: () => number): OnlyOne | undefined {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const one = new OnlyOne(path, holdsMs, clock);
+    return one.touch() ? one : undefined;
+  }
+
+  /**
+   * Gives a sign of life. This process can have been silent for too long, such as on a laptop that slept: then it takes the file again,
+   * unless another one has it. Answers whether this process has it.
+   */
+  touch(): boolean {
+    if (pidIn(this.path) !== process.pid) return this.take();
+    const seconds = this.clock() / 1000;
+    utimesSync(this.path, seconds, seconds);
+    return true;
+  }
+
+  /** Waits, with signs of life meanwhile. */
+  async rest(ms: number, pause: (ms: number) => Promise<unknown> = wait): Promise<void> {
+    const piece = this.holdsMs / 3;
+    for (let left = ms; left > 0; left -= piece) {
+      this.touch();
+      await pause(Math.min(left, piece));
+    }
+  }
+
+  end(): void {
+    if (pidIn(this.path) === process.pid) rmSync(this.path, { force: true });
+  }
+
+  private take(): boolean {
+    const { path } = this;
+    if (this.isHeld(path)) return false;
+    // TRICKY: moved, not removed, since by now it can be that of another process, which gets it back.
+    const stale = `${path}.${process.pid}`;
+    try {
+      renameSync(path, stale);
+      if (this.isHeld(stale)) {
+        renameSync(stale, path);
+        return false;
+      }
+      rmSync(stale, { force: true });
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  /** Whether another process has a file. */
+  private isHeld(path: string): boolean {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || Math.abs(this.clock() - found.mtimeMs) > this.holdsMs) return false;
+    const pid = pidIn(path);
+    return pid !== process.pid && isRunning(pid);
+  }
+}
+
+/** The process that has a file; 0 if none has. */
+function pidIn(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
