@@ -18,6 +18,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { certificateFor } from './certificate.js';
+import { preloading } from './faults/preloaded.js';
+import { Refused } from './faults/refused.js';
 import {
   falseServer,
   Laptop,
@@ -141,6 +143,28 @@ describe('collect', () => {
     expect(stdout).toContain(
       `${laptop.session('secret')} can't be read: change its permissions, or leave it out.`,
     );
+  });
+
+  test('tries a file again if the disk and not the file is at fault', async (context) => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada').work(1);
+    await laptop.send(server.url, 'k');
+    const [status = ''] = laptop.paths(/status\.json$/);
+    // The lines of a file that is cut off are written here.
+    const disk = Refused.in(join(dirname(status), 'work', 'lines'), join(temporaryFolder(), 'refused'));
+    if (disk === undefined) return context.skip('Only gcc on Linux can compile what this needs.');
+    const packed = `${laptop.session('packed')}.gz`;
+    writeFileSync(packed, gzipSync(sessionLines('packed', 3).join('\n')).subarray(0, -9));
+    laptop.append(laptop.session('whole'), sessionLines('whole', 3).join('\n'));
+    const collect = () => laptop.collect(['--server', server.url], { DAYBOOK_KEY: 'k', ...preloading(disk) });
+    disk.fail('EIO');
+    const failing = await collect();
+    expect(failing).toMatchObject({ code: 1, stderr: '' });
+    expect(failing.stdout).toMatch(/^[1-9]\d* events sent, 1 file read\. /);
+    expect(failing.stdout).toContain(` ${packed} can't be read now (EIO): the next run tries again.\n`);
+    expect(await laptop.status()).toMatchObject({ failed_files: 0 });
+    disk.fail();
+    expect(await collect()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 file read.') });
   });
 
   test('sends everything again when it is asked to', async () => {

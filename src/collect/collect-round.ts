@@ -1,16 +1,18 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expandPath } from '../config.js';
-import type { UsageError } from '../exit.js';
+import { codeOf, type UsageError } from '../exit.js';
+import { isOfSystem } from '../folder.js';
 import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
-import { isOutOfRoom } from '../store/store-fault.js';
+import { isOfStore, isOutOfRoom, isReadFault } from '../store/store-fault.js';
 import type { BodySender } from './body-sender.js';
 import type { BodySpool } from './body-spool.js';
 import type { Target } from './collect-folder.js';
-import type { EventMapper, Mapped } from './event-mapper.js';
+import type { Mapped } from './event-mapper.js';
 import type { SentFiles } from './sent-files.js';
+import { SteadyMapper } from './steady-mapper.js';
 
 /** How much is mapped at once, in bytes of files. The memory that mapping takes grows with it. */
 const BATCH = { bytes: 12 << 20 };
@@ -68,7 +70,7 @@ export async function collectRound(round: Round): Promise<RoundResult> {
   await sender.send();
   const work = join(target.folder, 'work');
   rmSync(work, { recursive: true, force: true });
-  let mapper: EventMapper | undefined;
+  const mapper = new SteadyMapper(work);
   try {
     for (const { source, all } of found) {
       const changed = files.changed(source, all);
@@ -77,11 +79,6 @@ export async function collectRound(round: Round): Promise<RoundResult> {
         if (spool.bytes >= spoolBytes && !(await round.drain()) && spool.bytes >= spoolBytes) {
           result.problem = `As much waits in ${target.folder} as may: the rest is read when the server has taken some of it.`;
           return result;
-        }
-        if (mapper === undefined) {
-          mkdirSync(work, { recursive: true, mode: 0o700 });
-          const { EventMapper } = await import('./event-mapper.js');
-          mapper = await EventMapper.open(work);
         }
         await take(round, mapper, source, batch, result);
         await sender.send();
@@ -93,15 +90,20 @@ export async function collectRound(round: Round): Promise<RoundResult> {
     }
     return result;
   } finally {
-    mapper?.close();
+    mapper.close();
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/** Whether the machine or the engine failed, such as when the process has too many open files. The file can be fine. */
+function isOfMachine(error: unknown): boolean {
+  return isOfSystem(error) || isOfStore(error) || isReadFault(error);
 }
 
 /** Maps files together, or one by one where that fails, and keeps their new events. */
 async function take(
   round: Round,
-  mapper: EventMapper,
+  mapper: SteadyMapper,
   source: Source,
   batch: readonly ChangedFile[],
   result: RoundResult,
@@ -118,6 +120,11 @@ async function take(
       return;
     }
     for (const file of batch.filter(({ path }) => existsSync(path))) {
+      if (isOfMachine(error)) {
+        const code = codeOf(error);
+        result.problem = `${file.path} can't be read now${code && ` (${code})`}: the next run tries again.`;
+        continue;
+      }
       files.noteFailed(source, file);
       result.problem = `${file.path} can't be read as a file of ${source.name}, and is left out until it changes.`;
     }

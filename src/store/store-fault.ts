@@ -70,6 +70,11 @@ export function isUnwritable(error: unknown): boolean {
   return error instanceof Error && /Could not write file|Read-only file system/i.test(error.message);
 }
 
+/** Whether the system did not let DuckDB read a file, whatever is in it. */
+export function isReadFault(error: unknown): boolean {
+  return error instanceof Error && /^IO Error: (Cannot open|Could not (open|read))/.test(error.message);
+}
+
 /** Another process has the database open. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy';
