@@ -7,7 +7,7 @@ import { OnlyOne } from '../only-one.js';
 import { isOutOfRoom } from '../store/store-fault.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
-import { type Connection, targetOf } from './collect-folder.js';
+import { type Connection, type Target, targetOf } from './collect-folder.js';
 import { collectRound, type RoundResult } from './collect-round.js';
 import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
 import { EventService, Later } from './event-service.js';
@@ -71,61 +71,17 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
       const files = new SentFiles(target.folder);
       if (options.again) await files.clear();
       const spool = new BodySpool(join(target.folder, 'spool'), clock);
-      const touch = () => one.touch();
-      const sender = new BodySender(spool, service, clock, statusOf(target).not_before ?? 0, touch);
-      const isOnce = everyMs === undefined;
-      const drain = (until: number) => sender.sendUntil(until, (ms) => one.rest(ms));
+      const notBefore = statusOf(target).not_before ?? 0;
+      const sender = new BodySender(spool, service, clock, notBefore, () => one.touch());
+      const parts = { target, one, files, spool, sender };
+      if (everyMs === undefined) return await playRound(parts, options);
       for (;;) {
-        if (!touch() && !isOnce) {
-          // Another process has begun while this one was silent, and this round is left to that.
-          await one.rest(everyMs);
-          continue;
-        }
-        spool.look();
-        const before = statusOf(target);
-        const [sent, rejected] = [sender.sent, sender.rejected];
-        sender.damaged = undefined;
-        const note = async (problem: string | undefined) => {
-          const problems = [sender.damaged, problem].filter((one) => one !== undefined);
-          const status = after(before, {
-            now: clock(),
-            sent: sender.sent - sent,
-            rejected: sender.rejected - rejected,
-            waiting_events: spool.events,
-            waiting_bytes: spool.bytes,
-            failed_files: files.failed,
-            problem: problems.length === 0 ? null : problems.join(' '),
-            not_before: sender.notBefore > clock() ? sender.notBefore : null,
-          });
-          await saveStatus(target.folder, status);
-          return status;
-        };
-        const until = isOnce ? clock() + options.waitMs : 0;
-        let result: RoundResult;
-        let isDone: boolean;
-        try {
-          result = await collectRound({
-            target,
-            files,
-            spool,
-            spoolBytes: options.spoolBytes,
-            sender,
-            drain: () => drain(until),
-            clock,
-            touch,
-          });
-          isDone = await drain(isOnce ? clock() + options.waitMs : 0);
-        } catch (error) {
-          if (error instanceof UsageError) await note(error.message);
-          throw error;
-        }
-        const status = await note(result.problem ?? sender.problem);
-        const sentence = sentenceOf(result, sender.sent - sent, status, before);
-        if (sentence !== undefined || isOnce)
-          say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
-        if (isOnce) return isDone && result.problem === undefined && sender.damaged === undefined;
+        // Another process may have begun while this one was silent, and the round is left to that.
+        const isMine = one.touch();
+        if (isMine) await playRound(parts, options);
         // If events wait, the next round begins when the server may be asked again.
-        await one.rest(isDone ? everyMs : Math.min(everyMs, Math.max(0, sender.notBefore - clock())));
+        const isWaiting = isMine && spool.first !== undefined;
+        await one.rest(isWaiting ? Math.min(everyMs, Math.max(0, sender.notBefore - clock())) : everyMs);
       }
     } finally {
       for (const signal of SIGNALS) process.off(signal, stop);
@@ -133,6 +89,69 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
     }
   } finally {
     service.close();
+  }
+}
+
+/** What the rounds of one target share. */
+interface Parts {
+  readonly target: Target;
+  readonly one: OnlyOne;
+  readonly files: SentFiles;
+  readonly spool: BodySpool;
+  readonly sender: BodySender;
+}
+
+/**
+ * Collects, sends, and notes what came of that, also when the service refuses it: then it throws the UsageError. Answers whether all went
+ * well and nothing waits.
+ */
+async function playRound(
+  { target, one, files, spool, sender }: Parts,
+  { spoolBytes, everyMs, waitMs, clock, say }: CollectOptions,
+): Promise<boolean> {
+  const isOnce = everyMs === undefined;
+  const drain = (until: number) => sender.sendUntil(until, (ms) => one.rest(ms));
+  const patience = () => (isOnce ? clock() + waitMs : 0);
+  spool.look();
+  sender.damaged = undefined;
+  const before = statusOf(target);
+  const [sent, rejected] = [sender.sent, sender.rejected];
+  const note = async (problem: string | undefined) => {
+    const problems = [sender.damaged, problem].filter((sentence) => sentence !== undefined);
+    const status = after(before, {
+      now: clock(),
+      sent: sender.sent - sent,
+      rejected: sender.rejected - rejected,
+      waiting_events: spool.events,
+      waiting_bytes: spool.bytes,
+      failed_files: files.failed,
+      problem: problems.length === 0 ? null : problems.join(' '),
+      not_before: sender.notBefore > clock() ? sender.notBefore : null,
+    });
+    await saveStatus(target.folder, status);
+    return status;
+  };
+  try {
+    const until = patience();
+    const touch = () => one.touch();
+    const result = await collectRound({
+      target,
+      files,
+      spool,
+      spoolBytes,
+      sender,
+      drain: () => drain(until),
+      clock,
+      touch,
+    });
+    const isDone = await drain(patience());
+    const status = await note(result.problem ?? sender.problem);
+    const sentence = sentenceOf(result, sender.sent - sent, status, before);
+    if (sentence !== undefined || isOnce) say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
+    return isDone && result.problem === undefined && sender.damaged === undefined;
+  } catch (error) {
+    if (error instanceof UsageError) await note(error.message);
+    throw error;
   }
 }
 
