@@ -31,7 +31,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** Its body; undefined if that isn't JSON. */
   readonly json: unknown;
-  /** What Daybook says is wrong; undefined if it says nothing of that, or if another program has answered in its place. */
+  /** What Daybook says is wrong, without its full stop; undefined if it says nothing of that, or if another program has answered in its place. */
   readonly detail: string | undefined;
 }
 
@@ -112,7 +112,7 @@ function parsedJson(content: string): unknown {
 /** The detail of Daybook's own error. Other programs have a `detail` too, but no `requestId`. */
 function detailOf(json: unknown): string | undefined {
   if (!isObject(json) || typeof json.requestId !== 'string') return undefined;
-  return typeof json.detail === 'string' ? json.detail : undefined;
+  return typeof json.detail === 'string' ? json.detail.replace(/\.$/, '') : undefined;
 }
 
 /** This machine is no matter of a proxy. */

@@ -775,7 +775,7 @@ describe('hooks send', () => {
     expect(readdirSync(spool)).toEqual(['0.json']);
     answer = { status: 413, body: problem as never };
     expect(await send()).toEqual({
-      refused: `${waiting}.refused was left out, because the server answered 413: timestamp is too late.`,
+      refused: `${waiting}.refused was left out, because the server answered 413: timestamp is too late`,
     });
     expect(readdirSync(spool)).toEqual(['0.json.refused']);
     expect(await send()).toBe('sent');

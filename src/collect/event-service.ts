@@ -112,7 +112,7 @@ export class EventService {
     }
     if (status === 413) throw new BodyTooLarge();
     // Daybook has no such path, but a service beside it.
-    const detail = status === 404 ? undefined : answer.detail?.replace(/\.$/, '');
+    const detail = status === 404 ? undefined : answer.detail;
     const sentence = `${server} answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
     if (status === 408 || status === 429 || status >= 500)
       throw new Later(sentence, waitOf(headers['retry-after'], this.clock()));

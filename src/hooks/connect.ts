@@ -77,7 +77,7 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
   if (answer.status === 202) return true;
   const { status, detail } = answer;
   throw new UsageError(
-    `${server} answers ${status}${detail === undefined ? ', and is not a Daybook service: correct --server.' : `: ${detail}`}`,
+    `${server} answers ${status}${detail === undefined ? ', and is not a Daybook service: correct --server.' : `: ${detail}.`}`,
   );
 }
 
