@@ -46,6 +46,7 @@ const ON_EVERY_STORE = [
   'test/cookbook.test.ts',
   'test/definition.test.ts',
   'test/clickhouse/same.test.ts',
+  'test/clickhouse/unreachable.test.ts',
   'test/golden.test.ts',
   'test/ingest/changed-files.test.ts',
   'test/ingest/organizations.test.ts',

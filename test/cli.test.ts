@@ -242,7 +242,9 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     }
     const { code, stderr } = await status('clickhouse://ada:secret@127.0.0.1:1/daybook');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^The ClickHouse server http:\/\/127.0.0.1:1 can't be used \(.+\): .+\n$/);
+    expect(stderr).toMatch(
+      /^The ClickHouse server http:\/\/127.0.0.1:1 can't be reached \(ECONNREFUSED\): start it, .+\n$/,
+    );
   });
 
   test('a setting that is wrong', async () => {

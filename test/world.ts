@@ -132,9 +132,11 @@ export class World {
       copyFileSync(inject('emptyDatabase'), join(config.data, name === 'DuckDB' ? DATABASE : STAGING));
     }
     const store =
-      name === 'DuckDB'
-        ? await DuckDbStore.open(config.data, settings)
-        : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
+      config.clickhouse !== undefined
+        ? await ClickHouseStore.open(config.data, config.clickhouse, settings)
+        : name === 'DuckDB'
+          ? await DuckDbStore.open(config.data, settings)
+          : await ClickHouseStore.with(config.data, settings, databaseOf(config.data, atEnd));
     atEnd(() => store.close());
     const world = new World(folder, config, store);
     atEnd(() => world.inbox.close());

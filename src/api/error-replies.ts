@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { StoreOutOfMemory, StoreUnavailable } from '../store/store-fault.js';
+import { isTold } from '../store/store-fault.js';
 import {
   ApiError,
   ERRORS,
@@ -31,8 +31,7 @@ export function wrongMediaType(request: FastifyRequest): ApiError {
 /** The status and sentence for anything thrown. */
 function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof StoreUnavailable || error instanceof StoreOutOfMemory)
-    return new ApiError(503, error.message);
+  if (isTold(error)) return new ApiError(503, error.message);
   if (hasZodFastifySchemaValidationErrors(error)) return new ApiError(400, sentenceOf(error, request));
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return wrongMediaType(request);

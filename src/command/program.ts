@@ -12,7 +12,7 @@ import {
 import { messageOf, UsageError } from '../exit.js';
 import { isFull } from '../folder.js';
 import { VERSION } from '../package-root.js';
-import { StoreOutOfMemory, StoreUnavailable } from '../store/store-fault.js';
+import { isTold } from '../store/store-fault.js';
 
 /** What every command works with. */
 export interface Invocation {
@@ -79,11 +79,7 @@ export function fail(error: unknown): void {
     complain(
       `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".`,
     );
-  } else if (
-    error instanceof UsageError ||
-    error instanceof StoreUnavailable ||
-    error instanceof StoreOutOfMemory
-  ) {
+  } else if (error instanceof UsageError || isTold(error)) {
     process.exitCode = 2;
     complain(error.message);
   } else if (isFull(error)) {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { codeOf, messageOf, UsageError } from '../exit.js';
+import { isTold } from '../store/store-fault.js';
 import type { Progress } from '../terminal.js';
 import type { CommandName, Context } from './commands.js';
 
@@ -78,7 +79,7 @@ export async function serveControl(context: Context): Promise<Server> {
       const progress: Progress = (done, total) => send({ progress: [done, total] });
       send({ result: (await runCommand(context, name, args, progress, isLeft)) ?? null });
     } catch (error) {
-      const isUsage = error instanceof UsageError;
+      const isUsage = error instanceof UsageError || isTold(error);
       send({ error: { message: messageOf(error), isUsage } });
     }
     outgoing.end();
@@ -104,7 +105,7 @@ export class Nobody extends Error {
 
 /**
  * Has the running process run a command, until it ends or the signal says to leave it. Throws Nobody when there is none, and
- * UsageError as the command does.
+ * UsageError where the message of what the command throws is for its user.
  */
 export function ask(
   data: string,

@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import { certificateFaultOf } from '../certificate.js';
 import { STAGING } from '../data-files.js';
 import { reasonOf, UsageError } from '../exit.js';
 import { Queue } from '../queue.js';
@@ -23,6 +22,7 @@ import { Renewable } from './renewable.js';
 import { applyChanges as applyDuckDbChanges, bringUpToDate, requireUpToDate } from './schema-change.js';
 import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
 import type { Batch, OrgDay, Parameters, Read, ReadColumns, Row, Settled, Sources, Store } from './store.js';
+import { StoreUnavailable } from './store-fault.js';
 
 /** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
 const REMOVED_TOGETHER = 2000;
@@ -50,12 +50,12 @@ function connectTo({ url, username, password, database }: ClickHouseAddress): Cl
 
 /**
  * Makes the database unless it is there: who may not make one can use one that somebody else has made. Throws a UsageError where
- * that can't be, or there is none to read.
+ * that can't be, or there is none to read, and StoreUnavailable when the server can't be reached.
  */
 async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
   const client = connectTo({ ...address, database: 'system' });
   try {
-    const session = new ClickHouseSession(client);
+    const session = new ClickHouseSession(client, address.url);
     const found = await session.select('SELECT 1 FROM system.databases WHERE name = $name', {
       name: address.database,
     });
@@ -66,12 +66,9 @@ async function requireDatabase(address: ClickHouseAddress, isReading = false): P
       );
     await session.run(`CREATE DATABASE ${address.database}`);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const fault = certificateFaultOf(error);
-    if (fault !== undefined)
-      throw new UsageError(`The ClickHouse server ${address.url} can't be reached, because ${fault}.`);
+    if (error instanceof UsageError || error instanceof StoreUnavailable) throw error;
     throw new UsageError(
-      `The ClickHouse server ${address.url} can't be used (${reasonOf(error)}): start it, or correct DAYBOOK_STORE.`,
+      `The ClickHouse server ${address.url} can't be used (${reasonOf(error)}): correct DAYBOOK_STORE.`,
     );
   } finally {
     await client.close();
@@ -109,18 +106,19 @@ export class ClickHouseStore implements Store {
 
   /**
    * Opens a database, makes it when it isn't there, and brings its tables up to date. Opened to read, it must be there and up to
-   * date. Batches are read and checked in a DuckDB file of the folder, which keeps nothing. Throws StoreBusy when another process has that file open, and a
-   * UsageError when the server doesn't answer.
+   * date. Batches are read and checked in a DuckDB file of the folder, which keeps nothing. Throws StoreBusy when another process has that file open,
+   * StoreUnavailable when the server can't be reached, and a UsageError when it refuses.
    */
   static async open(
     folder: string,
     address: ClickHouseAddress,
     settings: StoreOptions,
   ): Promise<ClickHouseStore> {
-    return ClickHouseStore.with(folder, settings, async () => {
+    const connected = async () => {
       await requireDatabase(address, settings.isReading);
       return connectTo(address);
-    });
+    };
+    return ClickHouseStore.with(folder, settings, connected, address.url);
   }
 
   /** The same with a client that is connected to the database in another way. */
@@ -128,13 +126,14 @@ export class ClickHouseStore implements Store {
     folder: string,
     settings: StoreOptions,
     connected: () => Promise<ClickHouseClient>,
+    url?: string,
   ): Promise<ClickHouseStore> {
     const instance = await openInstance(folder, STAGING, settings);
     const openFile = openingAgain(instance, folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       client = await connected();
-      const session = new ClickHouseSession(client);
+      const session = new ClickHouseSession(client, url);
       const definitions =
         settings.isReading === true
           ? await requireUpToDate(definedIn(session), settings)

@@ -39,6 +39,11 @@ export class StoreOutOfMemory extends Error {
   }
 }
 
+/** Whether an error of the store says in its message, to whoever asked, what can be done. */
+export function isTold(error: unknown): error is StoreUnavailable | StoreOutOfMemory {
+  return error instanceof StoreUnavailable || error instanceof StoreOutOfMemory;
+}
+
 /** Whether DuckDB needs more memory than it may use. */
 export function isOutOfMemory(error: unknown): boolean {
   return (

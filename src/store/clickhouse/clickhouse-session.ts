@@ -1,9 +1,21 @@
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { type ClickHouseClient, type ClickHouseSettings, drainStream } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  type ClickHouseSettings,
+  drainStream,
+  type ExecResult,
+  parseError,
+  ResultSet,
+} from '@clickhouse/client';
+import { certificateFaultOf } from '../../certificate.js';
+import { codeOf, messageOf } from '../../exit.js';
 import { readSql } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
+import { StoreUnavailable } from '../store-fault.js';
 
 /** The settings that engine/clickhouse.sql lists, which make ClickHouse read SQL as the standard has it. */
 const SETTINGS: ClickHouseSettings = {
@@ -15,6 +27,46 @@ const SETTINGS: ClickHouseSettings = {
     ]),
   ),
 };
+
+/** What the system or Node calls an error of a connection. */
+const CONNECTION_ERRORS = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ETIMEDOUT',
+]);
+
+/** The statuses with which a proxy says that it doesn't reach the server. */
+const PROXY_ERRORS = new Set([502, 503, 504]);
+
+/** A proxy answers in the server's place, with this status. */
+class NotFromServer extends Error {
+  constructor(status: number) {
+    super(`a proxy answers ${status}`);
+  }
+}
+
+/** Why a statement didn't reach the server, or its answer didn't come back; undefined for another error. */
+function connectionFaultOf(error: unknown): string | undefined {
+  if (CONNECTION_ERRORS.has(codeOf(error))) return codeOf(error);
+  if (error instanceof NotFromServer) return error.message;
+  return /^(Timeout error|socket hang up)/.exec(messageOf(error))?.[0];
+}
+
+/** Throws what an answer says if it is an error. */
+async function requireSuccess({ stream, response_headers, http_status_code = 200 }: Answer): Promise<void> {
+  const isOwn = response_headers['x-clickhouse-exception-code'] !== undefined;
+  if (http_status_code < 300 && !isOwn) return;
+  const message = await text(stream);
+  throw !isOwn && PROXY_ERRORS.has(http_status_code)
+    ? new NotFromServer(http_status_code)
+    : parseError(message);
+}
 
 /** The type of ClickHouse that goes with a parameter. */
 function typeOf(value: Parameter): string {
@@ -50,18 +102,26 @@ function toValue(value: unknown, type: string): Value {
   throw new TypeError(`a column of type ${type} can't be read: cast it in the SELECT`);
 }
 
-/** Queries of one ClickHouse database, with what this project asks of one. */
+type Answer = ExecResult<Readable>;
+
+const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
+
+/**
+ * Queries of one ClickHouse database, with what this project asks of one. All of them throw StoreUnavailable when the server
+ * can't be reached, or the connection breaks midway.
+ */
 export class ClickHouseSession {
-  constructor(readonly client: ClickHouseClient) {}
+  constructor(
+    readonly client: ClickHouseClient,
+    private readonly url = 'of this process',
+  ) {}
 
   /** The rows of one SELECT, in the spelling that both engines read. */
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    const result = await this.client.query({
-      query: spelled(sql, parameters),
-      format: 'JSONCompactEachRowWithNamesAndTypes',
-      ...this.with(parameters),
-    });
-    const [names = [], types = [], ...rows] = await result.json<unknown[]>();
+    const read = ({ stream, query_id, response_headers }: Answer) =>
+      new ResultSet<typeof ROWS>(stream, ROWS, query_id, () => {}, response_headers).json<unknown[]>();
+    const query = `${spelled(sql, parameters)}\nFORMAT ${ROWS}`;
+    const [names = [], types = [], ...rows] = await this.ask(query, read, { parameters });
     return rows.map((row) =>
       Object.fromEntries(
         names.map((name, column) => [String(name), toValue(row[column], String(types[column]))]),
@@ -70,8 +130,8 @@ export class ClickHouseSession {
   }
 
   /** Runs one statement, in the spelling that both engines read. */
-  async run(sql: string, parameters: Parameters = {}): Promise<void> {
-    await this.client.command({ query: spelled(sql, parameters), ...this.with(parameters) });
+  run(sql: string, parameters: Parameters = {}): Promise<void> {
+    return this.ask(spelled(sql, parameters), ({ stream }) => drainStream(stream), { parameters });
   }
 
   /** Runs statements that ClickHouse alone reads, one after the other. */
@@ -79,7 +139,7 @@ export class ClickHouseSession {
     for (const statement of text.split(/;\s*$/m)) {
       const isEmpty = statement.replaceAll(/^\s*--.*$/gm, '').trim() === '';
       if (!isEmpty && !/^\s*SET /m.test(statement))
-        await this.client.command({ query: statement, clickhouse_settings: SETTINGS });
+        await this.ask(statement, ({ stream }) => drainStream(stream));
     }
   }
 
@@ -88,12 +148,8 @@ export class ClickHouseSession {
     const file = await open(path);
     const values = file.createReadStream({ autoClose: false });
     try {
-      const { stream } = await this.client.exec({
-        query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`,
-        values,
-        clickhouse_settings: SETTINGS,
-      });
-      await drainStream(stream);
+      const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`;
+      await this.ask(query, ({ stream }) => drainStream(stream), { values });
     } finally {
       values.destroy();
       await file.close();
@@ -101,19 +157,48 @@ export class ClickHouseSession {
   }
 
   /** Writes the rows of one SELECT to a Parquet file, as they stream from the server. */
-  async download(sql: string, parameters: Parameters, path: string): Promise<void> {
-    const { stream } = await this.client.exec({
-      query: `${spelled(sql, parameters)} FORMAT Parquet`,
-      ...this.with(parameters),
-    });
-    await pipeline(stream, createWriteStream(path));
+  download(sql: string, parameters: Parameters, path: string): Promise<void> {
+    const write = ({ stream }: Answer) => pipeline(stream, createWriteStream(path));
+    return this.ask(`${spelled(sql, parameters)} FORMAT Parquet`, write, { parameters });
   }
 
-  private with(parameters: Parameters) {
-    const values = Object.entries(parameters).map(([name, value]) => [
+  /** Sends a statement, with what belongs to it, and reads its answer. */
+  private async ask<T>(
+    query: string,
+    read: (answer: Answer) => Promise<T>,
+    { parameters = {}, values }: { parameters?: Parameters; values?: Readable } = {},
+  ): Promise<T> {
+    const given = Object.entries(parameters).map(([name, value]) => [
       name,
       typeof value === 'object' && value !== null ? value.day : value,
     ]);
-    return { query_params: Object.fromEntries(values), clickhouse_settings: SETTINGS };
+    try {
+      const answer = await this.client.exec({
+        query,
+        ...(values && { values }),
+        query_params: Object.fromEntries(given),
+        clickhouse_settings: SETTINGS,
+        // By itself the client throws the text of an error without its status.
+        ignore_error_response: true,
+      });
+      await requireSuccess(answer);
+      return await read(answer);
+    } catch (error) {
+      throw this.faultOf(error);
+    }
+  }
+
+  /** What an error is to whoever asked. */
+  private faultOf(error: unknown): unknown {
+    const certificate = certificateFaultOf(error);
+    const fault = connectionFaultOf(error);
+    if (certificate === undefined && fault === undefined) return error;
+    const reason =
+      certificate === undefined
+        ? ` (${fault}): start it, or correct DAYBOOK_STORE, and try again`
+        : `, because ${certificate}`;
+    return new StoreUnavailable(`The ClickHouse server ${this.url} can't be reached${reason}.`, {
+      cause: error,
+    });
   }
 }
