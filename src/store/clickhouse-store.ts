@@ -114,11 +114,10 @@ export class ClickHouseStore implements Store {
     address: ClickHouseAddress,
     settings: StoreOptions,
   ): Promise<ClickHouseStore> {
-    const connected = async () => {
+    return ClickHouseStore.with(folder, settings, async () => {
       await requireDatabase(address, settings.isReading);
       return connectTo(address);
-    };
-    return ClickHouseStore.with(folder, settings, connected, address.url);
+    });
   }
 
   /** The same with a client that is connected to the database in another way. */
@@ -126,14 +125,13 @@ export class ClickHouseStore implements Store {
     folder: string,
     settings: StoreOptions,
     connected: () => Promise<ClickHouseClient>,
-    url?: string,
   ): Promise<ClickHouseStore> {
     const instance = await openInstance(folder, STAGING, settings);
     const openFile = openingAgain(instance, folder, STAGING, settings);
     let client: ClickHouseClient | undefined;
     try {
       client = await connected();
-      const session = new ClickHouseSession(client, url);
+      const session = new ClickHouseSession(client);
       const definitions =
         settings.isReading === true
           ? await requireUpToDate(definedIn(session), settings)

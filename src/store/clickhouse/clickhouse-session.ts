@@ -111,9 +111,10 @@ const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
  * can't be reached, or the connection breaks midway.
  */
 export class ClickHouseSession {
+  /** `url` is named in errors: only where no answer of the API has them. */
   constructor(
     readonly client: ClickHouseClient,
-    private readonly url = 'of this process',
+    private readonly url?: string,
   ) {}
 
   /** The rows of one SELECT, in the spelling that both engines read. */
@@ -197,8 +198,7 @@ export class ClickHouseSession {
       certificate === undefined
         ? ` (${fault}): start it, or correct DAYBOOK_STORE, and try again`
         : `, because ${certificate}`;
-    return new StoreUnavailable(`The ClickHouse server ${this.url} can't be reached${reason}.`, {
-      cause: error,
-    });
+    const server = this.url === undefined ? 'server' : `server ${this.url}`;
+    return new StoreUnavailable(`The ClickHouse ${server} can't be reached${reason}.`, { cause: error });
   }
 }
