@@ -108,6 +108,13 @@ class Database {
     await store.close();
     return this.open();
   }
+
+  /** Lets the process end at a statement while it opens the database. */
+  async killOpening(end: End): Promise<void> {
+    this.end = end;
+    await expect(this.open()).rejects.toThrow(Killed);
+    this.end = undefined;
+  }
 }
 
 const SETTLED = ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'ingested_files'];
@@ -231,6 +238,37 @@ describe('a build that is killed', () => {
     expect(await store.select('SELECT * FROM touches')).toEqual([]);
     await store.close();
   });
+});
+
+/** Tables that an earlier version did not have: they begin with the rows of others. */
+const ADDED = ['session_models', 'session_parts'];
+
+const UPGRADE_ENDS: End[] = ADDED.flatMap((table) =>
+  ['CREATE TABLE', 'INSERT INTO', '(RENAME TABLE|EXCHANGE TABLES)'].map((verb) => ({
+    at: new RegExp(`${verb} ${table}_rows_new\\s`),
+    isDone: true,
+  })),
+);
+
+test('an upgrade that is killed, wherever that is, is finished by the next start', async () => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  await built(store);
+  const upgrade = async (ends: readonly End[]) => {
+    await store.run([
+      ...ADDED.map((table) => ({ sql: `DROP TABLE ${table}_rows SYNC` })),
+      { sql: "DELETE FROM facts WHERE name = 'schema' OR name LIKE 'table %'" },
+    ]);
+    await store.close();
+    for (const end of ends) await database.killOpening(end);
+    store = await database.open();
+    return seen(store, ADDED);
+  };
+  const whole = await upgrade([]);
+  for (const table of ADDED) expect(whole[table], table).not.toEqual([]);
+  expect(await upgrade(UPGRADE_ENDS)).toEqual(whole);
+  await store.close();
 });
 
 test('with every thousandth batch the rows go that no view shows any more', async () => {

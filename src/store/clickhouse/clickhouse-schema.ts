@@ -93,12 +93,14 @@ const OWN_DEFINITIONS = [
 /** A ClickHouse database. */
 export function definedIn(session: ClickHouseSession): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
-  /** The new table takes the old one's place when it is whole: who reads sees one or the other. */
-  const exchange = async (table: string, fill: (into: string) => Promise<void>) => {
+  /** Makes a table that gets its name when it is whole. One that is there gives way then: who reads sees one or the other. */
+  const replace = async (table: string, isThere: boolean, fill: (into: string) => Promise<void>) => {
     await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
     await fill(`${table}_new`);
-    await run(`EXCHANGE TABLES ${table}_new AND ${table}`);
-    await run(`DROP TABLE ${table}_new SYNC`);
+    await run(
+      isThere ? `EXCHANGE TABLES ${table}_new AND ${table}` : `RENAME TABLE ${table}_new TO ${table}`,
+    );
+    await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
   };
   return {
     definitions: readDefinitions(`${readSql('engine/clickhouse.sql')}\n${rulesForClickHouse()}`, {
@@ -129,9 +131,8 @@ export function definedIn(session: ClickHouseSession): Defined {
         await session.define(text);
         return;
       }
-      if (from !== name) await session.define(text);
       const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
-      await exchange(table, async (into) => {
+      await replace(table, from === name, async (into) => {
         await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
         // Each build has a partition of its own, and an insert by itself takes a hundred at most.
         await run(
@@ -143,7 +144,7 @@ export function definedIn(session: ClickHouseSession): Defined {
       });
     },
     fill: ({ table, insert }) =>
-      exchange(table, async (into) => {
+      replace(table, true, async (into) => {
         await run(`CREATE TABLE ${into} AS ${table}`);
         await run(insert(into));
       }),
