@@ -15,6 +15,14 @@ type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 let folder: string | undefined;
 let databases = 0;
 
+function engineFolder(): string {
+  if (folder !== undefined) return folder;
+  const path = mkdtempSync(join(tmpdir(), 'daybook-clickhouse-'));
+  process.on('exit', () => rmSync(path, { recursive: true, force: true }));
+  folder = path;
+  return path;
+}
+
 function chdb(): { createChdbConnection: (options: { path: string }) => Connection } {
   return createRequire(join(MODULES, 'installed.json'))('chdb/connection');
 }
@@ -93,6 +101,11 @@ function connectionOf(database: string, path: string): Promise<Connection> {
   return there;
 }
 
+/** A client with a connection of its own to a database, which is made when it isn't there: its statements run beside others. */
+export async function clientBeside(database: string): Promise<ClickHouseClient> {
+  return createClient({ connection: await connect(database, engineFolder()) });
+}
+
 async function connect(database: string, path: string): Promise<Connection> {
   const connection = withFiles(withSettingsOnce(chdb().createChdbConnection({ path })), path);
   const client = createClient({ connection, clickhouse_settings: UNCOMPILED });
@@ -139,12 +152,7 @@ export function databaseOf(
   data: string,
   atEnd: (undo: () => Promise<void>) => void,
 ): () => Promise<ClickHouseClient> {
-  if (folder === undefined) {
-    const path = mkdtempSync(join(tmpdir(), 'daybook-clickhouse-'));
-    process.on('exit', () => rmSync(path, { recursive: true, force: true }));
-    folder = path;
-  }
-  const path = folder;
+  const path = engineFolder();
   const known = used.get(data);
   const database = known ?? free.pop() ?? `test_${++databases}`;
   if (known === undefined) {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build-days.js';
 import { removeOldEvents } from '../../src/aggregate/retention.js';
@@ -10,8 +10,9 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { ClickHouseStore } from '../../src/store/clickhouse-store.js';
 import { DAY_TABLES } from '../../src/store/day-builder.js';
 import type { Row, Store } from '../../src/store/store.js';
+import { until } from '../service.js';
 import { type AtEnd, ending, NOW, temporaryFolder } from '../world.js';
-import { databaseOf } from './engine.js';
+import { clientBeside, databaseOf } from './engine.js';
 
 /** The statement at which the process ends: not sent any more, or done by the server while nobody hears of it. */
 interface End {
@@ -21,8 +22,12 @@ interface End {
 
 class Killed extends Error {}
 
-/** A client whose process ends at a statement: from then on nothing gets through. */
-function endingAt(client: ClickHouseClient, end: () => End | undefined): ClickHouseClient {
+/** A client whose process ends at a statement: from then on nothing gets through. `ended` hears with which settings that was sent. */
+function endingAt(
+  client: ClickHouseClient,
+  end: () => End | undefined,
+  ended: (settings: ClickHouseSettings | undefined) => void,
+): ClickHouseClient {
   let isOver = false;
   const methods = ['command', 'exec', 'query'];
   return new Proxy(client, {
@@ -30,9 +35,10 @@ function endingAt(client: ClickHouseClient, end: () => End | undefined): ClickHo
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       if (!methods.includes(String(name))) return member.bind(target);
-      return async (parameters: { query: string }) => {
+      return async (parameters: { query: string; clickhouse_settings?: ClickHouseSettings }) => {
         const here = end();
         const isHere = here?.at.test(parameters.query) === true;
+        if (isHere) ended(parameters.clickhouse_settings);
         if (isOver || (isHere && here?.isDone === false)) {
           isOver = true;
           throw new Killed();
@@ -76,6 +82,8 @@ class Database {
   private readonly config: Config;
   private readonly connect: () => Promise<ClickHouseClient>;
   private end: End | undefined;
+  /** Of the statement at which the last process ended. */
+  settings: ClickHouseSettings | undefined;
 
   constructor(atEnd: AtEnd = onTestFinished) {
     this.folder = temporaryFolder(atEnd);
@@ -86,7 +94,13 @@ class Database {
   open(): Promise<ClickHouseStore> {
     const settings = { ...this.config, now: NOW };
     return ClickHouseStore.with(this.config.data, settings, async () =>
-      endingAt(await this.connect(), () => this.end),
+      endingAt(
+        await this.connect(),
+        () => this.end,
+        (settings) => {
+          this.settings = settings;
+        },
+      ),
     );
   }
 
@@ -238,6 +252,51 @@ describe('a build that is killed', () => {
     expect(await store.select('SELECT * FROM touches')).toEqual([]);
     await store.close();
   });
+});
+
+/** Runs an insert that takes a tenth of a second for each row, beside other statements of a database. */
+async function insertSlowly(database: string, into: string, rows: number, settings: ClickHouseSettings) {
+  const client = await clientBeside(database);
+  try {
+    await client.command({
+      query: `INSERT INTO ${into} FROM numbers(${rows}) WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1`,
+      clickhouse_settings: settings,
+    });
+    return 'done';
+  } catch (error) {
+    return Object(error).type;
+  } finally {
+    // TRICKY: the engine in this process lists a statement as running until the next one on its connection.
+    await client.command({ query: 'SELECT 1' });
+  }
+}
+
+test('a statement of a killed build that the server goes on with is ended by the next build, and no other', async () => {
+  const database = new Database();
+  let store = await database.open();
+  await database.send(store, FIRST);
+  await built(store);
+  await database.send(store, SECOND);
+  store = await database.kill(store, endOf('INSERT INTO due', false), () => built(store));
+  const [{ name } = { name: '' }] = await store.select('SELECT currentDatabase() AS name');
+  const due = "due SELECT 'acme', toDate('2026-01-01')";
+  const nothing = "FUNCTION null('x UInt8') SELECT 1";
+  const { settings = {} } = database;
+  const inserts = [
+    insertSlowly(String(name), due, 600, settings),
+    insertSlowly(String(name), nothing, 50, {}),
+    insertSlowly('other', nothing, 50, settings),
+  ];
+  await until(async () => {
+    const [running] = await store.select(
+      "SELECT count(*) AS inserts FROM system.processes WHERE query_kind = 'Insert' AND query LIKE '%sleepEachRow%'",
+    );
+    return running?.inserts === inserts.length;
+  });
+  await built(store);
+  expect(await seen(store, BUILT)).toEqual(days.after);
+  expect(await Promise.all(inserts)).toEqual(['QUERY_WAS_CANCELLED', 'done', 'done']);
+  await store.close();
 });
 
 /** Tables that an earlier version did not have: they begin with the rows of others. */

@@ -169,3 +169,13 @@ describe('a ClickHouse server that nobody can reach', () => {
     await stop();
   });
 });
+
+test('a build goes on where its user may not end statements, and fails where that fails otherwise', async () => {
+  const { world } = service;
+  await sendEvents('late');
+  await world.inbox.drain(world.store);
+  server.way = (query) => (query.startsWith('KILL QUERY') ? 'hung up' : 'answered');
+  await expect(world.build()).rejects.toThrow(StoreUnavailable);
+  server.way = (query) => (query.startsWith('KILL QUERY') ? 'refused' : 'answered');
+  expect(await world.build()).toContain('2026-06-10');
+});

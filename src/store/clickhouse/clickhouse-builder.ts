@@ -12,9 +12,12 @@ import { quote, readSql, tablesOf, valuesOf } from '../sql-text.js';
 import type { OrgDay, Parameters } from '../store.js';
 import { rawColumns } from '../table-text.js';
 import { beginAttempt, dayColumns, rowsOf, viewsOnDays } from './clickhouse-schema.js';
-import type { ClickHouseSession } from './clickhouse-session.js';
+import { type ClickHouseSession, isDenied } from './clickhouse-session.js';
 
 const VIEWS = viewsOnDays();
+
+/** The comment of a build's statements. */
+const COMMENT = 'daybook build';
 
 /**
  * What a name in FROM or JOIN stands for, as the running build reads it; undefined for what everybody reads in the same way.
@@ -56,10 +59,14 @@ function asBuilding(sql: string, build: number): string {
  * the next build drops them.
  */
 export class ClickHouseBuilder {
+  private readonly session: ClickHouseSession;
+
   constructor(
-    private readonly session: ClickHouseSession,
+    session: ClickHouseSession,
     private readonly daily: DailySql,
-  ) {}
+  ) {
+    this.session = session.commenting(COMMENT);
+  }
 
   /** Computes the days that are due, checks and digests them, and replaces their tables together: see Builder. */
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
@@ -120,6 +127,7 @@ export class ClickHouseBuilder {
   private async begin(due: readonly OrgDay[]): Promise<number> {
     const { session } = this;
     const build = await beginAttempt(session, 'build');
+    await this.endInserts();
     await this.dropOld();
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
@@ -133,6 +141,26 @@ export class ClickHouseBuilder {
       SELECT org_id, day, build FROM newest_days WHERE (org_id, day) NOT IN (SELECT org_id, day FROM due)`,
     );
     return build;
+  }
+
+  /**
+   * Ends the inserts of a build that was cut off, which the server goes on with: their rows would come into the scratch tables
+   * of this build. No other build of the database can be running.
+   */
+  private async endInserts(): Promise<void> {
+    try {
+      await this.session.run(
+        `KILL QUERY
+        WHERE user = currentUser()
+          AND current_database = currentDatabase()
+          AND query_kind = 'Insert'
+          AND Settings['log_comment'] = ${quote(COMMENT)}
+        SYNC`,
+      );
+    } catch (error) {
+      // Who may not look for them can still build: the checks find such rows.
+      if (!isDenied(error)) throw error;
+    }
   }
 
   /** Fills what the tables of days look back on. */

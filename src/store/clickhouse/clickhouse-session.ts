@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import {
   type ClickHouseClient,
+  ClickHouseError,
   type ClickHouseSettings,
   drainStream,
   type ExecResult,
@@ -56,6 +57,11 @@ function connectionFaultOf(error: unknown): string | undefined {
   if (CONNECTION_ERRORS.has(codeOf(error))) return codeOf(error);
   if (error instanceof NotFromServer) return error.message;
   return /^(Timeout error|socket hang up)/.exec(messageOf(error))?.[0];
+}
+
+/** Whether the server refuses a statement because its user has no grant for it. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof ClickHouseError && error.type === 'ACCESS_DENIED';
 }
 
 /** Throws what an answer says if it is an error. */
@@ -115,7 +121,13 @@ export class ClickHouseSession {
   constructor(
     readonly client: ClickHouseClient,
     private readonly url?: string,
+    private readonly settings = SETTINGS,
   ) {}
+
+  /** The same, with a comment by which the server tells its statements from others. */
+  commenting(comment: string): ClickHouseSession {
+    return new ClickHouseSession(this.client, this.url, { ...this.settings, log_comment: comment });
+  }
 
   /** The rows of one SELECT, in the spelling that both engines read. */
   async select(sql: string, parameters: Parameters = {}): Promise<Row[]> {
@@ -178,7 +190,7 @@ export class ClickHouseSession {
         query,
         ...(values && { values }),
         query_params: Object.fromEntries(given),
-        clickhouse_settings: SETTINGS,
+        clickhouse_settings: this.settings,
         // By itself the client throws the text of an error without its status.
         ignore_error_response: true,
       });
