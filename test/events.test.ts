@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
 import type { Role } from '../src/api/roles.js';
@@ -147,6 +148,19 @@ describe('POST /api/v1/events', () => {
     expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
     const most = gzipSync(Buffer.alloc(64 << 20, ' '));
     expect((await send(most, { 'content-encoding': 'gzip' })).body).toMatchObject({ rejected: 0 });
+  });
+
+  test('leaves nothing of a body that it refuses before its file is open', async () => {
+    const { send } = await newOrganization();
+    const { open } = fs;
+    const opening = vi.spyOn(fs, 'open').mockImplementation((...file: unknown[]) => {
+      setTimeout(() => Reflect.apply(open, fs, file), 50);
+    });
+    onTestFinished(() => opening.mockRestore());
+    expect((await send('plain', { 'content-encoding': 'gzip' })).status).toBe(400);
+    await wait(100);
+    expect(opening).toHaveBeenCalled();
+    expect(readdirSync(join(world.config.data, 'inbox', 'incoming'))).toEqual([]);
   });
 
   test('refuses bodies of more than 100,000 lines or elements, however short or wide they are', async () => {

@@ -66,6 +66,8 @@ export async function writeBody(
     if (encoding === 'identity') await pipeline(sent, kept, file);
     else await pipeline(sent, createGunzip(), atMost(UNPACKED_BYTES), kept, file);
   } catch (error) {
+    // Opening may still be under way, and would make the file that the caller has removed.
+    if (!file.closed) await new Promise<void>((done) => file.once('close', done));
     if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
     throw error;
   }
