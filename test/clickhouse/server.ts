@@ -9,7 +9,7 @@ import { type AtEnd, temporaryFolder } from '../world.js';
 import { databaseOf } from './engine.js';
 
 /** What becomes of a statement on its way: there and back, or how far it gets. */
-export type Way = 'answered' | 'unanswered' | 'hung up' | 'broken off' | 'refused' | 502 | 503 | 504;
+export type Way = 'answered' | 'unanswered' | 'hung up' | 'broken off' | 'refused' | 'busy' | 502 | 503 | 504;
 
 /** The HTTP interface of the ClickHouse in this process, for one database, and what may go wrong on the way to it. */
 export class ClickHouseServer {
@@ -70,6 +70,8 @@ export class ClickHouseServer {
     if (way === 'hung up') return void request.socket.destroy();
     if (way === 'refused')
       return this.fail(answer, { code: '497', type: 'ACCESS_DENIED', message: 'Not enough privileges. ' });
+    if (way === 'busy')
+      return this.fail(answer, { code: '252', type: 'TOO_MANY_PARTS', message: 'Too many parts. ' });
     if (typeof way === 'number') return void answer.writeHead(way).end();
     try {
       const given = [...asked].filter(([name]) => !['query', 'database', 'query_id'].includes(name));

@@ -77,7 +77,7 @@ describe('a ClickHouse server that nobody can reach', () => {
     }
   });
 
-  test('is told apart from one that refuses a statement', async () => {
+  test('is told apart from one that refuses a statement, or has too much to do', async () => {
     const { store } = service.world;
     const unanswered = createClient({
       url: server.url,
@@ -89,6 +89,10 @@ describe('a ClickHouse server that nobody can reach', () => {
     await unanswered.close();
     server.way = () => 'refused';
     await expect(store.select('SELECT 1')).rejects.toMatchObject({ type: 'ACCESS_DENIED' });
+    server.way = () => 'busy';
+    await expect(store.select('SELECT 1')).rejects.toThrow(
+      "The ClickHouse server can't do this now (TOO_MANY_PARTS): look at its log, and try again later.",
+    );
     server.way = () => 'answered';
     await expect(store.select('SELECT * FROM nothing')).rejects.toMatchObject({ type: 'UNKNOWN_TABLE' });
   });
@@ -109,6 +113,7 @@ describe('a ClickHouse server that nobody can reach', () => {
     ['events_rows', 'hung up'],
     ['events_rows', 503],
     ['batches_rows', 'broken off'],
+    ['events_rows', 'busy'],
   ] as const)('leaves a batch as it is, to be settled once: %s, %s', async (table, way) => {
     const { inbox, store, config } = service.world;
     await inbox.drain(store);

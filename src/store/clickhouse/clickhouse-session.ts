@@ -45,6 +45,14 @@ const CONNECTION_ERRORS = new Set([
 /** The statuses with which a proxy says that it doesn't reach the server. */
 const PROXY_ERRORS = new Set([502, 503, 504]);
 
+/** What the server calls its errors that pass: it has too much to do, or no room. */
+const PASSING_ERRORS = new Set([
+  'NOT_ENOUGH_SPACE',
+  'TABLE_IS_READ_ONLY',
+  'TOO_MANY_PARTS',
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+]);
+
 /** A proxy answers in the server's place, with this status. */
 class NotFromServer extends Error {
   constructor(status: number) {
@@ -114,7 +122,7 @@ const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
 
 /**
  * Queries of one ClickHouse database, with what this project asks of one. All of them throw StoreUnavailable when the server
- * can't be reached, or the connection breaks midway.
+ * can't be reached or has too much to do, or the connection breaks midway.
  */
 export class ClickHouseSession {
   /** `url` is named in errors: only where no answer of the API has them. */
@@ -203,14 +211,17 @@ export class ClickHouseSession {
 
   /** What an error is to whoever asked. */
   private faultOf(error: unknown): unknown {
+    const unavailable = (reason: string) => {
+      const server = this.url === undefined ? 'server' : `server ${this.url}`;
+      return new StoreUnavailable(`The ClickHouse ${server} ${reason}.`, { cause: error });
+    };
     const certificate = certificateFaultOf(error);
+    if (certificate !== undefined) return unavailable(`can't be reached, because ${certificate}`);
     const fault = connectionFaultOf(error);
-    if (certificate === undefined && fault === undefined) return error;
-    const reason =
-      certificate === undefined
-        ? ` (${fault}): start it, or correct DAYBOOK_STORE, and try again`
-        : `, because ${certificate}`;
-    const server = this.url === undefined ? 'server' : `server ${this.url}`;
-    return new StoreUnavailable(`The ClickHouse ${server} can't be reached${reason}.`, { cause: error });
+    if (fault !== undefined)
+      return unavailable(`can't be reached (${fault}): start it, or correct DAYBOOK_STORE, and try again`);
+    if (error instanceof ClickHouseError && PASSING_ERRORS.has(error.type ?? ''))
+      return unavailable(`can't do this now (${error.type}): look at its log, and try again later`);
+    return error;
   }
 }
