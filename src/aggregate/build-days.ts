@@ -94,9 +94,8 @@ async function buildTogether(
 
 /**
  * Builds closed days, oldest first. A day that breaks a claim of `sql/check`, or can't be computed, stays as it was and doesn't stop the
- * others.
- * `from` and `to` choose days, stale or not; the stale days before them whose own events have changed are built too, since
- * the chosen ones look back on them.
+ * others. `from` and `to` choose days, stale or not; the stale days before them whose own events have changed are built too, since the
+ * chosen ones look back on them.
  */
 export async function build(
   store: Store,
