@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -21,7 +22,7 @@ import { DATABASE } from '../src/data-files.js';
 import { addDays } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { expectPage } from './page.js';
-import { daybook, keyOf, runHere, served, start, TODAY } from './program.js';
+import { CLI, daybook, keyOf, runHere, served, start, TODAY } from './program.js';
 import { temporaryFolder } from './world.js';
 
 const [DAY, DAY_AFTER] = [addDays(TODAY, -3), addDays(TODAY, -2)];
@@ -48,6 +49,10 @@ function dataFolder(folder: string): string {
 let used: string;
 beforeAll(() => {
   used = dataFolder(temporaryFolder(afterAll));
+});
+
+test('the built program is executable, as `npx daybook` needs it', () => {
+  expect(execFileSync(CLI, ['--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
 test('what only reads makes no database, and says so', async () => {
