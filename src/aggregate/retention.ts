@@ -23,8 +23,7 @@ async function isPlausible(store: Store, now: number): Promise<boolean> {
 /**
  * Removes the raw events that are more than some days old, of days that are built and not stale: their tables stay, and are
  * never built again. How many days that is the organization's controls say, else `byDefault`, which undefined is for ever.
- * Answers the days whose events went. `now` is Unix milliseconds: a clock that
- * has just gone far ahead removes nothing yet.
+ * Answers the days whose events went. `now` is Unix milliseconds: a clock that has just gone far ahead removes nothing yet.
  */
 export async function removeOldEvents(
   store: Store,

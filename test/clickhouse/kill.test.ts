@@ -188,6 +188,15 @@ const BUILD_ENDS: [statement: string, isDone: boolean][] = [
   [COMMIT, false],
 ];
 
+/** A database whose first events are built. */
+async function withBuiltDays(): Promise<[Database, ClickHouseStore]> {
+  const database = new Database();
+  const store = await database.open();
+  await database.send(store, FIRST);
+  await built(store);
+  return [database, store];
+}
+
 const endOf = (statement: string, isDone: boolean): End => ({ at: new RegExp(`^${statement}\\s`), isDone });
 
 describe('a settle that is killed', () => {
@@ -224,10 +233,7 @@ describe('a settle that is killed', () => {
 describe('a build that is killed', () => {
   test('before its last statement is done leaves the old days, and can be run again', async () => {
     const { before, after } = days;
-    const database = new Database();
-    let store = await database.open();
-    await database.send(store, FIRST);
-    await built(store);
+    let [database, store] = await withBuiltDays();
     await database.send(store, SECOND);
     for (const [statement, isDone] of BUILD_ENDS) {
       store = await database.kill(store, endOf(statement, isDone), () => built(store));
@@ -240,10 +246,7 @@ describe('a build that is killed', () => {
   });
 
   test('when its last statement is done leaves the new days', async () => {
-    const database = new Database();
-    let store = await database.open();
-    await database.send(store, FIRST);
-    await built(store);
+    let [database, store] = await withBuiltDays();
     await database.send(store, SECOND);
     store = await database.kill(store, endOf(COMMIT, true), () => built(store));
     expect(await seen(store, BUILT)).toEqual(days.after);
@@ -272,10 +275,7 @@ async function insertSlowly(database: string, into: string, rows: number, settin
 }
 
 test('a statement of a killed build that the server goes on with is ended by the next build, and no other', async () => {
-  const database = new Database();
-  let store = await database.open();
-  await database.send(store, FIRST);
-  await built(store);
+  let [database, store] = await withBuiltDays();
   await database.send(store, SECOND);
   store = await database.kill(store, endOf('INSERT INTO due', false), () => built(store));
   const [{ name } = { name: '' }] = await store.select('SELECT currentDatabase() AS name');
@@ -310,10 +310,7 @@ const UPGRADE_ENDS: End[] = ADDED.flatMap((table) =>
 );
 
 test('an upgrade that is killed, wherever that is, is finished by the next start', async () => {
-  const database = new Database();
-  let store = await database.open();
-  await database.send(store, FIRST);
-  await built(store);
+  let [database, store] = await withBuiltDays();
   const upgrade = async (ends: readonly End[]) => {
     await store.run([
       ...ADDED.map((table) => ({ sql: `DROP TABLE ${table}_rows SYNC` })),
@@ -363,10 +360,7 @@ const REMOVAL_ENDS: End[] = [
 ];
 
 test('a removal of events that is killed, wherever that is, is finished by the next', async () => {
-  const database = new Database();
-  let store = await database.open();
-  await database.send(store, FIRST);
-  await built(store);
+  let [database, store] = await withBuiltDays();
   const before = await seen(store, BUILT);
   const later = NOW + 20 * 86_400_000;
   const remove = () => removeOldEvents(store, 14, later);

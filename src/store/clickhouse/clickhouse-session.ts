@@ -118,6 +118,9 @@ function toValue(value: unknown, type: string): Value {
 
 type Answer = ExecResult<Readable>;
 
+/** Waits until a statement that answers nothing is done. */
+const done = ({ stream }: Answer) => drainStream(stream);
+
 const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
 
 /**
@@ -152,15 +155,14 @@ export class ClickHouseSession {
 
   /** Runs one statement, in the spelling that both engines read. */
   run(sql: string, parameters: Parameters = {}): Promise<void> {
-    return this.ask(spelled(sql, parameters), ({ stream }) => drainStream(stream), { parameters });
+    return this.ask(spelled(sql, parameters), done, { parameters });
   }
 
   /** Runs statements that ClickHouse alone reads, one after the other. */
   async define(text: string): Promise<void> {
     for (const statement of text.split(/;\s*$/m)) {
       const isEmpty = statement.replaceAll(/^\s*--.*$/gm, '').trim() === '';
-      if (!isEmpty && !/^\s*SET /m.test(statement))
-        await this.ask(statement, ({ stream }) => drainStream(stream));
+      if (!isEmpty && !/^\s*SET /m.test(statement)) await this.ask(statement, done);
     }
   }
 
@@ -170,7 +172,7 @@ export class ClickHouseSession {
     const values = file.createReadStream({ autoClose: false });
     try {
       const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Parquet`;
-      await this.ask(query, ({ stream }) => drainStream(stream), { values });
+      await this.ask(query, done, { values });
     } finally {
       values.destroy();
       await file.close();
