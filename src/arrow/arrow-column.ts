@@ -10,7 +10,10 @@ import {
 import { type Layout, layoutOf } from './arrow-type.js';
 import { type Bytes, isSet, Offsets, roomFor, Texts, validityOf } from './duckdb-texts.js';
 
-/** A column of Arrow that is gathered from the vectors of one chunk after the other. */
+/**
+ * A column of Arrow that is gathered from the vectors of one chunk after the other. Where a value isn't set, a vector has the bytes
+ * that were in that memory before, which can be another organization's: the column has zeros there.
+ */
 export abstract class Column {
   protected count = 0;
   /** Which values are there, a bit each; undefined as long as all are. DuckDB and Arrow have the same bits for it. */
@@ -18,9 +21,9 @@ export abstract class Column {
 
   constructor(protected readonly to: DataType) {}
 
-  /** Takes over the first values of a vector, so many. */
-  add(vector: Vector, count: number): void {
-    const bits = validityOf(vector, count);
+  /** Takes over the first `count` values of a vector. `within` says which of them are inside a value that is set: all, without it. */
+  add(vector: Vector, count: number, within?: Uint8Array): void {
+    const bits = both(validityOf(vector, count), within);
     this.note(bits, count);
     this.gather(vector, count, bits);
     this.count += count;
@@ -29,15 +32,15 @@ export abstract class Column {
   /** What was gathered so far. It stands until more is added, which goes to the same place: making room takes longer than filling it. */
   take(): Data {
     const { count, bits } = this;
-    const { buffers, children = [] } = this.gathered();
-    const validity = bits === undefined ? {} : { [BufferType.VALIDITY]: bits };
+    const { buffers, children = [] } = this.gathered(count);
+    const validity = bits === undefined ? {} : { [BufferType.VALIDITY]: firstBits(bits, count) };
     this.count = 0;
     this.bits = undefined;
     return new Data(this.to, 0, count, bits === undefined ? 0 : -1, { ...validity, ...buffers }, children);
   }
 
   protected abstract gather(vector: Vector, count: number, bits: Uint8Array | undefined): void;
-  protected abstract gathered(): { buffers: object; children?: Data[] };
+  protected abstract gathered(count: number): { buffers: object; children?: Data[] };
 
   private note(added: Uint8Array | undefined, count: number): void {
     if (this.bits === undefined && added === undefined) return;
@@ -51,6 +54,30 @@ export abstract class Column {
       for (let index = 0; index < count; index += 1)
         setBit(this.bits, this.count + index, isSet(added, index));
     }
+  }
+}
+
+/** The bits that are set in both; undefined stands for all bits. */
+function both(bits: Uint8Array | undefined, others: Uint8Array | undefined): Uint8Array | undefined {
+  if (bits === undefined || others === undefined) return bits ?? others;
+  return bits.map((byte, index) => byte & (others[index] as number));
+}
+
+/** The bytes of the first `count` bits, with zeros after them. */
+function firstBits(bits: Uint8Array, count: number): Uint8Array {
+  const bytes = bits.subarray(0, Math.ceil(count / 8));
+  if (count % 8 !== 0) bytes[bytes.length - 1] = (bytes.at(-1) as number) & ((1 << (count % 8)) - 1);
+  return bytes;
+}
+
+/** Puts zeros where `values`, of which each has `width` bytes, have none that is set. */
+function clearUnset(values: Uint8Array, width: number, bits: Uint8Array | undefined): void {
+  if (bits === undefined) return;
+  const count = values.length / width;
+  for (let first = 0; first < count; first += 8) {
+    if (bits[first >> 3] === 0xff) continue;
+    for (let index = first; index < Math.min(first + 8, count); index += 1)
+      if (!isSet(bits, index)) values.fill(0, index * width, (index + 1) * width);
   }
 }
 
@@ -71,10 +98,12 @@ class Values extends Column {
     super(to);
   }
 
-  protected gather(vector: Vector, count: number): void {
+  protected gather(vector: Vector, count: number, bits: Uint8Array | undefined): void {
     const width = this.layout.elements * this.layout.of.BYTES_PER_ELEMENT;
-    this.bytes = roomFor(this.bytes, (this.count + count) * width);
-    this.bytes.set(duckdb.vector_get_data(vector, count * width), this.count * width);
+    const [start, end] = [this.count * width, (this.count + count) * width];
+    this.bytes = roomFor(this.bytes, end);
+    this.bytes.set(duckdb.vector_get_data(vector, count * width), start);
+    clearUnset(this.bytes.subarray(start, end), width, bits);
   }
 
   protected gathered() {
@@ -86,14 +115,14 @@ class Values extends Column {
 class Booleans extends Column {
   private bytes: Bytes = new Uint8Array();
 
-  protected gather(vector: Vector, count: number): void {
+  protected gather(vector: Vector, count: number, bits: Uint8Array | undefined): void {
     this.bytes = roomFor(this.bytes, Math.ceil((this.count + count) / 8));
     for (const [index, byte] of duckdb.vector_get_data(vector, count).entries())
-      setBit(this.bytes, this.count + index, byte !== 0);
+      setBit(this.bytes, this.count + index, byte !== 0 && isSet(bits, index));
   }
 
-  protected gathered() {
-    return { buffers: { [BufferType.DATA]: this.bytes } };
+  protected gathered(count: number) {
+    return { buffers: { [BufferType.DATA]: firstBits(this.bytes, count) } };
   }
 }
 
@@ -119,9 +148,9 @@ class Structs extends Column {
     super(to);
   }
 
-  protected gather(vector: Vector, count: number): void {
+  protected gather(vector: Vector, count: number, bits: Uint8Array | undefined): void {
     for (const [index, column] of this.columns.entries())
-      column.add(duckdb.struct_vector_get_child(vector, index), count);
+      column.add(duckdb.struct_vector_get_child(vector, index), count, bits);
   }
 
   protected gathered() {

@@ -60,7 +60,7 @@ export class Texts {
   private bytes: Bytes = new Uint8Array();
 
   /** Takes over the first values of a vector, so many. `bits` say which are there. */
-  add(vector: Vector, count: number, bits?: Uint8Array): void {
+  add(vector: Vector, count: number, bits: Uint8Array | undefined): void {
     const entries = duckdb.vector_get_data(vector, count * TEXT_BYTES);
     const words = new Uint32Array(entries.buffer, entries.byteOffset, count * 4);
     const { offsets } = this;

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import duckdb from '@duckdb/node-bindings';
 import { chunksOf, type Rows } from './duckdb-chunks.js';
-import { Texts } from './duckdb-texts.js';
+import { Texts, validityOf } from './duckdb-texts.js';
 
 /** How many bytes make a piece, after which others get a turn. */
 const BYTES_A_PIECE = 1 << 18;
 
 /**
- * The texts in the first column of results, one right behind the other, in pieces. `count` hears of the rows of each chunk.
+ * The texts in the first column of results, one right behind the other, in pieces; a null adds nothing. `count` hears of the rows of each chunk.
  */
 export async function* textBytes(
   results: AsyncIterable<Pick<Rows, 'fetchChunk'>>,
@@ -17,7 +17,8 @@ export async function* textBytes(
   for await (const result of results) {
     for await (const chunk of chunksOf(result)) {
       count(chunk.rowCount);
-      texts.add(duckdb.data_chunk_get_vector(chunk.chunk, 0), chunk.rowCount);
+      const vector = duckdb.data_chunk_get_vector(chunk.chunk, 0);
+      texts.add(vector, chunk.rowCount, validityOf(vector, chunk.rowCount));
       const { bytes } = texts.take();
       for (let at = 0; at < bytes.length; at += BYTES_A_PIECE) {
         if (at > 0) await setImmediate();
