@@ -12,6 +12,7 @@ const PROGRAM = [
   'test/cli.test.ts',
   'test/collect.test.ts',
   'test/faults/*.test.ts',
+  'test/fresh-process.test.ts',
   'test/full-disk.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
