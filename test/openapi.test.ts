@@ -1,7 +1,9 @@
+import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
 import { compile } from 'json-schema-to-typescript';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import { buildApp } from '../src/api/app.js';
 import { expectFile, expectPage } from './page.js';
 import { Reference } from './reference.js';
@@ -105,7 +107,7 @@ test('the page at /docs needs nothing from elsewhere', async () => {
   expect(policy).toMatch(/^default-src 'self'/);
   expect(policy).not.toMatch(/https?:|\*/);
   const links = [...page.body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => String(link));
-  expect(links.length).toBeGreaterThan(4);
+  expect(links.length).toBeGreaterThanOrEqual(5);
   for (const link of links) {
     // Below a path that a proxy takes off too.
     const { pathname } = new URL(link, 'https://acme.example/daybook/docs');
@@ -114,13 +116,41 @@ test('the page at /docs needs nothing from elsewhere', async () => {
     expect(asset.statusCode, link).toBe(200);
     if (link.endsWith('.css')) expect(asset.body).not.toMatch(/@import|url\((?!"?data:)/);
   }
-  const start = await app.inject({ url: '/docs/static/swagger-initializer.js' });
-  expect(start.body).toContain('"validatorUrl":null');
-  expect(start.body).toContain("resolveUrl('./json')");
-  const shown = await app.inject({ url: '/docs/json' });
-  // What is tried out on the page goes to the service that it came from.
-  expect(shown.json()).toEqual({ ...reference.document, servers: [{ url: '../' }] });
+  const start = await app.inject({ url: '/docs/static/start.js' });
+  expect(start.body).toContain('validatorUrl: null');
+  for (const url of ['/docs/json', '/docs/yaml']) {
+    const shown = await app.inject({ url });
+    // What is tried out on the page goes to the service that it came from.
+    expect(parse(shown.body)).toEqual({ ...reference.document, servers: [{ url: '../' }] });
+  }
 });
+
+describe.each(['/openapi.json', '/docs/json', '/docs/yaml', '/docs/static/swagger-ui-bundle.js'])(
+  '%s',
+  (url) => {
+    const ask = (headers: Record<string, string> = {}) =>
+      app.inject({ url, headers: { 'accept-encoding': 'gzip', ...headers } });
+
+    test('is made once, and sent as bytes that are compressed already', async () => {
+      await ask();
+      const make = vi.spyOn(app, 'swagger');
+      onTestFinished(() => make.mockRestore());
+      const { headers, rawPayload } = await ask();
+      expect(make).not.toHaveBeenCalled();
+      expect(headers['content-encoding']).toBe('gzip');
+      // A body that is compressed while it is sent has no length.
+      expect(headers['content-length']).toBe(String(rawPayload.length));
+      expect(headers.vary).toBe('accept-encoding');
+      const plain = await ask({ 'accept-encoding': 'identity' });
+      expect(gunzipSync(rawPayload).equals(plain.rawPayload)).toBe(true);
+    });
+
+    test('is not sent again to a client that has it', async () => {
+      const { headers } = await ask();
+      expect((await ask({ 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
+    });
+  },
+);
 
 interface Operation {
   readonly operationId: string;

@@ -1,30 +1,13 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Body } from './answer-body.js';
+import { Encodings } from './encodings.js';
 
 /** About how much memory a large body and the rest of an answer take. */
 const OVERHEAD_BYTES = 1024;
 
-/** Encodings of answers, the preferred one first: a client that accepts all gets the first. */
-export const ENCODINGS = ['gzip', 'br'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-
-const gzipped = promisify(gzip);
-const brotlied = promisify(brotliCompress);
-
-const COMPRESS: Record<Encoding, (plain: Buffer) => Promise<Buffer>> = {
-  gzip: (plain) => gzipped(plain),
-  br: (plain) =>
-    brotlied(plain, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
-    }),
-};
-
 /** An answer, computed from one state of the store. */
 export class Answered {
-  private readonly encoded = new Map<Encoding, Promise<Buffer>>();
-  private encodedBytes = 0;
+  readonly encodings = new Encodings(() => this.grown());
   /** Called when it takes more memory than before. */
   grown: () => void = () => {};
   /** The newest revision of the store that is known to give the same answer. */
@@ -46,20 +29,7 @@ export class Answered {
   }
 
   get bytes(): number {
-    return OVERHEAD_BYTES + (Buffer.isBuffer(this.body) ? this.body.length : 0) + this.encodedBytes;
-  }
-
-  /** The compressed body, computed once for all requests. */
-  as(encoding: Encoding, plain: Buffer): Promise<Buffer> {
-    const known = this.encoded.get(encoding);
-    if (known !== undefined) return known;
-    const made = COMPRESS[encoding](plain).then((bytes) => {
-      this.encodedBytes += bytes.length;
-      this.grown();
-      return bytes;
-    });
-    this.encoded.set(encoding, made);
-    return made;
+    return OVERHEAD_BYTES + (Buffer.isBuffer(this.body) ? this.body.length : 0) + this.encodings.bytes;
   }
 }
 

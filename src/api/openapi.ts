@@ -1,5 +1,4 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { VERSION } from '../package-root.js';
@@ -199,16 +198,4 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     const whole = withComponents(document);
     return { ...whole, ...finish(whole as Described) } as typeof whole;
   },
-};
-
-/** The page that shows it. It loads nothing from elsewhere. */
-export const PAGE: FastifySwaggerUiOptions = {
-  theme: { title: 'Daybook' },
-  // Its addresses are relative, so that a proxy can serve it below any path.
-  indexPrefix: '.',
-  transformSpecification: (document) => ({ ...document, servers: [{ url: '../' }] }),
-  // Without the bar for other documents.
-  uiConfig: { layout: 'BaseLayout', validatorUrl: null },
-  staticCSP:
-    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
 };

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { VERSION } from '../package-root.js';
+import { KeptDocument } from './kept-document.js';
 import type { ApiDeps } from './route-family.js';
 
 /** How long the result of checking the store is reused for all requests. */
@@ -41,6 +42,10 @@ export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { st
     return last.looked;
   };
 
+  const document = new KeptDocument('application/json; charset=utf-8', () =>
+    JSON.stringify(Document.parse(app.swagger())),
+  );
+
   app.get(
     '/healthz',
     {
@@ -65,7 +70,8 @@ export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { st
         },
       },
     },
-    async () => Document.parse(app.swagger()),
+
+    async (request, reply) => document.send(request, reply),
   );
 
   app.get(

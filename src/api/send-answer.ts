@@ -2,9 +2,10 @@ import { open } from 'node:fs/promises';
 import negotiate from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { discard } from './answer-body.js';
-import { type Answered, ENCODINGS, type Encoding } from './answer-cache.js';
+import type { Answered } from './answer-cache.js';
 import type { Form } from './answer-rows.js';
 import type { IsKnown, Unchanged } from './answerer.js';
+import { ENCODINGS, type Encoding, type Encodings } from './encodings.js';
 
 /** Shorter bodies aren't compressed, because that saves no packet. */
 const COMPRESSED_FROM_BYTES = 1024;
@@ -61,14 +62,8 @@ export async function sendAnswer(
   forms?: { readonly form: Form; readonly publicUrl: string | undefined },
 ): Promise<FastifyReply> {
   // Weak: compressed answers have other bytes, and the time of a build isn't part of the numbers.
-  reply.headers({
-    etag: `W/"${answer.tag}"`,
-    'cache-control': CACHE_CONTROL,
-    vary: [reply.getHeader('vary'), forms === undefined ? [] : 'accept', 'accept-encoding']
-      .flat()
-      .filter(Boolean)
-      .join(', '),
-  });
+  reply.headers({ etag: `W/"${answer.tag}"`, 'cache-control': CACHE_CONTROL });
+  varyBy(reply, ...(forms === undefined ? [] : ['accept']), 'accept-encoding');
   const { body } = answer;
   if (body === undefined || isKnown?.(answer.tag) === true) {
     if (body !== undefined && !Buffer.isBuffer(body) && answer.reuse === undefined) await discard(body);
@@ -84,9 +79,24 @@ export async function sendAnswer(
     if (answer.reuse === undefined) await discard(body);
     return reply.header('content-length', body.bytes).send(file.createReadStream());
   }
-  const encoding = body.length < COMPRESSED_FROM_BYTES ? null : encodingOf(request);
-  if (encoding === null) return reply.send(body);
-  return reply.header('content-encoding', encoding).send(await answer.as(encoding, body));
+  return sendBytes(body, answer.encodings, request, reply);
+}
+
+/** Adds names of request headers on which an answer depends. */
+export function varyBy(reply: FastifyReply, ...names: string[]): void {
+  reply.header('vary', [reply.getHeader('vary'), names].flat().filter(Boolean).join(', '));
+}
+
+/** Sends a body in the encoding that the request prefers. */
+export async function sendBytes(
+  plain: Buffer,
+  encodings: Encodings,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const encoding = plain.length < COMPRESSED_FROM_BYTES ? null : encodingOf(request);
+  if (encoding === null) return reply.send(plain);
+  return reply.header('content-encoding', encoding).send(await encodings.of(plain, encoding));
 }
 
 /** The Link header (RFC 8288) of the next page: a path, unless DAYBOOK_PUBLIC_URL is set. */
