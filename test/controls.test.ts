@@ -83,10 +83,10 @@ const put = (settings: object, more: Parameters<typeof ask>[2] = {}) =>
 describe('settings', () => {
   test('filled in every member go in, come back masked, and are what they were when the masked ones are sent back', async () => {
     const before = await ask('GET', PATH, { org: 'whole' });
-    expect([before.status, before.headers.etag]).toEqual([200, '"0"']);
+    expect([before.status, before.headers.etag]).toEqual([200, '"whole-0"']);
     expect(before.body).toEqual({ revision: 0, settings: {}, user: null, updatedAt: null });
     const sent = await put(WHOLE, { org: 'whole' });
-    expect([sent.status, sent.headers.etag]).toEqual([200, '"1"']);
+    expect([sent.status, sent.headers.etag]).toEqual([200, '"whole-1"']);
     const user = { id: 'ada', email: 'ada@acme.example', name: 'ada' };
     const updatedAt = new Date(world.now).toISOString();
     expect(sent.body).toEqual({ revision: 1, settings: MASKED, user, updatedAt });
@@ -202,8 +202,21 @@ describe('settings', () => {
     expect((await match('W/"4"')).status).toBe(412);
     const all = await Promise.all(Array.from({ length: 5 }, () => match('"4"')));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412]);
-    const known = await ask('GET', PATH, { org, headers: { 'if-none-match': '"5"' } });
-    expect([known.status, known.text]).toEqual([304, '']);
+  });
+
+  test('of one organization have a tag that no other one accepts, and are kept by no cache', async () => {
+    for (const org of ['first', 'second']) await put({ commandAllowlist: [org] }, { org });
+    const { headers } = await ask('GET', PATH, { org: 'first' });
+    expect(headers['cache-control']).toBe('no-store');
+    const tag = String(headers.etag);
+    const other = await ask('GET', PATH, { org: 'second', headers: { 'if-none-match': tag } });
+    expect([other.status, other.body.settings]).toEqual([200, { commandAllowlist: ['second'] }]);
+    const match = { 'if-match': tag };
+    expect((await put({}, { org: 'second', headers: match })).status).toBe(412);
+    expect((await put({}, { org: 'first', headers: match })).status).toBe(200);
+    expect(
+      (await put({}, { org: 'second', headers: { 'if-match': String(other.headers.etag) } })).status,
+    ).toBe(200);
   });
 
   test('are changed by owners, read by managers and owners, and by nobody else', async () => {

@@ -219,7 +219,7 @@ describe('the Accept header', () => {
     const { status, headers } = await get(`productivity?${WEEKS}`, accept);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe(type);
-    expect(headers.vary).toBe('accept, accept-encoding');
+    expect(headers.vary).toBe('authorization, cookie, accept, accept-encoding');
   });
 
   test('changes nothing about errors, or about the open day', async () => {
@@ -227,7 +227,7 @@ describe('the Accept header', () => {
     expect(wrong.status).toBe(400);
     expect(wrong.headers['content-type']).toBe(JSON_TYPE);
     const today = await get('today', 'text/csv');
-    expect(today.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'accept-encoding' });
+    expect(today.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'authorization, cookie, accept-encoding' });
   });
 });
 

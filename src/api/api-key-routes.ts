@@ -134,10 +134,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store,
       const createdBy = caller.userId ?? caller.credential;
       const wanted = { orgId: caller.orgId, role, name, userId, email, expiresAt, createdBy };
       const { key, ...made } = await createKey(store, wanted, now);
-      return reply
-        .status(201)
-        .header('cache-control', 'no-store')
-        .send({ ...rowOf(made, caller), key });
+      return reply.status(201).send({ ...rowOf(made, caller), key });
     },
   );
 

@@ -103,7 +103,8 @@ export function buildApp(
   // Answers are sent without cutting them to their schemas: tests compare the two.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    // Nobody keeps an answer whose route doesn't say otherwise.
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
   });
   watchConnections(app, config.tls !== undefined);
   limitArrival(app, config.timeoutSeconds);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Encodings } from './encodings.js';
-import { isKnownOf, sendBytes, varyBy } from './send-answer.js';
+import { isListedIn, sendBytes, varyBy } from './send-answer.js';
 
 /** A document that is the same for everybody. It is made for the first request, and sent as bytes from then on. */
 export class KeptDocument {
@@ -21,7 +21,7 @@ export class KeptDocument {
     const { bytes, tag } = this.made;
     reply.headers({ etag: `W/"${tag}"`, 'cache-control': 'no-cache' });
     varyBy(reply, 'accept-encoding');
-    if (isKnownOf(request)?.(tag) === true) return reply.status(304).send();
+    if (isListedIn(request)?.(tag) === true) return reply.status(304).send();
     return sendBytes(bytes, this.encodings, request, reply.type(this.type));
   }
 }

@@ -30,6 +30,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
     action,
     errors = {},
     bodies,
+    headers,
     isTagged,
     isHealthCheck,
     csvExample,
@@ -68,7 +69,7 @@ const describeRoute: FastifyDynamicSwaggerOptions['transform'] = (document) => {
         : responseOf(
             jsonOf[status] ?? {},
             ERRORS[Number(status) as ErrorStatus]?.when,
-            isTagged ? TAGGED : {},
+            isTagged ? TAGGED : headers,
             undefined,
             forms,
           ),

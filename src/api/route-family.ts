@@ -37,6 +37,8 @@ declare module 'fastify' {
     errors?: Partial<Record<ErrorStatus, string>>;
     /** How long its body may take to arrive, if not DAYBOOK_TIMEOUT_S. */
     receiveSeconds?: number;
+    /** Headers of answers, as examples for the reference. */
+    headers?: Readonly<Record<string, string>>;
     /** Whether answers have an entity tag, so that a 304 is possible. */
     isTagged?: boolean;
     /** The methods of its path, set once all are known. */

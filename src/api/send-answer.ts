@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import negotiate from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -5,6 +6,7 @@ import { discard } from './answer-body.js';
 import type { Answered } from './answer-cache.js';
 import type { Form } from './answer-rows.js';
 import type { IsKnown, Unchanged } from './answerer.js';
+import type { Caller } from './caller.js';
 import { ENCODINGS, type Encoding, type Encodings } from './encodings.js';
 
 /** Shorter bodies aren't compressed, because that saves no packet. */
@@ -41,10 +43,19 @@ const CONTENT_TYPES: Record<Form, string> = {
 /** A build can change any day at any time, so clients must ask whether a kept answer is still valid. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/**
- * The tags of an If-None-Match header, for weak comparison; undefined without one. `*` matches any answer, and there always is one.
- */
-export function isKnownOf({ headers }: FastifyRequest): IsKnown | undefined {
+/** The entity tag of an answer to a caller: no other organization and no other credential has the same, whatever is in the answer. */
+function tagOf(tag: string, { orgId, credential }: Caller): string {
+  return `${tag}-${hash('sha256', JSON.stringify([orgId, credential]), 'base64url').slice(0, 16)}`;
+}
+
+/** The tags of answers to a request's caller that the client has, by its If-None-Match; undefined without one. */
+export function isKnownOf(request: FastifyRequest): IsKnown | undefined {
+  const isListed = isListedIn(request);
+  return isListed && ((tag) => isListed(tagOf(tag, request.caller)));
+}
+
+/** Whether an If-None-Match header lists a tag, for weak comparison; undefined without one. `*` matches any answer, and there always is one. */
+export function isListedIn({ headers }: FastifyRequest): IsKnown | undefined {
   const header = headers['if-none-match'];
   if (header === undefined) return undefined;
   if (header.trim() === '*') return () => true;
@@ -62,8 +73,8 @@ export async function sendAnswer(
   forms?: { readonly form: Form; readonly publicUrl: string | undefined },
 ): Promise<FastifyReply> {
   // Weak: compressed answers have other bytes, and the time of a build isn't part of the numbers.
-  reply.headers({ etag: `W/"${answer.tag}"`, 'cache-control': CACHE_CONTROL });
-  varyBy(reply, ...(forms === undefined ? [] : ['accept']), 'accept-encoding');
+  reply.headers({ etag: `W/"${tagOf(answer.tag, request.caller)}"`, 'cache-control': CACHE_CONTROL });
+  varyBy(reply, 'authorization', 'cookie', ...(forms === undefined ? [] : ['accept']), 'accept-encoding');
   const { body } = answer;
   if (body === undefined || isKnown?.(answer.tag) === true) {
     if (body !== undefined && !Buffer.isBuffer(body) && answer.reuse === undefined) await discard(body);

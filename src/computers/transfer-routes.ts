@@ -104,7 +104,6 @@ export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
       return reply
         .type('application/octet-stream')
         .header('content-length', sizeBytes)
-        .header('cache-control', 'no-store')
         .send(await objects.read(id));
     },
   );

@@ -1,20 +1,11 @@
-import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
-import { isKnownOf } from '../api/send-answer.js';
 import { UsageError } from '../exit.js';
-import {
-  type Author,
-  type Change,
-  type Controls,
-  NoRevision,
-  SETTINGS_BYTES,
-  Stale,
-} from './control-revisions.js';
+import { type Author, type Controls, NoRevision, SETTINGS_BYTES, Stale } from './control-revisions.js';
 import { EXAMPLE, Settings } from './control-settings.js';
 import { mapSecrets } from './settings-secrets.js';
 
@@ -59,11 +50,16 @@ function revisionOf(cursor: string): number {
   return Number(position < Number.MAX_SAFE_INTEGER ? position : Number.MAX_SAFE_INTEGER);
 }
 
-/** Whether an If-Match header names a revision: `"7"`, as the ETag has it, or 7. */
-function isExpectedBy(header: string | undefined): (revision: number) => boolean {
+/** The ETag of a revision, without quotes. It names the organization, so that settings of another one never replace its own. */
+function tagOf(orgId: string, revision: number): string {
+  return `${encodeURIComponent(orgId)}-${revision}`;
+}
+
+/** Whether an If-Match header names a revision: as the ETag does, or by its number alone, with or without quotes. */
+function isExpectedBy(header: string | undefined, orgId: string): (revision: number) => boolean {
   if (header === undefined) return () => true;
   const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
-  return (revision) => tags.includes('*') || tags.includes(String(revision));
+  return (revision) => ['*', String(revision), tagOf(orgId, revision)].some((tag) => tags.includes(tag));
 }
 
 function authorOf({ userId, email, credential }: Caller): Author {
@@ -71,9 +67,8 @@ function authorOf({ userId, email, credential }: Caller): Author {
   return { id, email: email ?? '', name: id };
 }
 
-function tagOf({ revision }: Change): string {
-  return `"${revision}"`;
-}
+/** The tag of an organization's settings, as an example. */
+const TAGGED = { etag: `"${tagOf('acme', 7)}"` };
 
 const A_REVISION = 'must be the number of a revision, or 0 for the settings before the first';
 const revisionParameter = (description: string, example: number) =>
@@ -118,7 +113,7 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
   app.get(
     '/enterprise-controls',
     {
-      config: { action: 'read enterprise controls', isTagged: true },
+      config: { action: 'read enterprise controls', headers: TAGGED },
       schema: {
         tags: ['controls'],
         summary: 'The newest settings',
@@ -126,11 +121,10 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
       },
     },
     async (request, reply) => {
-      const change = await controls.current(request.caller.orgId);
-      reply.headers({ etag: tagOf(change), 'cache-control': 'private, no-cache' });
-      if (isKnownOf(request)?.(String(change.revision)) === true)
-        return (reply as FastifyReply).status(304).send();
-      return reply.send(change as z.infer<typeof Current>);
+      const { orgId } = request.caller;
+      const change = await controls.current(orgId);
+      reply.header('etag', `"${tagOf(orgId, change.revision)}"`);
+      return change as z.infer<typeof Current>;
     },
   );
 
@@ -140,6 +134,7 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
       bodyLimit: SETTINGS_BYTES,
       config: {
         action: 'change enterprise controls',
+        headers: TAGGED,
         errors: { 412: 'The newest revision is 7, not the one in If-Match: read it again.' },
       },
       schema: {
@@ -151,7 +146,10 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
           'if-match': z
             .string()
             .optional()
-            .meta({ description: 'the ETag of the revision that you read', examples: ['"0"'] }),
+            .meta({
+              description: 'the ETag of the settings that you read, or their revision',
+              examples: ['"0"'],
+            }),
         }),
         body: z
           .strictObject({ settings: Settings })
@@ -161,11 +159,11 @@ export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, {
     },
     async (request, reply) => {
       const { caller, body, ip: address } = request;
-      const isExpected = isExpectedBy(request.headers['if-match']);
+      const isExpected = isExpectedBy(request.headers['if-match'], caller.orgId);
       try {
         const options = { isExpected, address };
         const change = await controls.replace(caller.orgId, body.settings, authorOf(caller), options);
-        reply.header('etag', tagOf(change));
+        reply.header('etag', `"${tagOf(caller.orgId, change.revision)}"`);
         return change as z.infer<typeof ChangeRecord>;
       } catch (error) {
         if (error instanceof Stale) throw new ApiError(412, error.message);

@@ -138,7 +138,6 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
         const charset = type === 'text/csv' || type === 'application/json' ? '; charset=utf-8' : '';
         reply
           .headers({
-            'cache-control': 'private, no-store',
             vary: 'accept',
             ...seenHeaders(seen),
           })

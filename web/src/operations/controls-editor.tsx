@@ -85,7 +85,7 @@ export function Editor({
       setFaults(checked.faults);
       if ('settings' in checked) {
         try {
-          const change = await saveSettings(checked.settings, base.revision);
+          const change = await saveSettings(session.org_id, checked.settings, base.revision);
           take(baseOf(change));
           saved(`Revision ${change.revision} is saved.`);
         } catch (error) {

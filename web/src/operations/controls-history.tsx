@@ -4,16 +4,19 @@ import { useFresh, withQuery } from '../client.js';
 import { instantText } from '../format.js';
 import { Paging } from '../paging.js';
 import { Answered } from '../panel.js';
+import type { Session } from '../session.js';
 import { Ask } from './dialog.js';
 import { Differences } from './differences.js';
 import { CONTROLS, saveSettings } from './settings-revisions.js';
 
 /** Every change of the settings, with what it changed, and the way back. */
 export function History({
+  session,
   current,
   isEditor,
   saved,
 }: {
+  session: Session;
   current: number;
   isEditor: boolean;
   saved: (sentence: string) => void;
@@ -63,7 +66,7 @@ export function History({
           title={`Go back to revision ${asking.revision}?`}
           action={`Go back to revision ${asking.revision}`}
           act={async () => {
-            const { revision } = await saveSettings(asking.settings, current);
+            const { revision } = await saveSettings(session.org_id, asking.settings, current);
             saved(`Revision ${revision} is saved. It has the settings of revision ${asking.revision}.`);
           }}
           onClose={() => setAsking(undefined)}

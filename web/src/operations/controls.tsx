@@ -40,7 +40,13 @@ export function Controls({ session }: PageProps) {
               </>
             )}
           </section>
-          <History key={current.revision} current={current.revision} isEditor={isEditor} saved={saved} />
+          <History
+            key={current.revision}
+            session={session}
+            current={current.revision}
+            isEditor={isEditor}
+            saved={saved}
+          />
         </div>
       )}
     </Answered>

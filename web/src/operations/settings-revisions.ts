@@ -8,7 +8,17 @@ export function textOf(settings: object): string {
   return JSON.stringify(settings, null, 2);
 }
 
-/** Saves settings as the revision after another. Fails with 412 where that isn't the newest. */
-export function saveSettings(settings: object, after: number): Promise<ControlsChange> {
-  return sendJson('PUT', CONTROLS, { settings }, { 'if-match': `"${after}"` });
+/**
+ * Saves an organization's settings as the revision after another. Fails with 412 where that isn't the newest, or another tab of the
+ * browser has signed in to another organization.
+ */
+export function saveSettings(orgId: string, settings: object, after: number): Promise<ControlsChange> {
+  return sendJson(
+    'PUT',
+    CONTROLS,
+    { settings },
+    {
+      'if-match': `"${encodeURIComponent(orgId)}-${after}"`,
+    },
+  );
 }
