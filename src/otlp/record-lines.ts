@@ -2,15 +2,12 @@ import { hash } from 'node:crypto';
 import { LEVELS_AT_MOST } from '../json-depth.js';
 import { jsonOf, shortened } from './allow-list.js';
 import { type Known, knownOf } from './known-names.js';
-import type { Moment, Sessions } from './session-settings.js';
+import type { Moment, SessionSender, Sessions } from './session-settings.js';
 import type { Piece, Signal, Telemetry } from './telemetry.js';
 
 /** Who sends records. */
-export interface RecordSender {
+export interface RecordSender extends SessionSender {
   readonly requestId: string;
-  readonly orgId: string;
-  /** Whose they are; null where they say it themselves. */
-  readonly userId: string | null;
 }
 
 /** Turns records into the lines that sql/source/otlp maps, and counts the others. */
@@ -51,7 +48,7 @@ export class RecordLines {
   }
 
   private keep(record: Telemetry, known: Known): void {
-    const { requestId, orgId, userId } = this.sender;
+    const { requestId, userId } = this.sender;
     const { time, start, value, kind, attributes } = record;
     if (known.name === 'invoke_agent') this.agents.push({ at: this.lines.length, span: record });
     if (STARTERS.includes(known.name)) this.starters.add(idOf(record.traceId, record.spanId));
@@ -65,7 +62,7 @@ export class RecordLines {
       `{"request":"${requestId}","digest":"${hash('md5', content)}",${user}${content.slice(1)}`,
     );
     this.sections.push(known.section);
-    this.moments.push(this.sessions.note(`${orgId} ${agent}`, record));
+    this.moments.push(this.sessions.note(this.sender, agent, record));
   }
 
   /** Adds to the lines what only the whole request tells: how a session was set, and which agents no other one has started. */

@@ -2,8 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { type Attributes, placeOf } from './allow-list.js';
 import type { Telemetry } from './telemetry.js';
 
-/** How many sessions are remembered at a time, and how many changes of each. */
-const SESSIONS_AT_MOST = 20_000;
+/** How much is remembered of the sessions that one user sends, and of those that an organization's keys without a user send: characters. */
+const SHARE = { user: 2 << 20, organization: 20 << 20 };
+/** What a session takes of that in any case. */
+const SESSION_CHARACTERS = 1000;
+/** How many changes of a session are remembered. */
 const CHANGES_AT_MOST = 50;
 
 /** Settings that an agent says once, and that hold for the session from then on. */
@@ -24,45 +27,84 @@ interface Change {
   readonly before: Settings | undefined;
 }
 
+/** Who sends records. */
+export interface SessionSender {
+  readonly orgId: string;
+  /** Whose the records are; null where they say it themselves. */
+  readonly userId: string | null;
+}
+
 /** A session at an instant (Unix milliseconds). */
 export interface Moment {
+  /** Its sender, see shareOf. */
+  readonly share: string;
   readonly key: string;
   readonly at: number;
 }
 
-/** How sessions were set, as agents have said. It is forgotten when the service stops. */
+type Share = LRUCache<string, Change[]>;
+
+/**
+ * How sessions were set, as agents have said. It is forgotten when the service stops. Each sender has a share: nobody can change
+ * how another's session was set, nor make the service forget it by sending many.
+ */
 export class Sessions {
-  private readonly changes = new LRUCache<string, Change[]>({ max: SESSIONS_AT_MOST });
+  private readonly shares = new Map<string, Share>();
 
   /**
    * Notes what a record says of its session, and answers the moment to ask for once the whole request is known: what is told then
    * is the same when the request comes again.
    */
-  note(agent: string, { attributes, time }: Telemetry): Moment | undefined {
+  note(sender: SessionSender, agent: string, { attributes, time }: Telemetry): Moment | undefined {
     const session = SESSION.find((place) => attributes[place]);
     if (session === undefined) return undefined;
+    const share = shareOf(sender);
     const key = `${agent} ${attributes[session]}`;
     const at = Date.parse(attributes[TIMESTAMP] ?? '') || Number(time) / 1e6;
     const settings = settingsIn(attributes);
-    if (settings !== undefined) this.add(key, { at, settings, before: beforeIn(attributes) });
-    return { key, at };
-  }
-
-  private add(key: string, change: Change): void {
-    const changes = (this.changes.get(key) ?? []).filter(({ at }) => at !== change.at);
-    changes.push(change);
-    changes.sort((one, other) => one.at - other.at);
-    this.changes.set(key, changes.slice(-CHANGES_AT_MOST));
+    if (settings !== undefined) {
+      const known = this.shares.get(share) ?? newShare(sender);
+      this.shares.set(share, known);
+      add(known, key, { at, settings, before: beforeIn(attributes) });
+    }
+    return { share, key, at };
   }
 
   /** How a session was set at a moment. */
-  at({ key, at }: Moment): Settings | undefined {
-    const changes = this.changes.get(key);
+  at({ share, key, at }: Moment): Settings | undefined {
+    const changes = this.shares.get(share)?.get(key);
     if (changes === undefined) return undefined;
     const held = changes.filter((change) => change.at <= at);
     if (held.length === 0) return changes[0]?.before;
     return Object.assign({}, ...held.map(({ settings }) => settings));
   }
+}
+
+/** Names the share of a sender. No id of an organization has a space. */
+function shareOf({ orgId, userId }: SessionSender): string {
+  return userId === null ? orgId : `${orgId} ${userId}`;
+}
+
+function newShare({ userId }: SessionSender): Share {
+  return new LRUCache({
+    maxSize: userId === null ? SHARE.organization : SHARE.user,
+    sizeCalculation: (changes, key) => SESSION_CHARACTERS + key.length + charactersOf(changes),
+  });
+}
+
+function charactersOf(changes: readonly Change[]): number {
+  let characters = 0;
+  for (const { settings, before = {} } of changes)
+    for (const said of [settings, before])
+      for (const value of Object.values(said)) characters += value.length;
+  return characters;
+}
+
+function add(share: Share, key: string, change: Change): void {
+  const changes = (share.get(key) ?? []).filter(({ at }) => at !== change.at);
+  changes.push(change);
+  changes.sort((one, other) => one.at - other.at);
+  share.set(key, changes.slice(-CHANGES_AT_MOST));
 }
 
 function settingsIn(attributes: Attributes): Settings | undefined {

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { create, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
+import { createKey } from '../../src/api/api-keys.js';
 import { OTLP } from '../../src/ingest/source.js';
 import {
   ExportLogsServiceRequestSchema,
@@ -517,6 +518,32 @@ describe('a request', () => {
     const sums = Object.fromEntries(names.map((name) => [`claude_code.${name}`, points]));
     const answer = await receiver.post('metrics', metrics(CLAUDE, NANOS, 1, sums));
     expect(answer.status).toBe(413);
+  });
+
+  test('of one sender changes nothing that is remembered of the sessions of a colleague or of another organization', async () => {
+    const receiver = await Receiver.start(NOW, 'member', 'ada');
+    const { store, now } = receiver.world;
+    const mode = (id: string, to_mode: string) =>
+      claude('permission_mode_changed', { 'session.id': id, from_mode: 'default', to_mode });
+    const flood = ['s-1', ...Array.from({ length: 20_500 }, (_, index) => `flood-${index}`)];
+    await receiver.post('logs', logs(CLAUDE, [mode('s-1', 'acceptEdits')]));
+    for (const [orgId, userId] of [
+      ['acme', 'mallory'],
+      ['zeta', 'ada'],
+    ] as const) {
+      const { key } = await createKey(store, { orgId, role: 'member', userId }, now);
+      const answer = await receiver.post(
+        'logs',
+        logs(
+          CLAUDE,
+          flood.map((id) => mode(id, 'plan')),
+        ),
+        { authorization: `Bearer ${key}` },
+      );
+      expect(answer.status).toBe(200);
+    }
+    await receiver.post('logs', logs(CLAUDE, [claude('user_prompt', { 'prompt.id': 'p-1' })]));
+    expect(await receiver.events()).toMatchObject([{ user_id: 'ada', autonomy_mode: 'auto-low' }]);
   });
 
   test('with a record that is too large loses only that', async () => {
