@@ -128,7 +128,7 @@ export const Settings = z.object({
   inboxMb: setting(
     'DAYBOOK_INBOX_MB',
     whole(1).default(4096),
-    'MiB of events that may wait to be settled, before the service answers 503',
+    'MiB of events that may wait to be settled, before the service answers 503; one organization may take half of what the others leave',
   ),
   cacheMb: setting(
     'DAYBOOK_CACHE_MB',

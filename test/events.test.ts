@@ -12,7 +12,7 @@ import type { Role } from '../src/api/roles.js';
 import { Acknowledged } from '../src/ingest/acknowledged.js';
 import { BODY_LINES } from '../src/ingest/body-check.js';
 import { nameOf } from '../src/ingest/body-name.js';
-import { Inbox } from '../src/ingest/inbox.js';
+import { Inbox, InboxFull } from '../src/ingest/inbox.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
 import { ulid } from '../src/ulid.js';
 import { ending, event, lines, World } from './world.js';
@@ -290,6 +290,23 @@ describe('POST /api/v1/events', () => {
     expect(full.headers['retry-after']).toBe('5');
     await world.inbox.drain(world.store);
     expect((await send(lines([event('1')]))).status).toBe(200);
+  });
+
+  test('is a 503 for the organization whose events fill the room alone: others have theirs, also after a restart', async () => {
+    const { world, send } = await service('ingest', { DAYBOOK_INBOX_MB: '1' });
+    const { key } = await createKey(world.store, { orgId: 'globex', role: 'ingest' }, world.now);
+    const half = (first: string) =>
+      lines(Array.from({ length: 500 }, (_, index) => event(`${first}${index}`, { cwd: 'x'.repeat(1200) })));
+    const other = { authorization: `Bearer ${key}` };
+    expect((await send(half('a'))).status).toBe(200);
+    expect((await send(lines([event('1')]))).status).toBe(503);
+    expect((await send(lines([event('1')]), other)).status).toBe(200);
+    await world.inbox.close();
+    const next = Inbox.open(world.config.data, 1, world.clock);
+    const receipt = { requestId: 'req_2', receivedAt: world.now };
+    await expect(next.receiveChecked(['{}'], { ...receipt, orgId: 'acme' })).rejects.toThrow(InboxFull);
+    await next.receiveChecked(['{}'], { ...receipt, orgId: 'initech' });
+    await next.close();
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { InboxFull } from '../src/ingest/inbox.js';
 import { RequestMapper } from '../src/ingest/request-mapper.js';
 import { HOOKS } from '../src/ingest/source.js';
 
@@ -19,4 +20,15 @@ test('documents are mapped each to its events, one after the other and many toge
   const many = Array.from({ length: 1001 }, (_, index) => `many-${index}`);
   const mapped = await Promise.all(many.map((id) => mapper.map(prompt(id))));
   expect(mapped.map(idsOf)).toEqual(many.map((id) => [`turn:hook:${id}`]));
+});
+
+test('an organization may have half of what waits, and leaves the rest to others', async () => {
+  const mapper = new RequestMapper(HOOKS);
+  onTestFinished(() => mapper.close());
+  const long = (id: string) => mapper.map({ ...prompt(id), prompt: 'x'.repeat(3 << 20) }, 'acme');
+  const own = Array.from({ length: 11 }, (_, index) => long(`own-${index}`));
+  await expect(long('too-many')).rejects.toThrow(InboxFull);
+  expect(await mapper.map(prompt('other'), 'globex')).toHaveLength(1);
+  await Promise.all(own);
+  expect(await long('later')).toHaveLength(1);
 });

@@ -135,7 +135,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
 
   /** Maps a payload, and keeps its events on disk. */
   const keepEvents = async (payload: Payload, sender: Sender) => {
-    const lines = await mapper.map(payload);
+    const lines = await mapper.map(payload, sender.orgId);
     await inbox.receive(Readable.from(lines.map((line) => Buffer.from(`${line}\n`))), sender);
   };
 

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { codeOf } from '../exit.js';
 import { digestOf } from '../file-digest.js';
 import { collectGarbage } from '../memory.js';
+import { Room } from '../room.js';
 import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
@@ -38,6 +39,12 @@ interface Entry extends Body {
   readonly bytes: number;
 }
 
+/** Bodies that wait, the bytes of each organization. */
+interface Waiting {
+  readonly room: Room;
+  files: number;
+}
+
 /** The bodies in the inbox that were acknowledged, on their way into the store. Inbox says which folders hold them. */
 export class Acknowledged {
   private readonly ready: string;
@@ -48,10 +55,10 @@ export class Acknowledged {
   private report: (entry: SetAside) => void = () => {};
   /** Whether something was acknowledged since it was last looked. */
   private hasCome = false;
-  /** Bytes and files that were acknowledged and are neither settled nor set aside. */
-  private held = { bytes: 0, files: 0 };
+  /** What was acknowledged and is neither settled nor set aside. */
+  private held: Waiting;
   /** What of that came since the last drain began. */
-  private come = { bytes: 0, files: 0 };
+  private come: Waiting;
 
   private constructor(
     folder: string,
@@ -61,6 +68,12 @@ export class Acknowledged {
     this.ready = join(folder, 'ready');
     this.settling = join(folder, 'settling');
     this.aside = new AsideList(clock);
+    this.held = this.nothing();
+    this.come = this.nothing();
+  }
+
+  private nothing(): Waiting {
+    return { room: new Room(this.limitBytes), files: 0 };
   }
 
   /** Finds what is in the folder of an inbox. */
@@ -79,7 +92,7 @@ export class Acknowledged {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         const path = join(folder, entry.name);
         if (entry.isDirectory()) this.count(path);
-        else if (entry.isFile()) this.add(lstatSync(path).size);
+        else if (entry.isFile()) this.add(bodyOf(entry.name)?.orgId ?? '', lstatSync(path).size);
       }
     } catch (error) {
       if (codeOf(error) === '') throw error;
@@ -88,7 +101,12 @@ export class Acknowledged {
 
   /** What waits to be settled, without what is set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
-    return this.held;
+    return { bytes: this.held.room.taken, files: this.held.files };
+  }
+
+  /** Whether an organization has to wait until some of its bodies are settled. One of which nothing waits never has to. */
+  isFull(orgId: string): boolean {
+    return this.held.room.hasTaken(orgId) && this.held.room.isFull(orgId);
   }
 
   /** What couldn't be settled at the last drain. */
@@ -97,10 +115,10 @@ export class Acknowledged {
   }
 
   /** Counts a body that was acknowledged: it is in `ready` and on disk. */
-  add(bytes: number): void {
-    for (const counts of [this.held, this.come]) {
-      counts.bytes += bytes;
-      counts.files += 1;
+  add(orgId: string, bytes: number): void {
+    for (const waiting of [this.held, this.come]) {
+      waiting.room.take(orgId, bytes);
+      waiting.files += 1;
     }
     this.hasCome = true;
   }
@@ -119,7 +137,8 @@ export class Acknowledged {
       const isRetried = this.setAside.length > 0 && quiet % RETRY_AFTER === 0;
       if ((this.held.files === 0 && !isRetried) || this.draining !== undefined) return;
       looks += 1;
-      if (hasCome && looks < PATIENCE && this.held.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2)) return;
+      if (hasCome && looks < PATIENCE && this.depth.bytes < Math.min(BATCH_BYTES, this.limitBytes / 2))
+        return;
       looks = 0;
       this.drain(store).catch(failed);
     }, SETTLE_MS);
@@ -170,7 +189,7 @@ export class Acknowledged {
   }
 
   private async settleAll(store: Store): Promise<void> {
-    this.come = { bytes: 0, files: 0 };
+    this.come = this.nothing();
     this.aside.begin();
     // What a killed process was settling, and what the store has failed on.
     for (const token of await readdir(this.settling)) await this.settle(store, token);
@@ -190,7 +209,8 @@ export class Acknowledged {
       }
       if (files > 0) await this.settle(store, token);
     }
-    this.held = { ...this.come };
+    this.held = this.come;
+    this.come = this.nothing();
     this.aside.end(this.report);
   }
 
@@ -229,7 +249,7 @@ export class Acknowledged {
       const path = join(folder, name);
       const body = inBatch(name, token);
       if (body !== undefined && isSettled(name)) {
-        await this.remove({ path, bytes: (await lstat(path)).size });
+        await this.remove({ ...body, path, bytes: (await lstat(path)).size });
         continue;
       }
       const entry = await this.findWhole(path, body);
@@ -276,9 +296,9 @@ export class Acknowledged {
     for (const file of files) await this.remove(file);
   }
 
-  private async remove({ path, bytes }: Pick<Entry, 'path' | 'bytes'>): Promise<void> {
+  private async remove({ path, orgId, bytes }: Entry): Promise<void> {
     await rm(path);
-    this.held.bytes = Math.max(0, this.held.bytes - bytes);
+    this.held.room.giveBack(orgId, bytes);
     this.held.files = Math.max(0, this.held.files - 1);
   }
 

@@ -23,7 +23,7 @@ export interface Sender extends BodySender {
 /** Whose lines came when, in which request. */
 export type Receipt = Omit<Body, 'isChecked' | 'digest'>;
 
-/** What is waiting is as much as may wait: nothing was taken. */
+/** As much waits of the organization as may: nothing was taken. */
 export class InboxFull extends Error {
   override name = 'InboxFull';
 }
@@ -61,7 +61,6 @@ export class Inbox {
 
   private constructor(
     private readonly folder: string,
-    private readonly limitBytes: number,
     private readonly clock: () => number,
     private readonly acknowledged: Acknowledged,
   ) {}
@@ -77,7 +76,7 @@ export class Inbox {
     const acknowledged = Acknowledged.open(folder, limitMb * 2 ** 20, clock);
     // Before the first body is acknowledged: it is lost with the folder that it is in.
     for (const path of [folder, data]) syncNow(path);
-    return new Inbox(folder, limitMb * 2 ** 20, clock, acknowledged);
+    return new Inbox(folder, clock, acknowledged);
   }
 
   /** What is acknowledged and waits to be settled, without what is set aside. */
@@ -95,8 +94,8 @@ export class Inbox {
    * NotUnpacked, NotAnArray, Gone), or the verdict has events of others, it has kept nothing.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
-    if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
     const { requestId, orgId } = sender;
+    if (this.acknowledged.isFull(orgId)) throw new InboxFull();
     const receivedAt = this.clock();
     const path = join(this.folder, 'incoming', requestId);
     const check = new BodyCheck(sender, receivedAt);
@@ -117,7 +116,7 @@ export class Inbox {
    * (InboxFull), it has kept nothing.
    */
   async receiveChecked(lines: readonly string[], { requestId, orgId, receivedAt }: Receipt): Promise<void> {
-    if (this.acknowledged.depth.bytes >= this.limitBytes) throw new InboxFull();
+    if (this.acknowledged.isFull(orgId)) throw new InboxFull();
     const path = join(this.folder, 'incoming', requestId);
     try {
       let bytes = 0;
@@ -157,7 +156,7 @@ export class Inbox {
     const ready = join(this.folder, 'ready');
     for (const { path, body, bytes } of group) {
       await rename(path, join(ready, nameOf(body)));
-      this.acknowledged.add(bytes);
+      this.acknowledged.add(body.orgId, bytes);
     }
     await sync(ready);
   }

@@ -1,4 +1,5 @@
 import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb-driver.js';
+import { Room } from '../room.js';
 import { rowsOf } from '../store/duckdb-rows.js';
 import { connect } from '../store/duckdb-session.js';
 import { EVENT_MEMBERS, HARMFUL_OPTIMIZERS, NO_EVENT, readEvents } from '../store/source-sql.js';
@@ -22,6 +23,7 @@ export interface Mapped {
 }
 
 interface Waiting {
+  readonly orgId: string;
   readonly section: string | undefined;
   /** The documents, each in a line. */
   readonly text: string;
@@ -101,28 +103,28 @@ function readable(json: string): string {
 /** Maps requests to events with the SQL of a source. Requests that come while others are mapped are mapped together. */
 export class RequestMapper {
   private waiting: Waiting[] = [];
-  private waitingCharacters = 0;
+  private readonly room = new Room(WAITING_CHARACTERS);
   private engine: Promise<Engine> | undefined;
   private isWorking = false;
 
   constructor(private readonly source: SourceSql) {}
 
-  /** The events of a document, each as a canonical line. Throws InboxFull when too much waits. */
-  async map(document: object): Promise<string[]> {
-    const events = await this.mapTogether([JSON.stringify(document)]);
+  /** The events of a document, each as a canonical line. Throws InboxFull when too much of the organization waits. */
+  async map(document: object, orgId = ''): Promise<string[]> {
+    const events = await this.mapTogether([JSON.stringify(document)], undefined, orgId);
     return events.map(({ line }) => line);
   }
 
   /**
    * The events of documents that came together, each as JSON without line breaks. Of a source with sections, all are of one. Throws InboxFull
-   * when too much waits.
+   * when too much of the organization waits.
    */
-  async mapTogether(documents: readonly string[], section?: string): Promise<Mapped[]> {
+  async mapTogether(documents: readonly string[], section?: string, orgId = ''): Promise<Mapped[]> {
     const text = readable(documents.join('\n'));
-    if (this.waitingCharacters + text.length > WAITING_CHARACTERS) throw new InboxFull();
-    this.waitingCharacters += text.length;
+    if (this.room.isFull(orgId, text.length)) throw new InboxFull();
+    this.room.take(orgId, text.length);
     return new Promise((resolve, reject) => {
-      this.waiting.push({ section, text, count: documents.length, resolve, reject });
+      this.waiting.push({ orgId, section, text, count: documents.length, resolve, reject });
       if (!this.isWorking) void this.work();
     });
   }
@@ -147,7 +149,7 @@ export class RequestMapper {
       group.add(one);
     }
     this.waiting = this.waiting.filter((one) => !group.has(one));
-    for (const { text } of group) this.waitingCharacters -= text.length;
+    for (const { orgId, text } of group) this.room.giveBack(orgId, text.length);
     return [...group];
   }
 

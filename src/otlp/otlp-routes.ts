@@ -137,7 +137,7 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
     const records = new RecordLines(signal, sender, sessions);
     const encoding = encodingOf(request.headers['content-encoding']);
     // The body takes no memory any more when its records are mapped.
-    await memory.with(request.body as IncomingMessage, encoding, (body) =>
+    await memory.with(orgId, request.body as IncomingMessage, encoding, (body) =>
       collect(
         request.mediaType === PROTOBUF_TYPE ? protobufTelemetry(signal, body) : jsonTelemetry(signal, body),
         records,

@@ -5,27 +5,35 @@ import { createGunzip } from 'node:zlib';
 import { codeOf } from '../exit.js';
 import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { InboxFull } from '../ingest/inbox.js';
+import { Room } from '../room.js';
 
 /** How much of bodies is held at a time: bytes. */
 const HELD_BYTES = 192 << 20;
 
 /** The memory that bodies take while they are read. */
 export class BodyMemory {
-  private held = 0;
+  private readonly room = new Room(HELD_BYTES);
 
   /**
-   * Reads and unpacks a body, and does something with it. Throws TooLarge, NotUnpacked, and InboxFull when others take too much memory.
+   * Reads and unpacks a body, and does something with it. Throws TooLarge, NotUnpacked, and InboxFull when other bodies of the organization
+   * take too much memory.
    */
-  async with<T>(body: Readable, encoding: Encoding, work: (body: Buffer) => Promise<T>): Promise<T> {
+  async with<T>(
+    orgId: string,
+    body: Readable,
+    encoding: Encoding,
+    work: (body: Buffer) => Promise<T>,
+  ): Promise<T> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let refusal: Error | undefined;
     const take = async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) {
         bytes += piece.length;
-        this.held += piece.length;
+        const isFull = this.room.isFull(orgId, piece.length);
+        this.room.take(orgId, piece.length);
         if (bytes > UNPACKED_BYTES) refusal = new TooLarge();
-        else if (this.held > HELD_BYTES) refusal = new InboxFull();
+        else if (isFull) refusal = new InboxFull();
         if (refusal !== undefined) throw refusal;
         chunks.push(piece);
       }
@@ -44,7 +52,7 @@ export class BodyMemory {
       if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
       throw error;
     } finally {
-      this.held -= bytes;
+      this.room.giveBack(orgId, bytes);
     }
   }
 }

@@ -66,6 +66,7 @@ export async function settle(
       const events = await mapper.mapTogether(
         places.map((place) => lines[place] ?? ''),
         section,
+        sender.orgId,
       );
       judge(events, places, check, judged);
     }

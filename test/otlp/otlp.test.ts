@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { create, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
+import { InboxFull } from '../../src/ingest/inbox.js';
 import { OTLP } from '../../src/ingest/source.js';
 import {
   ExportLogsServiceRequestSchema,
   ExportLogsServiceResponseSchema,
 } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
 import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
+import { BodyMemory } from '../../src/otlp/request-body.js';
 import { SIGNALS } from '../../src/otlp/telemetry.js';
 import { NOW } from '../world.js';
 import { type Attributes, logs, metrics, Receiver, spans } from './sender.js';
@@ -544,6 +547,26 @@ describe('a request', () => {
     }
     await receiver.post('logs', logs(CLAUDE, [claude('user_prompt', { 'prompt.id': 'p-1' })]));
     expect(await receiver.events()).toMatchObject([{ user_id: 'ada', autonomy_mode: 'auto-low' }]);
+  });
+
+  test('leaves memory to other organizations, however many bodies one sends at a time', async () => {
+    const memory = new BodyMemory();
+    const body = () => Readable.from(Array.from({ length: 60 }, () => Buffer.alloc(1 << 20)));
+    let end = () => {};
+    let first: Promise<void> | undefined;
+    await new Promise<void>((isRead) => {
+      first = memory.with('acme', body(), 'identity', () => {
+        isRead();
+        return new Promise((resolve) => {
+          end = resolve;
+        });
+      });
+    });
+    await expect(memory.with('acme', body(), 'identity', async () => {})).rejects.toThrow(InboxFull);
+    expect(await memory.with('globex', body(), 'identity', async ({ length }) => length)).toBe(60 << 20);
+    end();
+    await first;
+    await memory.with('acme', body(), 'identity', async () => {});
   });
 
   test('with a record that is too large loses only that', async () => {
