@@ -14,15 +14,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
 import { CLOSE, PROTOCOL } from '../src/computers/agent-message.js';
 import { NoAnswer, NotConnected, Relay } from '../src/computers/agent-relay.js';
+import { Computers } from '../src/computers/computer.js';
 import { ComputerBody } from '../src/computers/computer-routes.js';
 import type { Step } from '../src/computers/provisioning-step.js';
 import { runAgent } from '../src/computers/run-agent.js';
+import { WATCHERS_AT_MOST, Watchers } from '../src/computers/watchers.js';
 import { UsageError } from '../src/exit.js';
 import { ask, freePort } from './ask.js';
 import { E2bServer } from './e2b.js';
@@ -178,6 +180,21 @@ describe('the relay', () => {
     await once(speechless, 'close');
   });
 
+  test('lets go of the oldest of several connections of a computer that say nothing', async () => {
+    const { agentToken } = await shared.computer();
+    const url = `${shared.url.replace('http', 'ws')}/api/v0/relay/agent`;
+    const silent = [];
+    for (let index = 0; index < 6; index += 1) {
+      const one = connect(url, agentToken, PROTOCOL);
+      await one.opened();
+      silent.push(one);
+    }
+    await Promise.all(silent.slice(0, 2).map(({ closed }) => closed));
+    const last = silent.at(-1);
+    last?.socket.send(HELLO);
+    await until(() => last?.messages.length === 1);
+  });
+
   test('ends what it was asked when the agent goes, or takes too long', async () => {
     const { relay, url } = await relayWith();
     const job = {
@@ -202,6 +219,9 @@ describe('the relay', () => {
 });
 
 describe('those who watch a computer', () => {
+  const watchUrl = ({ id }: { id: string }) =>
+    `${shared.url.replace('http', 'ws')}/api/v0/computers/${id}/relay/client`;
+
   test('see it at once and whenever it changes, until it is deleted', async () => {
     const service = shared;
     const ada = service.as('member', 'ada');
@@ -237,6 +257,85 @@ describe('those who watch a computer', () => {
     await service.as('member', 'ada')('PATCH', `/computers/${computer.id}`, { name: 'desk' });
     expect(await watcher.closed).toBe(1011);
     expect(watcher.messages).toHaveLength(1);
+  });
+
+  test('have a limit for each credential and computer, and room again when one leaves', async () => {
+    const { store, now } = shared.world;
+    const computer = await shared.computer();
+    const url = watchUrl(computer);
+    const keyOf = async () => (await createKey(store, { orgId: 'acme', role: 'guest' }, now)).key;
+    const [key, other] = [await keyOf(), await keyOf()];
+    const all = Array.from({ length: 30 }, () => connect(url, key));
+    const refused = all.map(({ refused }) => refused);
+    const isIn = ({ socket }: { socket: WebSocket }) => socket.readyState === socket.OPEN;
+    await until(() => all.every((one) => isIn(one) || one.socket.readyState === one.socket.CLOSED));
+    expect(all.filter(isIn)).toHaveLength(WATCHERS_AT_MOST.computer);
+    expect(await Promise.all(refused.filter((_, index) => !isIn(all[index] as (typeof all)[0])))).toEqual(
+      Array.from({ length: 30 - WATCHERS_AT_MOST.computer }, () => 429),
+    );
+    await connect(url, other).opened();
+    await connect(watchUrl(await shared.computer()), key).opened();
+    all.find(isIn)?.socket.close();
+    await until(async () => {
+      const again = connect(url, key);
+      return (await Promise.race([again.opened().then(() => 101), again.refused])) === 101;
+    });
+  });
+
+  test('cost one read of the store for all of them, and one message for changes that come together', async () => {
+    const { store, now } = shared.world;
+    const ada = shared.as('member', 'ada');
+    const computer = await shared.computer();
+    const select = vi.spyOn(store, 'select');
+    onTestFinished(() => select.mockRestore());
+    const readsOf = async (work: () => Promise<void>) => {
+      const before = select.mock.calls.length;
+      await work();
+      return select.mock.calls.length - before;
+    };
+    const change = async () => {
+      for (let index = 0; index < 20; index += 1)
+        await ada('PATCH', `/computers/${computer.id}`, { remoteUser: `user-${index}` });
+      await ada('PATCH', `/computers/${computer.id}`, { remoteUser: 'ada' });
+    };
+    const unwatched = await readsOf(change);
+    const watchers: ReturnType<typeof connect>[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      const { key } = await createKey(store, { orgId: 'acme', role: 'guest' }, now);
+      watchers.push(...Array.from({ length: 10 }, () => connect(watchUrl(computer), key)));
+    }
+    await until(() => watchers.every(({ messages }) => messages.length > 0));
+    const watched = await readsOf(async () => {
+      await change();
+      await until(() => watchers.every(({ messages }) => messages.at(-1)?.remoteUser === 'ada'));
+    });
+    // As many reads as changes at most, whoever watches.
+    expect(watched - unwatched).toBeLessThanOrEqual(21);
+    for (const { messages } of watchers) expect(messages.length).toBeLessThanOrEqual(22);
+  });
+
+  test('are let go of when they answer no ping', async () => {
+    const computer = await shared.computer();
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    const request = { caller: { orgId: 'acme', credential: 'c' }, protocol: 'http', host: 'h' };
+    const { store, config, clock } = shared.world;
+    const relay = new Relay(clock);
+    const computers = new Computers(store, clock);
+    const allowing = { authenticator: { identify: vi.fn() }, addresses: { isAllowed: async () => true } };
+    const watchers = new Watchers({ ...allowing, computers, relay, config }, 500);
+    onTestFinished(() => {
+      watchers.close();
+      for (const client of server.clients) client.terminate();
+      server.close();
+    });
+    server.on('connection', (socket) => watchers.add(socket, request as never, computer.id));
+    await once(server, 'listening');
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const silent = new WebSocket(url, { autoPong: false });
+    silent.on('error', () => {});
+    await once(silent, 'message');
+    await once(silent, 'close');
+    expect(watchers.isFull(request.caller as never, computer.id)).toBe(false);
   });
 
   test('are told by a plain request what the address is for', async () => {

@@ -4,7 +4,10 @@ import type { WebSocket } from 'ws';
 import { CLOSE, FromAgent, type FromService, type Job, JobFailed, parse } from './agent-message.js';
 
 /** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
-const HEARTBEAT_MS = 15_000;
+export const HEARTBEAT_MS = 15_000;
+
+/** How many connections with the token of one computer may not have said hello yet. Of more, the oldest is let go. */
+const SILENT_AT_MOST = 4;
 
 /** The computer's agent is not connected, or its connection broke before it answered. */
 export class NotConnected extends Error {
@@ -33,6 +36,8 @@ interface Connection {
 /** The agents that are connected now, each of one computer. */
 export class Relay {
   private readonly connections = new Map<string, Connection>();
+  /** The connections of each computer that haven't said hello, the oldest first. */
+  private readonly silent = new Map<string, Set<WebSocket>>();
   /** Emits an event with the id of a computer as its name when that has changed, or its agent has come or gone. */
   readonly changes = new EventEmitter().setMaxListeners(0);
 
@@ -46,6 +51,7 @@ export class Relay {
    */
   attach(computer: { id: string; name: string }, socket: WebSocket, hello: (hostname: string) => void): void {
     const connection: Connection = { socket, since: this.clock(), asked: new Map() };
+    this.addSilent(computer.id, socket);
     let isAlive = true;
     let isKnown = false;
     const beat = setInterval(() => {
@@ -64,6 +70,7 @@ export class Relay {
         return socket.close(CLOSE.violated, "This message doesn't follow the protocol.");
       if (message.type === 'hello') {
         isKnown = true;
+        this.removeSilent(computer.id, socket);
         this.connections.get(computer.id)?.socket.close(CLOSE.replaced, 'Another agent has connected.');
         this.connections.set(computer.id, connection);
         send(socket, {
@@ -84,12 +91,26 @@ export class Relay {
     });
     socket.on('close', () => {
       clearInterval(beat);
+      this.removeSilent(computer.id, socket);
       for (const { reject } of connection.asked.values()) reject(new NotConnected());
       connection.asked.clear();
       if (this.connections.get(computer.id) !== connection) return;
       this.connections.delete(computer.id);
       this.changes.emit(computer.id);
     });
+  }
+
+  private addSilent(computerId: string, socket: WebSocket): void {
+    const silent = this.silent.get(computerId) ?? new Set();
+    this.silent.set(computerId, silent.add(socket));
+    const [oldest] = silent;
+    if (silent.size > SILENT_AT_MOST) oldest?.terminate();
+  }
+
+  private removeSilent(computerId: string, socket: WebSocket): void {
+    const silent = this.silent.get(computerId);
+    silent?.delete(socket);
+    if (silent?.size === 0) this.silent.delete(computerId);
   }
 
   /** Since when a computer's agent is connected, in Unix milliseconds; null when it isn't. */

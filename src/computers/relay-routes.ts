@@ -6,7 +6,8 @@ import { requireAddress } from '../api/route-family.js';
 import { PROTOCOL } from './agent-message.js';
 import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
-import { bodyOf, noComputer } from './computer-routes.js';
+import { noComputer } from './computer-routes.js';
+import { Watchers } from './watchers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,36 +58,24 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
 
 /** Where people watch a computer: its answer comes at once, and again whenever it changes. */
 export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
-  const { computers, relay, authenticator } = deps;
+  const watchers = new Watchers(deps);
+  app.addHook('onClose', async () => watchers.close());
   app.route({
     method: 'GET',
     url: '/computers/:computerId/relay/client',
     config: { action: 'read computers', errors: [404] },
     schema: { hide: true, params: z.strictObject({ computerId: z.string() }) },
-    preHandler: async (request) => {
-      const { computerId } = request.params as { computerId: string };
-      if ((await computers.find(request.caller.orgId, { id: computerId })) === undefined)
+    preHandler: async ({ caller, params }) => {
+      const { computerId } = params as { computerId: string };
+      if ((await deps.computers.find(caller.orgId, { id: computerId })) === undefined)
         throw noComputer(computerId);
+      if (watchers.isFull(caller, computerId))
+        throw new ApiError(429, 'Too many connections of this credential watch: close one of them first.');
     },
     handler: notUpgraded,
     wsHandler: (socket, request) => {
-      const { computerId: id } = request.params as { computerId: string };
-      const show = async () => {
-        try {
-          // A credential that is revoked sees no more.
-          await authenticator.identify(request);
-          const computer = await computers.find(request.caller.orgId, { id });
-          if (computer === undefined) return socket.close(4001, 'The computer is deleted.');
-          socket.send(JSON.stringify(bodyOf(computer, deps, request, true)));
-        } catch {
-          socket.close(1011);
-        }
-      };
-      relay.changes.on(id, show);
-      socket.on('close', () => relay.changes.off(id, show));
-      // It is for watching: whoever talks is at the wrong address.
-      socket.on('message', () => socket.close(4003));
-      void show();
+      const { computerId } = request.params as { computerId: string };
+      watchers.add(socket, request, computerId);
     },
   });
 };
