@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Schedule } from './aggregate/build-schedule.js';
 import { buildApp } from './api/app.js';
 import { Metrics } from './api/prometheus.js';
+import { trustedForAddresses } from './api/public-url.js';
 import type { Config } from './config.js';
 import { codeOf, UsageError } from './exit.js';
 import { isOpenToAll } from './folder.js';
@@ -66,6 +67,9 @@ export async function serve(
       serving.log.warn(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
+    const trusted = trustedForAddresses(config);
+    // A provider sends people back only to addresses that it knows, but whoever signs in there should know which those are.
+    if (trusted !== undefined) serving.log[config.oidc === undefined ? 'info' : 'warn'](trusted);
     for (const name of damagedLogs(config.data))
       serving.log.warn(
         `The end of the database's log could not be read: the log as it was is kept as ${name} in the data folder until you delete it.`,

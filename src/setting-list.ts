@@ -199,7 +199,7 @@ export const Settings = z.object({
   trustProxy: setting(
     'DAYBOOK_TRUST_PROXY',
     list(),
-    'addresses of the proxies whose `X-Forwarded-For` is believed, separated by commas',
+    'addresses of the proxies whose `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto` are believed, separated by commas',
   ),
   /** Ends with a slash; undefined for where each request came to. */
   publicUrl: setting(
@@ -208,7 +208,7 @@ export const Settings = z.object({
       .refine((url) => !/[?#]|\/\/[^/]*@/.test(url), `must be an address such as ${PUBLIC_URL}`)
       .transform((url) => (url.endsWith('/') ? url : `${url}/`))
       .optional(),
-    'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: addresses in answers begin with it, and sandboxes find the service there (default: the address of each request)',
+    'address at which others reach the service behind a [proxy](proxy.md), with its path prefix: addresses in answers begin with it, people who sign in come back there, and sandboxes find the service there (default: the address of each request, by its headers)',
   ),
   tls: z.object({
     cert: setting('DAYBOOK_TLS_CERT', text.optional(), 'path of the certificate (PEM), to serve HTTPS'),

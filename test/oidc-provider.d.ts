@@ -5,5 +5,8 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;
+    use(
+      middleware: (context: { body?: { id_token?: string } }, next: () => Promise<void>) => Promise<void>,
+    ): void;
   }
 }

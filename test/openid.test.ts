@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { buildApp } from '../src/api/app.js';
@@ -12,8 +13,8 @@ const PEOPLE: People = {
   mallory: { org_id: '../acme', role: 'owner' },
 };
 
-async function start() {
-  const settings = await startProvider(PEOPLE, CALLBACK);
+async function start(changed?: (idToken: string) => string) {
+  const settings = await startProvider(PEOPLE, CALLBACK, undefined, changed);
   const world = await World.create(settings);
   return { world, app: buildApp(world), settings };
 }
@@ -67,6 +68,27 @@ describe('a provider', () => {
     }
   });
 
+  test('signs nobody in with an ID token whose signature is not its own', async () => {
+    const text = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const partsOf = (token: string) => token.split('.') as [string, string, string];
+    const parsed = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+    const owner = (claims: string) => text({ ...parsed(claims), role: 'owner' });
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    for (const changed of [
+      ([head, claims, signature]: string[]) => [head, owner(claims ?? ''), signature],
+      ([head, claims]: string[]) => [head, claims, ''],
+      ([, claims]: string[]) => [text({ alg: 'none' }), owner(claims ?? ''), ''],
+      ([head, claims]: string[]) => {
+        const signed = [head, owner(claims ?? '')];
+        return [...signed, sign('sha256', Buffer.from(signed.join('.')), privateKey).toString('base64url')];
+      },
+    ]) {
+      const { app } = await start((token) => changed(partsOf(token)).join('.'));
+      const { location, session } = await signIn(app, 'ada');
+      expect([location, session]).toEqual(['http://localhost/#sign-in=refused', undefined]);
+    }
+  });
+
   test('that is gone leads back to the page, which says so', async () => {
     const world = await World.create({
       DAYBOOK_OIDC_ISSUER: 'http://127.0.0.1:9',
@@ -109,11 +131,38 @@ describe('the way back', () => {
     expect((await comeBack(app, late, second.cookies)).location).toBe('http://localhost/#sign-in=late');
   });
 
-  test('with a forged code signs nobody in', async () => {
-    const { app } = await start();
+  test('with a forged code signs nobody in, and leaves nothing in the store', async () => {
+    const { app, world } = await start();
     const { address, cookies } = await leave(app);
     const back = new URL(await passProvider(address, 'ada', CALLBACK));
     back.searchParams.set('code', 'forged');
-    expect((await comeBack(app, back.href, cookies)).location).toBe('http://localhost/#sign-in=refused');
+    for (let time = 0; time < 3; time += 1)
+      expect((await comeBack(app, back.href, cookies)).location).toBe('http://localhost/#sign-in=refused');
+    expect(await world.store.select('SELECT * FROM ended_tickets')).toEqual([]);
+  });
+
+  test('is at the public address, whatever host a request names, with cookies for it alone', async () => {
+    const callback = 'https://daybook.acme.example/sign-in/callback';
+    const settings = await startProvider(PEOPLE, callback);
+    const world = await World.create({ ...settings, DAYBOOK_PUBLIC_URL: 'https://daybook.acme.example' });
+    const app = buildApp(world);
+    const leaving = await app.inject({ url: '/sign-in/provider', headers: { host: 'evil.example' } });
+    const address = String(leaving.headers.location);
+    expect(new URL(address).searchParams.get('redirect_uri')).toBe(callback);
+    const [login] = leaving.cookies;
+    expect(login).toMatchObject({ name: '__Secure-daybook_login', secure: true });
+    const back = await app.inject({
+      url: new URL(await passProvider(address, 'ada', callback)).href.replace(
+        'https://daybook.acme.example',
+        '',
+      ),
+      cookies: { '__Secure-daybook_login': login?.value ?? '' },
+      headers: { host: 'evil.example' },
+    });
+    expect(back.headers.location).toBe('https://daybook.acme.example/');
+    expect(back.cookies.map(({ name, secure }) => [name, secure])).toEqual([
+      ['__Secure-daybook_login', true],
+      ['__Host-daybook_session', true],
+    ]);
   });
 });

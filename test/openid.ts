@@ -14,6 +14,8 @@ export async function startProvider(
   people: People,
   redirectUri: string,
   atEnd: AtEnd = onTestFinished,
+  /** What becomes of an ID token on its way to the service. */
+  changed: (idToken: string) => string = (idToken) => idToken,
 ): Promise<Record<string, string>> {
   const server = createServer((request, response) => provider.callback()(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -33,6 +35,11 @@ export async function startProvider(
       claims: () => ({ sub, ...people[sub] }),
     }),
     pkce: { required: () => true },
+  });
+  provider.use(async (context, next) => {
+    await next();
+    const { body } = context;
+    if (typeof body?.id_token === 'string') context.body = { ...body, id_token: changed(body.id_token) };
   });
   return {
     DAYBOOK_OIDC_ISSUER: issuer,

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
 import { buildApp } from '../src/api/app.js';
+import { trustedForAddresses } from '../src/api/public-url.js';
+import { readConfig } from '../src/config.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { signInLink } from '../src/sign-in/sign-in-link.js';
 import { World } from './world.js';
@@ -18,8 +20,8 @@ async function signIn(app: FastifyInstance, body: object) {
 }
 
 /** A link's token, as "daybook open" prints it. */
-function tokenOf({ store, config, clock }: World): string {
-  const link = signInLink(store, new SecretKey(config), clock, { orgId: 'acme', url: 'http://localhost' });
+function tokenOf({ store, config, clock }: World, orgId = 'acme'): string {
+  const link = signInLink(store, new SecretKey(config), clock, { orgId, url: 'http://localhost' });
   return link.split('#token=')[1] ?? '';
 }
 
@@ -64,7 +66,33 @@ describe('with a key', () => {
       headers: { origin: 'https://acme.example' },
       payload: { key },
     });
-    expect(answer.cookies[0]).toMatchObject({ secure: true, path: '/daybook/' });
+    expect(answer.cookies[0]).toMatchObject({
+      name: '__Secure-daybook_session',
+      secure: true,
+      path: '/daybook/',
+    });
+  });
+
+  test('behind TLS no other host can set the cookie, and that of an earlier version signs nobody in and goes', async () => {
+    const { app, key } = await start({ DAYBOOK_PUBLIC_URL: 'https://acme.example' });
+    const post = (url: string, cookies: Record<string, string>, payload = {}) =>
+      app.inject({ method: 'POST', url, cookies, headers: { origin: 'https://acme.example' }, payload });
+    const answer = await post('/sign-in', {}, { key });
+    expect(answer.cookies).toMatchObject([{ name: '__Host-daybook_session', secure: true, path: '/' }]);
+    expect(answer.cookies[0]).not.toHaveProperty('domain');
+    const value = answer.cookies[0]?.value ?? '';
+    const statusOf = async (name: string) =>
+      (await app.inject({ url: CALLER, cookies: { [name]: value } })).statusCode;
+    expect(await statusOf('__Host-daybook_session')).toBe(200);
+    for (const name of ['daybook_session', '__Secure-daybook_session'])
+      expect(await statusOf(name)).toBe(401);
+    const out = await post('/sign-out', { daybook_session: value, '__Host-daybook_session': value });
+    const ended = { value: '', path: '/', secure: true };
+    expect(out.cookies).toMatchObject([
+      { ...ended, name: '__Host-daybook_session', maxAge: 0 },
+      { ...ended, name: 'daybook_session', expires: new Date(0) },
+    ]);
+    expect(await statusOf('__Host-daybook_session')).toBe(401);
   });
 
   test('revoking the key ends the session with the next request', async () => {
@@ -111,6 +139,20 @@ describe('with a link', () => {
       401,
       'This link was used before or is older than ten minutes: "daybook open" prints a new one.',
     ]);
+  });
+
+  test('it ends when all browsers of the organization are signed out', async () => {
+    const { app, world } = await start();
+    const [token, other] = [tokenOf(world), tokenOf(world, 'globex')];
+    world.now += 1;
+    const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+    const headers = { authorization: `Bearer ${key}` };
+    const out = await app.inject({ method: 'DELETE', url: '/api/v1/sessions', headers });
+    expect(out.statusCode).toBe(204);
+    expect((await signIn(app, { token })).answer.statusCode).toBe(401);
+    expect((await signIn(app, { token: other })).answer.statusCode).toBe(204);
+    world.now += 1;
+    expect((await signIn(app, { token: tokenOf(world) })).answer.statusCode).toBe(204);
   });
 
   test('it ends after ten minutes', async () => {
@@ -214,4 +256,13 @@ describe("another site's page", () => {
     for (const url of ['/sign-in', '/sign-out'])
       expect((await app.inject({ method: 'POST', url, headers, payload: { key } })).statusCode).toBe(403);
   });
+});
+
+test('the log says which headers are trusted for addresses, unless the settings say the address', () => {
+  const said = (settings: Record<string, string>) => trustedForAddresses(readConfig(settings));
+  expect(said({ DAYBOOK_PUBLIC_URL: 'https://acme.example' })).toBeUndefined();
+  expect(said({})).toMatch(/^DAYBOOK_PUBLIC_URL is not set, so the header Host of each request is trusted /);
+  expect(said({ DAYBOOK_TRUST_PROXY: '10.0.0.1' })).toMatch(
+    /from 10\.0\.0\.1, X-Forwarded-Host and X-Forwarded-Proto/,
+  );
 });

@@ -8,3 +8,16 @@ import type { Config } from '../config.js';
 export function baseOf({ publicUrl }: Pick<Config, 'publicUrl'>, { protocol, host }: FastifyRequest): URL {
   return new URL(publicUrl ?? `${protocol}://${host}/`);
 }
+
+/** Says what the addresses of this service are made from, if the settings don't say the address; for the log. */
+export function trustedForAddresses({
+  publicUrl,
+  trustProxy,
+}: Pick<Config, 'publicUrl' | 'trustProxy'>): string | undefined {
+  if (publicUrl !== undefined) return undefined;
+  const headers =
+    trustProxy.length === 0
+      ? 'the header Host of each request is'
+      : `the headers Host and, from ${trustProxy.join(', ')}, X-Forwarded-Host and X-Forwarded-Proto of each request are`;
+  return `DAYBOOK_PUBLIC_URL is not set, so ${headers} trusted for the address that people come back to after signing in, for addresses in answers and for cookies.`;
+}

@@ -8,12 +8,21 @@ import type { Config } from '../config.js';
 import type { Store } from '../store/store.js';
 import type { OpenTicket, Tickets } from './tickets.js';
 
-/** The cookie of a browser that is signed in. */
+/** The cookie of a browser that is signed in, without a prefix. */
 const COOKIE = 'daybook_session';
 
 /** Whom a browser is signed in as. A session that began with a key ends with it, so it holds the key's hash. */
 const Content = z.union([z.strictObject({ keyHash: z.string() }), z.strictObject({ caller: Caller })]);
 type Content = z.infer<typeof Content>;
+
+/**
+ * The name of a cookie for the service at an address. Over TLS its prefix keeps pages of other hosts, and whoever can change what comes
+ * without TLS, from setting it. `__Host-` needs the path "/".
+ */
+export function cookieName(name: string, { protocol, pathname }: Pick<URL, 'protocol' | 'pathname'>): string {
+  if (protocol !== 'https:') return name;
+  return pathname === '/' ? `__Host-${name}` : `__Secure-${name}`;
+}
 
 /** Names whose sessions can be ended together, unlike the id of any ticket. */
 function holderOf(orgId: string, userId?: string): string {
@@ -39,16 +48,30 @@ export class BrowserSessions {
     this.keep(text, endsAt, request, reply);
   }
 
+  /** Signs the browser in with the ticket of a link. Answers whether it could: a link works once. */
+  async startWithLink(token: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const link = await this.tickets.open('link', token, z.strictObject({ caller: Caller }));
+    if (link === undefined || (await this.tickets.hasEnded(link, holdersOf(link.content.caller))))
+      return false;
+    if (!(await this.tickets.end(link))) return false;
+    this.start(link.content, request, reply);
+    return true;
+  }
+
   /** Signs the browser out, here and for every copy of its cookie. */
   async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const ticket = await this.ticketOf(request);
     if (ticket !== undefined) await this.tickets.end(ticket);
     this.keep('', 0, request, reply);
+    // Earlier versions gave it no prefix.
+    const base = baseOf(this.config, request);
+    if (cookieName(COOKIE, base) !== COOKIE && request.cookies[COOKIE] !== undefined)
+      reply.clearCookie(COOKIE, { path: base.pathname, secure: true });
   }
 
-  /** Signs out all browsers of a user, or of an organization. */
+  /** Signs out all browsers of a user, or of an organization, and ends the links that would sign in more. */
   async endAll(orgId: string, userId?: string): Promise<void> {
-    await this.tickets.endAll('session', holderOf(orgId, userId));
+    await this.tickets.endAll(holderOf(orgId, userId));
   }
 
   /** The caller that the request's browser is signed in as; undefined if it isn't. Throws 403 for another site's page. */
@@ -63,8 +86,8 @@ export class BrowserSessions {
     return caller;
   }
 
-  private async ticketOf({ cookies }: FastifyRequest): Promise<OpenTicket<Content> | undefined> {
-    const text = cookies[COOKIE];
+  private async ticketOf(request: FastifyRequest): Promise<OpenTicket<Content> | undefined> {
+    const text = request.cookies[cookieName(COOKIE, baseOf(this.config, request))];
     return text === undefined ? undefined : this.tickets.open('session', text, Content);
   }
 
@@ -80,12 +103,12 @@ export class BrowserSessions {
   }
 
   private keep(text: string, endsAt: number, request: FastifyRequest, reply: FastifyReply): void {
-    const { protocol, pathname } = baseOf(this.config, request);
-    reply.setCookie(COOKIE, text, {
-      path: pathname,
+    const base = baseOf(this.config, request);
+    reply.setCookie(cookieName(COOKIE, base), text, {
+      path: base.pathname,
       httpOnly: true,
       sameSite: 'strict',
-      secure: protocol === 'https:',
+      secure: base.protocol === 'https:',
       // Seconds from now: the browser's clock may be wrong.
       maxAge: Math.max(0, Math.floor((endsAt - this.clock()) / 1000)),
     });

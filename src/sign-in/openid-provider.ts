@@ -52,8 +52,12 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret } = this.config;
     this.found ??= import('openid-client').then((client) =>
       client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-        // Only for a provider on this machine: the setting refuses others.
-        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+        execute: [
+          // Checks the signature of ID tokens, as if they had not come from the provider itself.
+          client.enableNonRepudiationChecks,
+          // Only for a provider on this machine: the setting refuses others.
+          ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+        ],
         timeout: 10,
       }),
     );

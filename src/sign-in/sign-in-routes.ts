@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOfHash, hashOf } from '../api/api-keys.js';
 import { requireAction } from '../api/auth.js';
-import { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import type { ApiDeps } from '../api/route-family.js';
-import type { BrowserSessions } from './browser-sessions.js';
+import { type BrowserSessions, cookieName } from './browser-sessions.js';
 import { OpenIdProvider } from './openid-provider.js';
 
 export interface SignInDeps extends ApiDeps {
@@ -23,6 +22,16 @@ const Login = z.strictObject({ state: z.string(), nonce: z.string(), codeVerifie
 const LOGIN_COOKIE = 'daybook_login';
 /** Where the provider sends the browser back to, below the address of the service. */
 const CALLBACK = 'sign-in/callback';
+
+/** The cookie of a browser that is on its way to the provider and back: only the way back gets it. */
+function loginCookie(base: URL): { name: string; path: string; secure: boolean } {
+  const { pathname: path } = new URL(CALLBACK, base);
+  return {
+    name: cookieName(LOGIN_COOKIE, { protocol: base.protocol, pathname: path }),
+    path,
+    secure: base.protocol === 'https:',
+  };
+}
 
 /** Signs browsers in and out, for the page alone: programs send their credential with each request. */
 export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
@@ -48,13 +57,11 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         requireAction(caller, 'use the page');
         sessions.start({ keyHash }, request, reply);
       } else {
-        const link = await tickets.open('link', body.token, z.strictObject({ caller: Caller }));
-        if (link === undefined || !(await tickets.end(link)))
+        if (!(await sessions.startWithLink(body.token, request, reply)))
           throw new ApiError(
             401,
             'This link was used before or is older than ten minutes: "daybook open" prints a new one.',
           );
-        sessions.start(link.content, request, reply);
       }
       return reply.status(204).send();
     },
@@ -75,11 +82,11 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
       const { address, login } = await provider.begin(new URL(CALLBACK, base).href);
       const { text, endsAt } = tickets.issue('login', login);
       // The provider's redirect comes from another site, and a strict cookie would stay behind.
-      reply.setCookie(LOGIN_COOKIE, text, {
-        path: new URL(CALLBACK, base).pathname,
+      const { name, ...options } = loginCookie(base);
+      reply.setCookie(name, text, {
+        ...options,
         httpOnly: true,
         sameSite: 'lax',
-        secure: base.protocol === 'https:',
         maxAge: Math.floor((endsAt - clock()) / 1000),
       });
       return reply.redirect(address);
@@ -94,13 +101,16 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
     { schema: { hide: true, querystring: z.looseObject({}) } },
     async (request, reply) => {
       const base = baseOf(config, request);
-      const login = await tickets.open('login', request.cookies[LOGIN_COOKIE] ?? '', Login);
-      reply.clearCookie(LOGIN_COOKIE, { path: new URL(CALLBACK, base).pathname });
-      if (login === undefined || !(await tickets.end(login)))
-        return reply.redirect(new URL('#sign-in=late', base).href);
+      const { name, ...options } = loginCookie(base);
+      const login = await tickets.open('login', request.cookies[name] ?? '', Login);
+      reply.clearCookie(name, options);
+      const late = () => reply.redirect(new URL('#sign-in=late', base).href);
+      if (login === undefined) return late();
       try {
         const address = new URL(CALLBACK + request.url.slice(request.url.indexOf('?')), base);
         const caller = await provider.finish(address, login.content);
+        // Stored only now: anybody can come back with a code that the provider refuses, as often as they like.
+        if (!(await tickets.end(login))) return late();
         sessions.start({ caller }, request, reply);
         return reply.redirect(base.href);
       } catch (error) {

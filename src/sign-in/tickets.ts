@@ -13,13 +13,17 @@ const KINDS = {
   session: 12 * 3_600_000,
 } as const;
 
+/** The longest that a ticket is valid. */
+const LONGEST = Math.max(...Object.values(KINDS));
+
 export type TicketKind = keyof typeof KINDS;
 
 const Ticket = z.object({ id: z.string(), endsAt: z.number(), content: z.unknown() });
 
-/** A valid ticket. `endsAt` is in Unix milliseconds. */
+/** A valid ticket. Instants are Unix milliseconds. */
 export interface OpenTicket<Content> {
   readonly id: string;
+  readonly issuedAt: number;
   readonly endsAt: number;
   readonly content: Content;
 }
@@ -52,7 +56,8 @@ export class Tickets {
     if (ticket === undefined || ticket.endsAt <= this.clock()) return undefined;
     if ((await this.endedOnes()).has(ticket.id)) return undefined;
     const { data: content } = form.safeParse(ticket.content);
-    return content === undefined ? undefined : { ...ticket, content };
+    const issuedAt = ticket.endsAt - KINDS[kind];
+    return content === undefined ? undefined : { ...ticket, issuedAt, content };
   }
 
   /** Ends a ticket early. Of two who end it at the same time, only the first gets true. */
@@ -63,15 +68,15 @@ export class Tickets {
     return true;
   }
 
-  /** Ends all tickets of a kind that someone has. */
-  async endAll(kind: TicketKind, holder: string): Promise<void> {
-    await this.note(await this.endedOnes(), holder, this.clock() + KINDS[kind]);
+  /** Ends all tickets that someone has. */
+  async endAll(holder: string): Promise<void> {
+    await this.note(await this.endedOnes(), holder, this.clock() + LONGEST);
   }
 
   /** Whether all tickets of one of these holders have been ended since this one was issued. */
-  async hasEnded({ endsAt }: OpenTicket<unknown>, holders: readonly string[]): Promise<boolean> {
+  async hasEnded({ issuedAt }: OpenTicket<unknown>, holders: readonly string[]): Promise<boolean> {
     const ended = await this.endedOnes();
-    return holders.some((holder) => endsAt <= (ended.get(holder) ?? 0));
+    return holders.some((holder) => issuedAt <= (ended.get(holder) ?? 0) - LONGEST);
   }
 
   /** Stores what ended early until it would have ended anyway. From the call on it counts. */
