@@ -22,6 +22,7 @@ const PROGRAM = [
   'test/service.test.ts',
   'test/shell.test.ts',
   'test/sql.test.ts',
+  'test/systemd/units.test.ts',
   'test/terminal.test.ts',
   'test/words.test.ts',
 ];

@@ -54,6 +54,25 @@ export function scheduleOf(scheduler: Scheduler, job: Job, folder: string): Sche
   return { systemd, launchd, schtasks }[scheduler](job, folder);
 }
 
+/**
+ * Keeps what runs for a user from what it never needs. It has neither other mounts nor fewer capabilities: the systemd of a user may
+ * give those on some systems only, and a unit that asks for them doesn't start on the others.
+ */
+const CONFINED = `UMask=0077
+LimitCORE=0
+MemoryMax=80%
+NoNewPrivileges=true
+LockPersonality=true
+RestrictNamespaces=true
+RestrictRealtime=true
+RestrictSUIDSGID=true
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM
+`;
+
 function systemd({ program, environment, everyMinutes }: Job): Schedule {
   const config = process.env.XDG_CONFIG_HOME ?? '';
   const units = join(isAbsolute(config) ? config : join(homedir(), '.config'), 'systemd', 'user');
@@ -71,7 +90,7 @@ Description=Send events of coding agents to Daybook
 Type=oneshot
 ${variables.join('')}ExecStart=${program.map((word) => quoted(word).replaceAll('$', '$$$$')).join(' ')}
 Nice=10
-`,
+${CONFINED}`,
       [join(units, 'daybook-collect.timer')]: `[Unit]
 Description=Send events of coding agents to Daybook every ${everyMinutes} min
 
