@@ -22,12 +22,22 @@ export const PUBLISHED_AT = 'published_at';
 const NAME_LIMIT = 255;
 
 /**
- * The name of an organization's folder. No two organizations have the same, and none leads out of the lake. What isn't a letter or
- * a digit of ASCII, `.`, `-` or `_` is written as `~` and the codes of its bytes; so are a `.` and a `_` in front, because engines pass over such
- * names. An id that is too long is cut and followed by `~~` and its SHA-256.
+ * The name of an organization's folder. No two organizations have the same, even where file names that differ only in case are the same,
+ * and none leads out of the lake. Anything but a lower-case letter or a digit of ASCII, `.`, `-` or `_` is written as `~` and the codes of its
+ * bytes; so are a `.` and a `_` in front, because engines pass over such names, and a `.` at the end, because some file systems drop it. An id
+ * that is too long is cut and followed by `~~` and its SHA-256.
  */
 export function folderOf(orgId: string): string {
-  const name = orgId.replace(/^[._]|[^\w.-]/gu, (char) =>
+  return nameOf(orgId, /^[._]|[^a-z\d_.-]|\.$/gu);
+}
+
+/** The name that earlier versions gave it: `Acme` and `acme` differed only in case. */
+export function earlierFolderOf(orgId: string): string {
+  return nameOf(orgId, /^[._]|[^\w.-]/gu);
+}
+
+function nameOf(orgId: string, encoded: RegExp): string {
+  const name = orgId.replace(encoded, (char) =>
     [...Buffer.from(char)].map((byte) => `~${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
   if (name.length <= NAME_LIMIT) return name;

@@ -89,14 +89,28 @@ function read(path: string): Snapshot | undefined {
   }
 }
 
-/** What an organization has published; undefined before its first publication, and if the file is damaged or of another version. Throws if it can't be read. */
+/** The same, of an organization: another's is none, however it got there. */
+function readOf(lake: string, orgId: string, file: string): Snapshot | undefined {
+  const snapshot = read(join(lake, folderOf(orgId), file));
+  return snapshot?.org_id === orgId ? snapshot : undefined;
+}
+
+/**
+ * What an organization has published; undefined before its first publication, and if the file is damaged, of another version or of another
+ * organization. Throws if it can't be read.
+ */
 export function readSnapshot(lake: string, orgId: string): Snapshot | undefined {
-  return read(join(lake, folderOf(orgId), SNAPSHOT));
+  return readOf(lake, orgId, SNAPSHOT);
 }
 
 /** The snapshot whose publication was cut off; undefined if there is none. */
 export function readNext(lake: string, orgId: string): Snapshot | undefined {
-  return read(join(lake, folderOf(orgId), NEXT));
+  return readOf(lake, orgId, NEXT);
+}
+
+/** The organization whose snapshot is in a folder of the lake; undefined if none is. */
+export function ownerOf(lake: string, folder: string): string | undefined {
+  return read(join(lake, folder, SNAPSHOT))?.org_id;
 }
 
 /** A snapshot as a text with a line for each file, because people read it too. */
@@ -146,6 +160,10 @@ export function foldersIn(lake: string): string[] {
 
 /** The organizations that have a snapshot, in order. */
 export function organizationsIn(lake: string): string[] {
-  const found = foldersIn(lake).map((name) => read(join(lake, name, SNAPSHOT))?.org_id);
-  return found.filter((orgId) => orgId !== undefined).sort();
+  return foldersIn(lake)
+    .flatMap((name) => {
+      const orgId = ownerOf(lake, name);
+      return orgId !== undefined && folderOf(orgId) === name ? [orgId] : [];
+    })
+    .sort();
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
@@ -7,10 +16,19 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
 import { columnsOf, folderOf, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
-import { NEXT, readSnapshot, SNAPSHOT, seenOf, snapshotText } from '../../src/lake/snapshot.js';
+import { moveOldFolders } from '../../src/lake/old-lake.js';
+import {
+  NEXT,
+  noSnapshot,
+  organizationsIn,
+  readSnapshot,
+  SNAPSHOT,
+  seenOf,
+  snapshotText,
+} from '../../src/lake/snapshot.js';
 import { isTurn } from '../../src/lake/table-plan.js';
 import type { Row } from '../../src/store/store.js';
-import { World } from '../world.js';
+import { temporaryFolder, World } from '../world.js';
 import {
   ask,
   build,
@@ -32,10 +50,12 @@ const day = (text: string) => text as Day;
 describe('the folder of an organization', () => {
   test('is one folder inside the lake, whatever the id is, and no other id has it', () => {
     const long = ['x'.repeat(300), 'x'.repeat(301), 'ä'.repeat(200), '/'.repeat(200), '𝒳'.repeat(70)];
-    const more = ['..', 'a/b', '$org_id', '[a]', 'ä %', 'acme', 'ACME', 'a~2Fb', '_', 'x~y', 'a\0b', 'a\nb'];
-    const ids = [...HOSTILE, ...long, ...more];
+    const more = ['..', 'a/b', '$org_id', '[a]', 'ä %', 'acme', 'a~2Fb', '_', 'x~y', 'a\0b', 'a\nb'];
+    // The same names on file systems that ignore case, or drop a full stop at the end.
+    const alike = ['ACME', 'Acme', 'acme.', 'Ä %', 'A~2fb', 'a~2fb', '~41cme', '~61cme', 'X'.repeat(300)];
+    const ids = [...HOSTILE, ...long, ...more, ...alike];
     const names = ids.map(folderOf);
-    expect(new Set(names).size).toBe(ids.length);
+    expect(new Set(names.map((name) => name.toLowerCase().replace(/\.+$/, ''))).size).toBe(ids.length);
     for (const name of names) {
       expect(basename(join('/lake', name, 'users'))).toBe('users');
       expect(dirname(join('/lake', name))).toBe('/lake');
@@ -283,6 +303,68 @@ describe('the lake', () => {
     await new Lake(world.config, world.clock).publish(world.store, []);
     await expectWhole(world, lake);
     expect(writtenFiles(lake).size).toBe((await lake.verify(world.store)).files);
+  });
+
+  test('moves the folders that an earlier version named in another way, once, and writes nothing again', async () => {
+    const { world, lake } = await worldWithLake();
+    for (const orgId of ['Acme', 'acme', 'x.'])
+      await world.send([event('2026-07-09', orgId), event('2026-07-08', orgId)], { orgId });
+    await build(world, lake);
+    const folders = ['acme', 'x~2E', '~41cme'];
+    expect(readdirSync(lake.folder).sort()).toEqual(folders);
+    const written = writtenFiles(lake);
+    for (const [now, old] of [
+      ['~41cme', 'Acme'],
+      ['x~2E', 'x.'],
+    ] as const)
+      renameSync(join(lake.folder, now), join(lake.folder, old));
+    for (let start = 0; start < 2; start += 1) {
+      await new Lake(world.config, world.clock).publish(world.store, []);
+      expect(readdirSync(lake.folder).sort()).toEqual(folders);
+      expect(writtenFiles(lake)).toEqual(written);
+    }
+    await expectWhole(world, lake);
+  });
+
+  test('reads no snapshot of another organization, and publishes anew where one is', async () => {
+    const { world, lake } = await worldWithLake();
+    for (const orgId of ['acme', 'globex']) await world.send([event('2026-07-09', orgId)], { orgId });
+    await build(world, lake);
+    const [own, foreign] = ['acme', 'globex'].map((name) => join(lake.folder, name));
+    rmSync(foreign ?? '', { recursive: true });
+    cpSync(own ?? '', foreign ?? '', { recursive: true });
+    expect(readSnapshot(lake.folder, 'globex')).toBeUndefined();
+    expect(organizationsIn(lake.folder)).toEqual(['acme']);
+    await new Lake(world.config, world.clock).publish(world.store, []);
+    await expectWhole(world, lake);
+    expect(readSnapshot(lake.folder, 'globex')?.org_id).toBe('globex');
+  });
+
+  test('removes a folder that several organizations shared on a file system that ignores case', async () => {
+    const folder = temporaryFolder();
+    const ids = ['ACME', 'Acme', 'acme', 'globex'];
+    const snapshotIn = (name: string, orgId: string) => {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, SNAPSHOT), snapshotText(noSnapshot(orgId)));
+    };
+    // Such a file system finds a name in any case.
+    const ignoringCase = (name: string) =>
+      readdirSync(folder).some((one) => one.toLowerCase() === name.toLowerCase());
+    const remove = async (name: string) => rmSync(join(folder, name), { recursive: true });
+    for (const [name, orgId] of [
+      ['Acme', 'acme'],
+      ['acme', 'acme'],
+      ['ACME', 'ACME'],
+    ] as const) {
+      snapshotIn(name, orgId);
+      await moveOldFolders(folder, ids, remove, ignoringCase);
+      expect(readdirSync(folder)).toEqual([]);
+    }
+    // Elsewhere each has its own.
+    snapshotIn('Acme', 'Acme');
+    snapshotIn('acme', 'acme');
+    await moveOldFolders(folder, ids, remove);
+    expect(readdirSync(folder).sort()).toEqual(['acme', '~41cme']);
   });
 
   test('takes the place of the lake of an earlier version', async () => {
