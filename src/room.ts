@@ -1,6 +1,6 @@
 /**
  * Room that organizations share, in bytes or characters. One may take at most half of what the others leave, so that none can leave
- * another without room.
+ * another without room; the first that it takes may be more than that, as long as there is room.
  */
 export class Room {
   private readonly holders = new Map<string, number>();
@@ -13,15 +13,11 @@ export class Room {
     return this.all;
   }
 
-  /** Whether an organization may not take more, or not this much more. */
+  /** Whether an organization may not take this much more. */
   isFull(orgId: string, more = 1): boolean {
     const own = this.holders.get(orgId) ?? 0;
-    return own + more > (this.limit - (this.all - own)) / 2;
-  }
-
-  /** Whether an organization has taken any. */
-  hasTaken(orgId: string): boolean {
-    return this.holders.has(orgId);
+    const left = this.limit - (this.all - own);
+    return own + more > (own === 0 ? left : left / 2);
   }
 
   take(orgId: string, amount: number): void {

@@ -104,9 +104,9 @@ export class Acknowledged {
     return { bytes: this.held.room.taken, files: this.held.files };
   }
 
-  /** Whether an organization has to wait until some of its bodies are settled. One of which nothing waits never has to. */
+  /** Whether an organization has to wait until some of its bodies are settled. */
   isFull(orgId: string): boolean {
-    return this.held.room.hasTaken(orgId) && this.held.room.isFull(orgId);
+    return this.held.room.isFull(orgId);
   }
 
   /** What couldn't be settled at the last drain. */

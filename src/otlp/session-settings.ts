@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Attributes, placeOf } from './allow-list.js';
 import type { Telemetry } from './telemetry.js';
 
-/** How much is remembered of the sessions that one user sends, and of those that an organization's keys without a user send: characters. */
-const SHARE = { user: 2 << 20, organization: 20 << 20 };
+/** How much is remembered of an organization's sessions: those that one user sends, that keys without a user send, and all. Characters. */
+const SHARE = { user: 2 << 20, keys: 20 << 20, organization: 40 << 20 };
 /** What a session takes of that in any case. */
 const SESSION_CHARACTERS = 1000;
 /** How many changes of a session are remembered. */
@@ -36,20 +36,22 @@ export interface SessionSender {
 
 /** A session at an instant (Unix milliseconds). */
 export interface Moment {
-  /** Its sender, see shareOf. */
-  readonly share: string;
+  readonly sender: SessionSender;
   readonly key: string;
   readonly at: number;
 }
 
+/** The sessions of one sender. */
 type Share = LRUCache<string, Change[]>;
+/** The shares of an organization, by user; '' stands for keys without one. */
+type Shares = LRUCache<string, Share>;
 
 /**
  * How sessions were set, as agents have said. It is forgotten when the service stops. Each sender has a share: nobody can change
  * how another's session was set, nor make the service forget it by sending many.
  */
 export class Sessions {
-  private readonly shares = new Map<string, Share>();
+  private readonly organizations = new Map<string, Shares>();
 
   /**
    * Notes what a record says of its session, and answers the moment to ask for once the whole request is known: what is told then
@@ -58,21 +60,28 @@ export class Sessions {
   note(sender: SessionSender, agent: string, { attributes, time }: Telemetry): Moment | undefined {
     const session = SESSION.find((place) => attributes[place]);
     if (session === undefined) return undefined;
-    const share = shareOf(sender);
     const key = `${agent} ${attributes[session]}`;
     const at = Date.parse(attributes[TIMESTAMP] ?? '') || Number(time) / 1e6;
     const settings = settingsIn(attributes);
     if (settings !== undefined) {
-      const known = this.shares.get(share) ?? newShare(sender);
-      this.shares.set(share, known);
-      add(known, key, { at, settings, before: beforeIn(attributes) });
+      const { orgId, userId } = sender;
+      const shares = this.organizations.get(orgId) ?? newShares();
+      this.organizations.set(orgId, shares);
+      const share = shares.get(userId ?? '') ?? newShare(sender);
+      add(share, key, { at, settings, before: beforeIn(attributes) });
+      // TRICKY: setting a value that is there would leave its size as it was.
+      shares.delete(userId ?? '');
+      shares.set(userId ?? '', share);
     }
-    return { share, key, at };
+    return { sender, key, at };
   }
 
   /** How a session was set at a moment. */
-  at({ share, key, at }: Moment): Settings | undefined {
-    const changes = this.shares.get(share)?.get(key);
+  at({ sender: { orgId, userId }, key, at }: Moment): Settings | undefined {
+    const changes = this.organizations
+      .get(orgId)
+      ?.get(userId ?? '')
+      ?.get(key);
     if (changes === undefined) return undefined;
     const held = changes.filter((change) => change.at <= at);
     if (held.length === 0) return changes[0]?.before;
@@ -80,14 +89,16 @@ export class Sessions {
   }
 }
 
-/** Names the share of a sender. No id of an organization has a space. */
-function shareOf({ orgId, userId }: SessionSender): string {
-  return userId === null ? orgId : `${orgId} ${userId}`;
+function newShares(): Shares {
+  return new LRUCache({
+    maxSize: SHARE.organization,
+    sizeCalculation: ({ calculatedSize }) => Math.max(1, calculatedSize),
+  });
 }
 
 function newShare({ userId }: SessionSender): Share {
   return new LRUCache({
-    maxSize: userId === null ? SHARE.organization : SHARE.user,
+    maxSize: userId === null ? SHARE.keys : SHARE.user,
     sizeCalculation: (changes, key) => SESSION_CHARACTERS + key.length + charactersOf(changes),
   });
 }
