@@ -182,7 +182,7 @@ function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jw
 export function expandPath(path: string): string {
   return path
     .replaceAll(
-      /\$\{(\w+):-([^}]*)\}/g,
+      /\$\{(\w+):-([^{}]*)\}/g,
       (_, name: string, otherwise: string) => process.env[name] || otherwise,
     )
     .replace(/^~(?=\/|$)/, homedir());

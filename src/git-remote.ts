@@ -90,9 +90,9 @@ function addressesIn(config: string): Map<string, string> {
   const addresses = new Map<string, string>();
   let remote: string | undefined;
   for (const line of config.split(/\r?\n/)) {
-    const [header = '', name] = /^\s*\[\s*(?:remote\s+"((?:[^"\\]|\\.)*)"|[^\]]*)\s*\]/i.exec(line) ?? [];
+    const [header = '', name] = /^\s*\[(?:\s*remote\s+"((?:[^"\\]|\\.)*)"\s*|[^\]]*)\]/i.exec(line) ?? [];
     if (header !== '') remote = name?.replaceAll(/\\(.)/g, '$1');
-    const [, value] = /^\s*url\s*=\s*(.*)$/i.exec(line.slice(header.length)) ?? [];
+    const [, value] = /^\s*url\s*=(.*)$/i.exec(line.slice(header.length)) ?? [];
     if (remote !== undefined && value !== undefined && !addresses.has(remote))
       addresses.set(remote, plain(value));
   }

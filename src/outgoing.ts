@@ -50,7 +50,7 @@ export class Outgoing {
     const isSecure = server.startsWith('https:');
     // TLS takes as long to load as all the rest.
     const http = isSecure ? await import('node:https') : await import('node:http');
-    const base = server.replace(/\/+$/, '');
+    const base = server.replace(/(?<!\/)\/+$/, '');
     const options = { keepAlive: true, maxSockets: 1 };
     const proxy = await proxyFor(new URL(server));
     if (proxy === undefined)

@@ -67,6 +67,6 @@ export function toBucket(text: string, context: z.RefinementCtx): S3Address | un
     });
     return z.NEVER;
   }
-  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  const prefix = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, '');
   return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, region, endpoint };
 }

@@ -1,16 +1,17 @@
 /**
- * What a credential looks like in a text that has addresses, and what is left of it. The same expressions stand in
- * without_credentials of sql/engine: RE2 reads them too.
+ * What a credential looks like in a text that has addresses, and what is left of it: without_credentials of sql/function for an
+ * engine that goes back and tries again, where its expressions would take quadratic time. So an address is read from one beginning
+ * only, the one behind `://`, and what lies between that and the password is read once: `(?=(...))\1`. White space is that of RE2.
  */
 const CREDENTIALS: readonly (readonly [found: RegExp, left: string])[] = [
   // Over HTTP a user without a password can be a token.
-  [/((?:[a-z][a-z0-9.-]{0,20}\+)?https?:\/\/)[^\s/"<>]*@/gi, '$1'],
+  [/(?<=https?:\/\/)[^\t\n\f\r /"<>]*@/gi, ''],
   // Over SSH the user is a name, as git: only the password goes.
-  [/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/"<>:@]*?)(?::|%3a)[^\s/"<>]*@/gi, '$1@'],
-  [/(^|[\s'"(=])([^\s/:@'"(=]+):[^\s/:@'"]+@([^\s/:@'"]+:)/g, '$1$2@$3'],
+  [/(?<=[a-z][a-z0-9+.-]{0,30}:\/\/)(?=([^\t\n\f\r /"<>:@]*?)(:|%3a))\1\2[^\t\n\f\r /"<>]*@/gi, '$1@'],
+  [/(^|[\t\n\f\r '"(=])([^\t\n\f\r /:@'"(=]+):[^\t\n\f\r /:@'"]+@([^\t\n\f\r /:@'"]+:)/g, '$1$2@$3'],
   // Of a name in percent-encoding nobody can tell what it is.
   [
-    /([?&;#](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\w.-]{0,40}%[\w.%-]{0,80})=)[^\s&;#"'<>\\]+/gi,
+    /([?&;#](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\w.-]{0,40}%[\w.%-]{0,80})=)[^\t\n\f\r &;#"'<>\\]+/gi,
     '$1***',
   ],
 ];

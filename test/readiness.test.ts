@@ -351,6 +351,24 @@ describe('repositories', () => {
     );
     expect(sent.body.repoUrl).toBe('https://git.acme.example/x.git?private_token=***');
     expect(sent.body.repoId).toBe(repoIdOf(sent.body.repoUrl));
+    // Nothing is left of a repository that is named by its token only.
+    const nameless = await send('hooli', reportOf('x', { repoUrl: 'https://git.acme.example?token=a/b' }));
+    expect(nameless).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('repoUrl must be') },
+    });
+  });
+
+  test('are stored without the credentials of addresses in their texts', async () => {
+    const rationale = 'git said: https://ada:s3cr3t@github.com/acme/x.git?token=s3cr3t is "gone"\n';
+    const sent = await send('stark', reportOf('x', { report: { readme: evaluation(1, 1, { rationale }) } }));
+    expect(sent.body.report.readme.rationale).toBe(
+      'git said: https://github.com/acme/x.git?token=*** is "gone"\n',
+    );
+    const [stored] = await world.store.select(
+      "SELECT document FROM readiness_reports WHERE org_id = 'stark' AND document LIKE '%git said%'",
+    );
+    expect(JSON.parse(String(stored?.document))).toEqual(sent.body);
   });
 });
 

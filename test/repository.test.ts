@@ -361,6 +361,10 @@ describe("rules of one's own", () => {
       { criteria: [rule({ any: [{ text: 'a(?=b)', in: ['a'] }] })] },
       'our_rule.any.0.text must be a regular expression of RE2',
     ],
+    [
+      { criteria: [rule({ any: [{ text: '(a{1000}b{1000})'.repeat(60), in: ['a'] }] })] },
+      'our_rule.any.0.text is too large: with repetitions such as {9} written out',
+    ],
     [{ criteria: [rule({ any: [{ text: 'a' }] })] }, 'our_rule.any.0 must have in with text'],
     [
       { criteria: [rule({ any: [{ files: ['a'], matches: 'b' }] })] },

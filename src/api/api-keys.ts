@@ -12,7 +12,7 @@ export const KeyName = lineText(100);
 export const KeyUser = nameText(128);
 export const KeyEmail = z
   .string()
-  .regex(/^\S+@\S+$/, 'must be an e-mail address')
+  .regex(/^[^\s@]+@\S+$/, 'must be an e-mail address')
   .max(320);
 
 const instant = (description: string, example: number | null = null) =>

@@ -6,6 +6,6 @@ import { readSql } from '../store/sql-text.js';
  */
 export function shownFirst(file: string): string[] {
   const [comment = ''] = /^(?:--.*\n)*/.exec(readSql(`answer/${file}.sql`)) ?? [];
-  const [, names] = /Shown first: ([^.]*)\./.exec(comment.replaceAll(/\n-- */g, ' ')) ?? [];
+  const [, names] = /Shown first: ([^.:]*)\./.exec(comment.replaceAll(/\n-- */g, ' ')) ?? [];
   return names?.split(', ') ?? [];
 }

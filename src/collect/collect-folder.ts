@@ -71,7 +71,7 @@ export function connectionOf(
       'Name the service with --server (or DAYBOOK_URL) and its key with --key (or DAYBOOK_KEY), or run "daybook collect install" once.',
     );
   const parsed = Connection.safeParse(given);
-  if (parsed.success) return { ...parsed.data, server: parsed.data.server.replace(/\/+$/, '') };
+  if (parsed.success) return { ...parsed.data, server: parsed.data.server.replace(/(?<!\/)\/+$/, '') };
   const [issue] = parsed.error.issues;
   throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`);
 }

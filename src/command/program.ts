@@ -75,7 +75,7 @@ export function fail(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
     // Help that is printed because a command is missing says it all.
     if (error.exitCode === 0 || error.code === 'commander.help') return;
-    const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const message = error.message.replace(/^error: /, '').replace(/(?<!\s)\s*\n\s*/g, ' ');
     complain(
       `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/, '.')} See "daybook --help".`,
     );

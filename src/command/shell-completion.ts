@@ -36,7 +36,7 @@ function valuesOf(placeholder: string, choices: readonly string[] = []): Values 
 }
 
 function optionOf({ short, long, flags, description, argChoices }: Option): CompletedOption {
-  const placeholder = /[<[](.*?)(?:\.\.\.)?[>\]]$/.exec(flags)?.[1];
+  const placeholder = /[<[]([^<[]*?)(?:\.\.\.)?[>\]]$/.exec(flags)?.[1];
   return {
     names: [short, long].filter((name) => name !== undefined),
     about: description,

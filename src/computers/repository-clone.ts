@@ -34,8 +34,8 @@ const MANAGERS: readonly (readonly [lock: string, command: string, ...args: stri
 function folderOf(repo: string): string {
   const name =
     repo
-      .replace(/[?#].*$/, '')
-      .replace(/\/+$/, '')
+      .replace(/[?#][\s\S]*$/, '')
+      .replace(/(?<!\/)\/+$/, '')
       .replace(/\.git$/, '')
       .split(/[/:]/)
       .at(-1) ?? '';

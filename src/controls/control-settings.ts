@@ -12,7 +12,7 @@ const member = <Form extends z.ZodType>(form: Form, example: z.input<Form>) =>
 const Name = z.string().regex(/^$|\S/, NOT_BLANK[1]);
 const Email = z
   .string()
-  .regex(/^\S+@\S+$/, 'must be an e-mail address')
+  .regex(/^[^\s@]+@\S+$/, 'must be an e-mail address')
   .max(320);
 
 const flag = (example: boolean) => member(z.boolean(), example);

@@ -1,5 +1,4 @@
-import { type HookGroup, HooksConfig } from './hooks-config.js';
-import { compilePattern } from './pattern.js';
+import { compileMatcher, type HookGroup, HooksConfig } from './hooks-config.js';
 import { type Payload, shellCommandOf } from './payload.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -29,10 +28,10 @@ function subjectOf(payload: Payload): unknown {
 function isMatched({ matcher = '', commandRegex = '' }: HookGroup, payload: Payload): boolean {
   const subject = subjectOf(payload);
   const isAll = matcher === '' || matcher === '*' || subject === undefined;
-  if (!isAll && !compilePattern(matcher).testExact(String(subject))) return false;
+  if (!isAll && !compileMatcher(matcher).testExact(String(subject))) return false;
   if (commandRegex === '' || commandRegex === '*') return true;
   const command = shellCommandOf(payload);
-  return command !== undefined && compilePattern(commandRegex).test(command);
+  return command !== undefined && compileMatcher(commandRegex).test(command);
 }
 
 /** The commands that a payload's event runs, each once (decisions.md, Hooks). */

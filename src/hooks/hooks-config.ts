@@ -1,21 +1,10 @@
+import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { compilePattern, PATTERN_SIZE, sizeOfPattern } from '../pattern.js';
 import '../sentence.js';
-import { compilePattern } from './pattern.js';
 
-/** A star alone stands for everything, as an empty text does. */
-function isPattern(text: string): boolean {
-  try {
-    if (text !== '*') compilePattern(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const Pattern = z
-  .string()
-  .max(2048)
-  .refine(isPattern, 'must be a regular expression of RE2, which has no look-around and no back references');
+/** A regular expression in the spelling of JavaScript. A star alone stands for everything, as an empty text does. */
+const Pattern = z.string().max(2048);
 
 const Group = z.looseObject({
   matcher: Pattern.optional(),
@@ -32,10 +21,7 @@ export type HookGroup = z.infer<typeof Group>;
 
 const groups = z.array(Group).optional();
 
-/** Commands by the event that they run on, and whether they run (public-api.md 6.1). Other members are kept as they are. */
-export const HooksConfig = z.looseObject({
-  hooksDisabled: z.boolean().optional(),
-  showHookOutput: z.boolean().optional(),
+const Events = {
   PreToolUse: groups,
   PostToolUse: groups,
   Notification: groups,
@@ -45,5 +31,48 @@ export const HooksConfig = z.looseObject({
   PreCompact: groups,
   SessionStart: groups,
   SessionEnd: groups,
-});
+};
+
+const NO_PATTERN = 'must be a regular expression of RE2, which has no look-around and no back references';
+const TOO_LARGE = `is too large: with repetitions such as {9} written out, all expressions together can have ${PATTERN_SIZE} characters`;
+
+/** Compiles a matcher, or an expression for commands. Throws for a text that is none. */
+export function compileMatcher(text: string): RE2JS {
+  return compilePattern(RE2JS.translateRegExp(text));
+}
+
+/** What is wrong with the expressions of a configuration. Together they have a limit, because each can be as slow to compile. */
+function* faultsOf(
+  config: { readonly [event in keyof typeof Events]?: z.infer<typeof groups> },
+): Generator<{ path: (string | number)[]; message: string }> {
+  let size = 0;
+  for (const event of Object.keys(Events) as (keyof typeof Events)[])
+    for (const [place, group] of (config[event] ?? []).entries())
+      for (const name of ['matcher', 'commandRegex'] as const) {
+        const text = group[name] ?? '';
+        if (text === '' || text === '*') continue;
+        const path = [event, place, name];
+        size += sizeOfPattern(RE2JS.translateRegExp(text));
+        if (size > PATTERN_SIZE) {
+          yield { path, message: TOO_LARGE };
+          return;
+        }
+        try {
+          compileMatcher(text);
+        } catch {
+          yield { path, message: NO_PATTERN };
+        }
+      }
+}
+
+/** Commands by the event that they run on, and whether they run (public-api.md 6.1). Other members are kept as they are. */
+export const HooksConfig = z
+  .looseObject({
+    hooksDisabled: z.boolean().optional(),
+    showHookOutput: z.boolean().optional(),
+    ...Events,
+  })
+  .superRefine((config, context) => {
+    for (const fault of faultsOf(config)) context.addIssue({ code: 'custom', ...fault });
+  });
 export type HooksConfig = z.infer<typeof HooksConfig>;

@@ -150,7 +150,7 @@ function gitWordsOf(line: string): string | undefined {
 /** The commits and pull requests that a command printed, and whether it said that there was nothing to commit. */
 function namesIn(printed: string): string {
   const names =
-    /^\[[^\]\n]+ ([0-9a-f]{7,40})\]|https?:\/\/\S{1,300}\/(?:pull|merge_requests)\/\d+|nothing to commit|no changes added to commit/gm;
+    /(?<![^\n])\[[^\]\n]+ ([0-9a-f]{7,40})\]|https?:\/\/\S{1,300}\/(?:pull|merge_requests)\/\d+|nothing to commit|no changes added to commit/g;
   return [...printed.matchAll(names)]
     .map(([name, hash]) => (hash === undefined ? name : `[x ${hash}]`))
     .join('\n');

@@ -79,7 +79,7 @@ export const GEMINI_CLI: Source = {
   title: 'Gemini CLI chats',
   sql: folderOf('gemini-cli'),
   // Beside the folders of chats are other files of the program.
-  files: /(\/chats\/|^(?!.*\/\.gemini\/)).*\.jsonl?$/,
+  files: /^(?=.*\/chats\/|(?!.*\/\.gemini\/)).*\.jsonl?$/,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
   folders: ['${GEMINI_CLI_HOME:-~}/.gemini/tmp'],
   unit: 'line',
@@ -94,7 +94,7 @@ export const OPENCODE: Source = {
   title: 'opencode sessions',
   sql: folderOf('opencode'),
   // The database, or the messages of older versions, or exports. Other JSON files of opencode have credentials and lists.
-  files: /\/(opencode(-[^/]+)?\.db|storage\/message\/[^/]+\/[^/]+\.json|(?<!\/storage\/.*)ses_\w+\.json)$/,
+  files: /\/(opencode(-[^/]+)?\.db|storage\/message\/[^/]+\/[^/]+\.json|ses_\w+\.json$(?<!\/storage\/.*))$/,
   skippedFolders: /\/opencode\/(bin|log|repos|snapshot|tool-output|worktree)$/,
   databases: /\.db$/,
   sideFiles: storageFilesOf,

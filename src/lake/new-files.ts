@@ -71,7 +71,7 @@ export class NewFiles {
       return new Map(file === undefined ? [] : [[0, file]]);
     }
     const files = await store.copy(sql, sources, path, ['slot']);
-    const slots = new Map(files.map((file) => [Number(/slot=(\d+)[^=]*$/.exec(file.path)?.[1]), file]));
+    const slots = new Map(files.map((file) => [Number(/slot=(\d+)(?!\d)[^=]*$/.exec(file.path)?.[1]), file]));
     if (slots.size !== files.length) throw new Error(`DuckDB wrote several files for one in ${path}`);
     return slots;
   }

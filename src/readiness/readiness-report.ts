@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nameText, Uuid } from '../name-text.js';
+import { withoutCredentials } from '../url-credentials.js';
 import { Level } from './maturity-level.js';
 import { isRepositoryUrl } from './repository-url.js';
 
@@ -78,7 +79,7 @@ const Content = {
     .string()
     .min(1)
     .max(2048)
-    .refine(isRepositoryUrl, AN_ADDRESS)
+    .refine((url) => isRepositoryUrl(withoutCredentials(url)), AN_ADDRESS)
     .meta({ description: 'repository that was evaluated', examples: [EXAMPLE.repoUrl] }),
   apps: z
     .record(

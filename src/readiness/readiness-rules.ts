@@ -4,6 +4,7 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { PACKAGE_ROOT } from '../package-root.js';
+import { compilePattern } from '../pattern.js';
 import '../sentence.js';
 import { Glob } from './glob.js';
 import { Level } from './maturity-level.js';
@@ -32,9 +33,10 @@ const Expression = z
   .max(1000)
   .transform((text, context) => {
     try {
-      return RE2JS.compile(text, RE2JS.MULTILINE);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be a regular expression of RE2' });
+      return compilePattern(text, RE2JS.MULTILINE);
+    } catch (error) {
+      const message = error instanceof RangeError ? error.message : 'must be a regular expression of RE2';
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }
   });

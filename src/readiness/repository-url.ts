@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** Host and path of a repository's address, a URL or `git@host:path`; undefined for any other text. */
 function parse(url: string): { host: string; path: string } | undefined {
   const [, scheme, host = '', path = ''] =
-    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:@]*)(?::\d*)?\/(.*)$/i.exec(url) ??
+    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@]*)(?::\d*)?\/(.*)$/i.exec(url) ??
     /^()(?:[^/:@]+@)?(\[[^\]/]*\]|[^/:@]+):(?!\/\/)(.*)$/.exec(url) ??
     [];
   const isPlace = host !== '' || scheme?.toLowerCase() === 'file';
@@ -24,9 +24,9 @@ export function normalizedUrl(url: string): string {
   const { host, path } = parse(url) ?? { host: '', path: url };
   return `${host}/${path
     .replace(/^\/+/, '')
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/\.git$/, '')
-    .replace(/\/+$/, '')}`;
+    .replace(/(?<!\/)\/+$/, '')}`;
 }
 
 /** The id of a repository: `repo_` and the first 16 hexadecimal digits of the SHA-256 of its normalized address. */

@@ -37,7 +37,7 @@ function sentenceOf(text: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, MOST_CHARACTERS)
-    .replace(/[.!?\s]+$/, '');
+    .replace(/(?<![.!?\s])[.!?\s]+$/, '');
   return `${line.charAt(0).toUpperCase()}${line.slice(1)}.`;
 }
 
@@ -45,7 +45,8 @@ function sentenceOf(text: string): string {
 export function toSqlError(error: unknown, memoryMb: number): SqlError {
   if (error instanceof SqlError) return error;
   const message = messageOf(error);
-  if (/INT128.* out of range .*INT64/.test(message)) return new SqlError('query', TOO_LARGE);
+  if (['INT128', ' out of range ', 'INT64'].every((part) => message.includes(part)))
+    return new SqlError('query', TOO_LARGE);
   const [, kind = ''] = /^([A-Za-z ]+?) Error: /.exec(message) ?? [];
   switch (kind) {
     case 'Out of Memory':
@@ -66,7 +67,7 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
       // Its excerpt shows another text, because the query is wrapped into a SELECT.
       return new SqlError(
         'query',
-        message.replace(/\n+LINE \d+:[\s\S]*/, '').replace(FILE, 'a file of the lake'),
+        message.replace(/(?<!\n)\n+LINE \d+:[\s\S]*/, '').replace(FILE, 'a file of the lake'),
       );
   }
 }
@@ -74,7 +75,7 @@ export function toSqlError(error: unknown, memoryMb: number): SqlError {
 const TOO_LARGE =
   'An integer of the answer is beyond BIGINT, such as a very large sum: cast it to DOUBLE or VARCHAR';
 
-const FILE = /"?[^\s"]*\.parquet"?/g;
+const FILE = /"?(?<![^\s"])[^\s"]*\.parquet"?/g;
 
 export function memorySentence(memoryMb: number): string {
   return `The query needs more than ${memoryMb} MiB of memory: read fewer days or columns, or group earlier`;

@@ -120,7 +120,7 @@ async function namesOf(shell: SqlShell): Promise<Names> {
 
 /** Completions of the last word of a line: keywords in its case, and names; and that word. */
 export function completions(line: string, { words, columns }: Names): [string[], string] {
-  const [typed] = /[\w.]*$/.exec(line) ?? [''];
+  const [typed] = /(?<![\w.])[\w.]*$/.exec(line) ?? [''];
   if (typed === '') return [[], typed];
   if (/^\s*\.\w*$/.test(line))
     return [['.tables', '.schema', '.help', '.quit'].filter((word) => word.startsWith(typed)), typed];

@@ -51,8 +51,8 @@ export function parametersIn(sql: string): Set<string> {
 /** DuckDB's error about a statement, on one line, with the position in the text if it has one. */
 export function faultOf(error: unknown, { sql, line }: Statement): string {
   const message = messageOf(error);
-  const [said = '', excerpt = ''] = message.split(/\n+(?=LINE \d+: )/);
-  const sentence = said.replace(/\s*\n\s*/g, ' ').trim();
+  const [said = '', excerpt = ''] = message.split(/(?<!\n)\n+(?=LINE \d+: )/);
+  const sentence = said.replace(/(?<!\s)\s*\n\s*/g, ' ').trim();
   const shown = /^LINE (\d+): (.*)\n( *)\^/.exec(excerpt);
   if (shown === null) return sentence;
   const [, number = '', part = '', indent = ''] = shown;

@@ -102,7 +102,7 @@ function damaged(folder: string, cause: string): UsageError {
 export function sentenceOfQuery(error: unknown, folder: string): unknown {
   const [cause = ''] = error instanceof Error ? error.message.split('\n') : [];
   // Commands also read other files, in which the same can be wrong.
-  const isDamage = /Corrupt database file|Could not read enough bytes from file ".*daybook\.duckdb"/;
+  const isDamage = /Corrupt database file|Could not read enough bytes from file "[^"]*daybook\.duckdb"/;
   return isDamage.test(cause) ? damaged(folder, cause) : error;
 }
 

@@ -153,6 +153,6 @@ export const weekdayName = (day: number): string => weekday.format(Date.UTC(2024
 export function nameOf(filter: string, value: string | null): string {
   if (value === null || value === '' || value === '(none)') return 'not known';
   if (filter !== 'repo') return value;
-  const [, owner, name] = /([^/:]+)\/([^/]+?)(?:\.git)?\/?$/.exec(value) ?? [];
+  const [, owner, name] = /(?<![^/:])([^/:]+)\/([^/]+?)(?:\.git)?\/?$/.exec(value) ?? [];
   return name === undefined ? value : `${owner}/${name}`;
 }

@@ -18,7 +18,7 @@ export const MOST_ROWS = 10_000;
 const EXACT = '\u0001';
 
 /** Texts, and numbers of more digits than JavaScript keeps. */
-const TEXT_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?/g;
+const TEXT_OR_LONG_NUMBER = /"(?:[^"\\]|\\[\s\S]?)*(?:"|$)|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?/g;
 
 /** An answer in which no number is rounded. */
 function parse(text: string): SqlAnswer {

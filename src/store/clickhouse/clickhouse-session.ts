@@ -22,10 +22,9 @@ import { StoreUnavailable } from '../store-fault.js';
 const SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
   ...Object.fromEntries(
-    [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';]+)'?;$/gm)].map(([, name, value]) => [
-      String(name),
-      String(value),
-    ]),
+    [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';\r\n]+)'?;$/gm)].map(
+      ([, name, value]) => [String(name), String(value)],
+    ),
   ),
 };
 
@@ -161,8 +160,8 @@ export class ClickHouseSession {
   /** Runs statements that ClickHouse alone reads, one after the other. */
   async define(text: string): Promise<void> {
     for (const statement of text.split(/;\s*$/m)) {
-      const isEmpty = statement.replaceAll(/^\s*--.*$/gm, '').trim() === '';
-      if (!isEmpty && !/^\s*SET /m.test(statement)) await this.ask(statement, done);
+      const isEmpty = statement.replaceAll(/^[ \t]*--.*$/gm, '').trim() === '';
+      if (!isEmpty && !/^[ \t]*SET /m.test(statement)) await this.ask(statement, done);
     }
   }
 

@@ -45,7 +45,7 @@ function words(code: string): string {
 
 /** Says a fault of the schema as the service would. */
 function sentenceOf({ keyword, error }: OutputUnit): string {
-  const [, given, expected] = /^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/.exec(error) ?? [];
+  const [, given, expected] = /^Instance type "([^"]*)" is invalid\. Expected "(.*)"\.$/.exec(error) ?? [];
   if (given !== undefined) return `must be ${expected?.replaceAll('", "', ' or ')}, not ${given}`;
   if (keyword === 'additionalProperties' || keyword === 'false') return 'is not a known member';
   return error.replace(/\.$/, '').replace(/^./, (letter) => letter.toLowerCase());

@@ -1,0 +1,62 @@
+import { RE2JS } from 're2js';
+
+/** The largest size of an expression, and of those of one configuration together: compiling them takes a tenth of a second. */
+export const PATTERN_SIZE = 10_000;
+
+/** The size of a class of Unicode, a list of hundreds of ranges, and of a range beyond ASCII, which can be searched for other cases. */
+const CLASS_SIZE = 250;
+const RANGE_SIZE = 2500;
+
+const TOO_LARGE = `is too large: with repetitions such as {9} written out, it can have ${PATTERN_SIZE} characters`;
+
+const TOKEN =
+  /\\[pPx]\{[^{}]*\}|\\[\s\S]|\{(\d+)(?:,(\d*))?\}|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\\\]])*\]?|[\s\S]/g;
+
+/**
+ * About how large an expression is once it is compiled, with its repetitions written out: `(a{10}b){5}` has a size of 65. Reads the
+ * text once, so that one that is too large can be refused before.
+ */
+export function sizeOfPattern(text: string): number {
+  const outer: number[] = [];
+  let size = 0;
+  // The size of what a repetition repeats.
+  let last = 0;
+  const add = (more: number) => {
+    size += more;
+    last = more;
+  };
+  for (const [token, least, most] of text.matchAll(TOKEN)) {
+    if (least !== undefined) {
+      const times = Math.max(Number(least), Number(most ?? 0), 1);
+      size += last * (times - 1);
+      last *= times;
+    } else if (token === '(') {
+      outer.push(size);
+      size = 2;
+    } else if (token === ')' && outer.length > 0) {
+      const group = size;
+      size = outer.pop() ?? 0;
+      add(group);
+    } else if (!'*+?'.includes(token)) add(sizeOfOne(token));
+    else size += 1;
+  }
+  return size + outer.reduce((sum, more) => sum + more, 0);
+}
+
+/** The size of a character, or of a set of some. */
+function sizeOfOne(token: string): number {
+  const classes = token.match(/\\p/gi)?.length ?? 0;
+  const isAscii = /^[ -~]*$/.test(token) && !/\\x(?![0-7][\da-f])/i.test(token);
+  const ranges = token.startsWith('[') && !isAscii ? token.split('-').length - 1 : 0;
+  return 1 + classes * CLASS_SIZE + ranges * RANGE_SIZE;
+}
+
+/**
+ * Compiles a regular expression of a client: of a hook's configuration or a rule, which can come from anyone who writes into a
+ * repository. RE2 has none that takes longer than its text. Throws for a text that is none, since RE2 has no look-around and no back
+ * references, and a RangeError, whose message says so, for one that is too large.
+ */
+export function compilePattern(text: string, flags = 0): RE2JS {
+  if (sizeOfPattern(text) > PATTERN_SIZE) throw new RangeError(TOO_LARGE);
+  return RE2JS.compile(text, flags);
+}
