@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { NO_CONTROLS } from './name-text.js';
 import { withoutCredentials } from './url-credentials.js';
 
 /** Files of git that are longer than this aren't read: bytes. */
@@ -64,7 +65,10 @@ async function originIn(gitFolder: string): Promise<string | undefined> {
   if (!isLocal(common)) return undefined;
   const addresses = addressesIn((await textOf(join(common, 'config'))) ?? '');
   const address = addresses.get('origin') ?? (addresses.size === 1 ? [...addresses.values()][0] : undefined);
-  return address === undefined || address === '' || address.length > ADDRESS_CHARACTERS
+  return address === undefined ||
+    address === '' ||
+    address.length > ADDRESS_CHARACTERS ||
+    !NO_CONTROLS[0].test(address)
     ? undefined
     : withoutCredentials(address);
 }

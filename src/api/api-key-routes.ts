@@ -6,6 +6,7 @@ import {
   findKey,
   Key,
   KeyEmail,
+  KeyEnd,
   KeyName,
   KeyUser,
   newestKeys,
@@ -46,11 +47,10 @@ const NewKey = z
       description: "the user's address",
       examples: ['ada@acme.example'],
     }).optional(),
-    expires_at: z
-      .int()
-      .min(0)
-      .meta({ description: 'when it ends, in Unix milliseconds', examples: [1_830_297_600_000] })
-      .optional(),
+    expires_at: KeyEnd.meta({
+      description: 'when it ends, in Unix milliseconds',
+      examples: [1_830_297_600_000],
+    }).optional(),
   })
   .meta({ id: 'NewApiKey' });
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { lineText, nameText } from '../name-text.js';
+import { EmailText, nameText } from '../name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -8,12 +8,11 @@ import type { Caller } from './caller.js';
 import { Role } from './roles.js';
 
 /** What a new key can have. */
-export const KeyName = lineText(100);
+export const KeyName = nameText(100);
 export const KeyUser = nameText(128);
-export const KeyEmail = z
-  .string()
-  .regex(/^[^\s@]+@\S+$/, 'must be an e-mail address')
-  .max(320);
+export const KeyEmail = EmailText;
+/** When it ends: by the end of the year 9999, because later instants have no date in RFC 3339. */
+export const KeyEnd = z.int().min(0).max(Date.UTC(10_000, 0));
 
 const instant = (description: string, example: number | null = null) =>
   z

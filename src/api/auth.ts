@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
-import { lineText, nameText } from '../name-text.js';
+import { nameText } from '../name-text.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';
@@ -16,7 +16,7 @@ import { ACTIONS, type Action, may, Role } from './roles.js';
 
 /** The claims that say who somebody is, in a JWT of a request or of an OpenID provider. */
 const Claims = z.object({
-  sub: lineText(128),
+  sub: nameText(128),
   org_id: z.string().regex(ORG_ID),
   role: Role,
   email: nameText(320).optional(),

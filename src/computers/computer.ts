@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
-import { lineText, Uuid } from '../name-text.js';
+import { NO_CONTROLS, nameText, Uuid } from '../name-text.js';
 import { Queue } from '../queue.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
@@ -19,7 +19,7 @@ export const Name = z
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, A_NAME)
   .meta({ description: 'unique in the organization', examples: ['box'] });
 
-export const RemoteUser = lineText(63).meta({ description: 'the user on the machine', examples: ['ada'] });
+export const RemoteUser = nameText(63).meta({ description: 'the user on the machine', examples: ['ada'] });
 export const HostId = Uuid.meta({
   description: 'UUID of the machine, in any case; unique in the organization',
   examples: ['6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11'],
@@ -33,7 +33,7 @@ const sourceOf = (templateId: z.ZodString, computerId: z.ZodString) =>
   ]);
 
 /** What a computer is made from (decisions.md, Computers). */
-export const Source = sourceOf(lineText(2048), lineText(128)).meta({
+export const Source = sourceOf(nameText(2048), nameText(128)).meta({
   description: 'what the computer is created from',
   examples: [{ kind: 'scratch' }],
 });
@@ -52,6 +52,7 @@ const Repo = z
   .string()
   .max(2048)
   .regex(/^(https?|ssh):\/\/[^\s/?#-][^\s]*$|^[\w.-]+@[\w][\w.-]*:[^\s:][^\s]*$/, A_REPO)
+  .regex(...NO_CONTROLS)
   .refine((repo) => !hasCredentials(repo), NO_CREDENTIALS)
   .refine((repo) => !repo.includes('://') || URL.canParse(repo), A_REPO)
   .meta({ examples: ['https://git.acme.example/api.git'] });
@@ -68,7 +69,7 @@ export const NewComputer = z
       .boolean()
       .meta({ description: 'whether to install the dependencies in their lock files', examples: [true] })
       .optional(),
-    serviceAccountId: lineText(2048)
+    serviceAccountId: nameText(2048)
       .meta({ description: 'service account that owns the computer; for managers and owners' })
       .optional(),
     source: Source.optional(),

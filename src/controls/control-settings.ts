@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/hooks-config.js';
-import { NOT_BLANK } from '../name-text.js';
+import { EmailText, NO_CONTROLS, NOT_BLANK } from '../name-text.js';
 import { hasCredentials } from '../url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';
 
@@ -10,10 +10,6 @@ const member = <Form extends z.ZodType>(form: Form, example: z.input<Form>) =>
 
 /** A name, or '' if there is none. */
 const Name = z.string().regex(/^$|\S/, NOT_BLANK[1]);
-const Email = z
-  .string()
-  .regex(/^[^\s@]+@\S+$/, 'must be an e-mail address')
-  .max(320);
 
 const flag = (example: boolean) => member(z.boolean(), example);
 const text = (example: string) => member(Name, example);
@@ -22,7 +18,7 @@ const words = (example: string) => member(z.string(), example);
 const open = (example: Record<string, unknown>) => member(z.record(z.string(), z.unknown()), example);
 const amount = (example: number) => member(z.number().min(0), example);
 const port = (example: number) => member(z.int().min(0).max(65_535), example);
-const emails = (...example: string[]) => member(z.array(Email), example);
+const emails = (...example: string[]) => member(z.array(EmailText), example);
 
 const NO_CREDENTIALS =
   'must not have an address with a password or token: put that into env, which is stored encrypted';
@@ -122,7 +118,12 @@ const Members = z.looseObject({
     })
     .optional(),
   mcpPolicy: z.looseObject({ enabled: flag(true), allowlist: texts('github') }).optional(),
-  missionPolicy: z.looseObject({ restrictedAccess: flag(true), allowedUserIds: texts('ada') }).optional(),
+  missionPolicy: z
+    .looseObject({
+      restrictedAccess: flag(true),
+      allowedUserIds: member(z.array(Name.regex(...NO_CONTROLS)), ['ada']),
+    })
+    .optional(),
   userModelPolicies: open({ ada: { allowedModelIds: ['claude-opus-4-5'] } }),
   enabledPlugins: open({ 'formatter@acme': true }),
   disabledSkills: texts('release-notes'),

@@ -11,10 +11,17 @@ import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/event-rou
 import type { Sender } from '../ingest/inbox.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
-import { lineText, nameText } from '../name-text.js';
+import { NOT_BLANK, nameText } from '../name-text.js';
 import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
 
-const text = (max: number) => nameText(max).optional();
+/** A text of an agent: odd ones are counted too. */
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(...NOT_BLANK)
+    .optional();
 const unknown = (example: unknown) =>
   z
     .unknown()
@@ -58,7 +65,7 @@ const HookPayload = z
       description: 'ours: distinguishes it from equal payloads; without it, equal payloads count once a day',
       examples: ['0f8b6c1e'],
     }),
-    user_id: lineText(128)
+    user_id: nameText(128)
       .optional()
       .meta({
         description: "ours: user of the session; without it, the key's user",

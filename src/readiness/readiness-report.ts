@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameText, Uuid } from '../name-text.js';
+import { NOT_BLANK, nameText, Uuid } from '../name-text.js';
 import { withoutCredentials } from '../url-credentials.js';
 import { Level } from './maturity-level.js';
 import { isRepositoryUrl } from './repository-url.js';
@@ -21,9 +21,6 @@ const text = (description: string, example: string, most: number) =>
     .string()
     .max(most)
     .meta({ description, examples: [example] });
-
-const named = (description: string, example: string, most: number) =>
-  nameText(most).meta({ description, examples: [example] });
 
 const Evaluation = z
   .strictObject({
@@ -73,8 +70,8 @@ const EXAMPLE = {
   agentVersion: '0.1.0',
 };
 
-/** A report (public-api.md 2.7) without the members that the server adds. */
-const Content = {
+/** A report (public-api.md 2.7) without the members that the server adds, given the rule for its names. */
+const contentOf = (name: (most: number) => z.ZodString) => ({
   repoUrl: z
     .string()
     .min(1)
@@ -83,7 +80,11 @@ const Content = {
     .meta({ description: 'repository that was evaluated', examples: [EXAMPLE.repoUrl] }),
   apps: z
     .record(
-      nameText(MOST.path),
+      z
+        .string()
+        .min(1)
+        .max(MOST.path)
+        .regex(...NOT_BLANK),
       z.strictObject({ description: text('what it is', 'Node.js package api', MOST.description) }),
     )
     .refine(...fewer(MOST.apps, 'applications'))
@@ -100,7 +101,9 @@ const Content = {
     .regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, 'must be a commit hash of 40 or 64 hexadecimal digits')
     .meta({ description: 'commit at the evaluation', examples: [EXAMPLE.commitHash] })
     .optional(),
-  branch: named('branch at the evaluation', 'main', 500).optional(),
+  branch: name(500)
+    .meta({ description: 'branch at the evaluation', examples: ['main'] })
+    .optional(),
   hasLocalChanges: z
     .boolean()
     .meta({ description: 'whether there were uncommitted changes', examples: [false] })
@@ -111,16 +114,23 @@ const Content = {
     .optional(),
   modelUsed: z
     .strictObject({
-      id: named('model that evaluated the repository', 'claude-sonnet-4-5', 200),
+      id: name(200).meta({
+        description: 'model that evaluated the repository',
+        examples: ['claude-sonnet-4-5'],
+      }),
       reasoningEffort: z.enum(['low', 'medium', 'high', 'off']).meta({ examples: ['off'] }),
     })
     .meta({ description: 'absent if no model took part' })
     .optional(),
-  agentVersion: named('version of the program that made the report', '0.1.0', 100).optional(),
-};
+  agentVersion: name(100)
+    .meta({ description: 'version of the program that made the report', examples: ['0.1.0'] })
+    .optional(),
+});
 
 /** A submitted report: the server adds its id and time. */
-export const Submission = z.strictObject(Content).meta({ id: 'NewReadinessReport', examples: [EXAMPLE] });
+export const Submission = z
+  .strictObject(contentOf(nameText))
+  .meta({ id: 'NewReadinessReport', examples: [EXAMPLE] });
 export type Submission = z.infer<typeof Submission>;
 
 export const ReportId = Uuid.meta({
@@ -132,7 +142,7 @@ export const RepoId = z
   .regex(/^repo_[0-9a-f]{16}$/, 'must be a repository id: repo_ and 16 hexadecimal digits')
   .meta({ description: 'id of the repository', examples: ['repo_97f5a7d1b3c8e204'] });
 
-/** A stored report. Ours: `repoId`, and `level`, as computed when it arrived. */
+/** A stored report, which must stay readable under stricter rules. Ours: `repoId`, and `level`, as computed when it arrived. */
 export const Report = z
   .object({
     reportId: ReportId,
@@ -145,7 +155,7 @@ export const Report = z
       description: 'level that the repository has reached; null if no criterion has one',
       examples: [2],
     }),
-    ...Content,
+    ...contentOf((most) => z.string().max(most)),
   })
   .meta({ id: 'ReadinessReport', description: 'an evaluation of a repository' });
 export type Report = z.infer<typeof Report>;

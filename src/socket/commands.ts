@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ANSWERS, type Answer } from '../api/answer-names.js';
 import type { ReportRequest } from '../api/answer-rows.js';
-import { createKey, KeyEmail, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
+import { createKey, KeyEmail, KeyEnd, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
@@ -73,7 +73,7 @@ export const Arguments = {
     name: KeyName.optional(),
     userId: KeyUser.optional(),
     email: KeyEmail.optional(),
-    expiresAt: z.number().optional(),
+    expiresAt: KeyEnd.optional(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
   revokeKey: z.strictObject({ name: z.string() }),
