@@ -10,8 +10,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
-/** What is started: the program, and the thread that reads databases of agents. */
-const ENTRIES = ['collector-cli.js', 'store/sqlite-worker.js'];
+/** What is started: the program, and the process that reads databases of agents. */
+const ENTRIES = ['collector-cli.js', 'store/sqlite-process.js'];
 
 /** What builds a package, and isn't there when it runs. */
 const NOT_TO_RUN = new Set(['node-addon-api']);

@@ -77,7 +77,9 @@ export async function serve(
     await prepare(store);
     const lake = new Lake(config, clock);
     const settle = () => inbox.drain(store).then(() => inbox.setAside);
+    const stopping = new AbortController();
     const control = await serveControl({
+      stopping: stopping.signal,
       store,
       config,
       lake,
@@ -103,6 +105,7 @@ export async function serve(
     });
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
+      stopping.abort(new UsageError('The service stops: run the command again to read the other files.'));
       // Who still doesn't send or read what belongs to a request then is cut off.
       const limit = setTimeout(() => serving.server.closeAllConnections(), config.timeoutSeconds * 1000);
       const closed = once(control, 'close');

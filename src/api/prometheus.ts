@@ -63,8 +63,8 @@ export class Metrics {
 
   /** The store, which counts what it settles. */
   counting(store: Store): Store {
-    const settle: Store['settle'] = async (batch, progress) => {
-      const settled = await store.settle(batch, progress);
+    const settle: Store['settle'] = async (batch, ...rest) => {
+      const settled = await store.settle(batch, ...rest);
       const labels = { way: batch.token === undefined ? 'command' : 'http', format: batch.source.name };
       this.events.inc({ ...labels, outcome: 'accepted' }, settled.accepted);
       this.events.inc({ ...labels, outcome: 'duplicate' }, settled.duplicates);

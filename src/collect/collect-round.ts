@@ -42,7 +42,9 @@ export interface RoundResult {
   events: number;
   /** Lines that broke a rule. */
   rejected: number;
-  /** The sentence for a file or folder that can't be read, or for a spool that is full. */
+  /** A sentence for each file or folder that was left out. */
+  readonly leftOut: Set<string>;
+  /** The sentence for a spool that is full. */
   problem: string | undefined;
 }
 
@@ -59,12 +61,17 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
  */
 export async function collectRound(round: Round): Promise<RoundResult> {
   const { target, files, sender, spool, spoolBytes } = round;
-  const result: RoundResult = { files: 0, read: 0, events: 0, rejected: 0, problem: undefined };
+  const result: RoundResult = {
+    files: 0,
+    read: 0,
+    events: 0,
+    rejected: 0,
+    leftOut: new Set(),
+    problem: undefined,
+  };
   const found = SOURCES.map((source) => ({
     source,
-    all: filesOf(source, ({ message }) => {
-      result.problem = message;
-    }),
+    all: filesOf(source, ({ message }) => result.leftOut.add(message)),
   }));
   result.files = found.reduce((sum, { all }) => sum + all.length, 0);
   await sender.send();
@@ -122,18 +129,26 @@ async function take(
     for (const file of batch.filter(({ path }) => existsSync(path))) {
       if (isOfMachine(error)) {
         const code = codeOf(error);
-        result.problem = `${file.path} can't be read now${code && ` (${code})`}: the next run tries again.`;
+        result.leftOut.add(
+          `${file.path} can't be read now${code && ` (${code})`}: the next run tries again.`,
+        );
         continue;
       }
       files.noteFailed(source, file);
-      result.problem = `${file.path} can't be read as a file of ${source.name}, and is left out until it changes.`;
+      result.leftOut.add(
+        `${file.path} can't be read as a file of ${source.name}, and is left out until it changes.`,
+      );
     }
     await files.save();
     return;
   }
-  const known = batch.map((file) => files.digestsOf(source, file));
+  for (const sentence of mapped.leftOut) result.leftOut.add(sentence);
+  const since = new Map(batch.map((file) => [file.path, file.since]));
+  const known = mapped.files.map((file) => files.digestsOf(source, file));
   // Of a database only the newest rows are read again.
-  const present = batch.map(({ since }, index) => new Set(since === undefined ? [] : known[index]));
+  const present = mapped.files.map(
+    ({ path }, index) => new Set(since.get(path) === undefined ? [] : known[index]),
+  );
   const fresh: string[] = [];
   const seen = new Set<bigint>();
   for (const { file, digest, line } of mapped.events) {
@@ -143,10 +158,10 @@ async function take(
     fresh.push(line);
   }
   await spool.keep(fresh);
-  for (const [index, { path }] of batch.entries())
-    files.note(source, path, mapped.states[index], present[index] ?? new Set());
+  for (const [index, { path, state }] of mapped.files.entries())
+    files.note(source, path, state, present[index] ?? new Set());
   await files.save();
   result.rejected += mapped.rejected;
-  result.read += batch.length;
+  result.read += mapped.files.length;
   result.events += fresh.length;
 }

@@ -19,6 +19,9 @@ export interface CollectStatus {
   readonly waiting_events: number;
   readonly waiting_bytes: number;
   readonly failed_files: number;
+  /** How many files and folders the last run left out, and a sentence for each of the first ones. */
+  readonly left_out_files: number;
+  readonly left_out: readonly string[];
   /** Why something waits or wasn't read; null when all is well. */
   readonly problem: string | null;
   /** When the server may be asked again; null for at once. */
@@ -38,6 +41,8 @@ export function statusOf({ server, orgId, userId, folder }: Target): CollectStat
     waiting_events: 0,
     waiting_bytes: 0,
     failed_files: 0,
+    left_out_files: 0,
+    left_out: [],
     problem: null,
     not_before: null,
     rounds: [],

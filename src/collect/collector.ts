@@ -16,6 +16,10 @@ import { SentFiles } from './sent-files.js';
 /** After this time without a sign of life a collector counts as gone. */
 const HOLDS_MS = 15 * 60_000;
 
+/** How many of the files that were left out the status names, and how many a round. */
+const LEFT_OUT_NAMED = 20;
+const SAID = 3;
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NO_AGENT =
   'No agent has sessions here. If one keeps them in another folder, set its variable, such as CLAUDE_CONFIG_DIR.';
@@ -116,7 +120,7 @@ async function playRound(
   sender.damaged = undefined;
   const before = statusOf(target);
   const [sent, rejected] = [sender.sent, sender.rejected];
-  const note = async (problem: string | undefined) => {
+  const note = async (problem: string | undefined, leftOut: ReadonlySet<string>) => {
     const problems = [sender.damaged, problem].filter((sentence) => sentence !== undefined);
     const status = after(before, {
       now: clock(),
@@ -125,6 +129,8 @@ async function playRound(
       waiting_events: spool.events,
       waiting_bytes: spool.bytes,
       failed_files: files.failed,
+      left_out_files: leftOut.size,
+      left_out: [...leftOut].slice(0, LEFT_OUT_NAMED),
       problem: problems.length === 0 ? null : problems.join(' '),
       not_before: sender.notBefore > clock() ? sender.notBefore : null,
     });
@@ -145,12 +151,13 @@ async function playRound(
       touch,
     });
     const isDone = await drain(patience());
-    const status = await note(result.problem ?? sender.problem);
+    const status = await note(result.problem ?? sender.problem, result.leftOut);
     const sentence = sentenceOf(result, sender.sent - sent, status, before);
     if (sentence !== undefined || isOnce) say(sentence ?? (result.files > 0 ? 'Nothing is new.' : NO_AGENT));
-    return isDone && result.problem === undefined && sender.damaged === undefined;
+    const isWhole = result.problem === undefined && result.leftOut.size === 0;
+    return isDone && isWhole && sender.damaged === undefined;
   } catch (error) {
-    if (error instanceof UsageError) await note(error.message);
+    if (error instanceof UsageError) await note(error.message, new Set(before.left_out));
     throw error;
   }
 }
@@ -173,7 +180,13 @@ async function asked(service: EventService, { clock, waitMs, everyMs, say }: Col
 
 type Change = Pick<
   CollectStatus,
-  'waiting_events' | 'waiting_bytes' | 'failed_files' | 'problem' | 'not_before'
+  | 'waiting_events'
+  | 'waiting_bytes'
+  | 'failed_files'
+  | 'left_out_files'
+  | 'left_out'
+  | 'problem'
+  | 'not_before'
 > & { readonly now: number; readonly sent: number; readonly rejected: number };
 
 function after(before: CollectStatus, { now, sent, rejected, ...present }: Change): CollectStatus {
@@ -192,10 +205,12 @@ function after(before: CollectStatus, { now, sent, rejected, ...present }: Chang
 function sentenceOf(
   { read, rejected }: RoundResult,
   sent: number,
-  { waiting_events, problem }: CollectStatus,
+  { waiting_events, problem, left_out_files, left_out }: CollectStatus,
   before: CollectStatus,
 ): string | undefined {
-  if (read === 0 && sent === 0 && waiting_events === 0 && problem === before.problem) return undefined;
+  const isSame = problem === before.problem && left_out.join() === before.left_out.join();
+  if (read === 0 && sent === 0 && waiting_events === 0 && isSame) return undefined;
+  const more = left_out_files - SAID;
   return [
     `${count(sent, 'event')} sent, ${count(read, 'file')} read.`,
     ...(rejected > 0 ? [`${rejected} rejected.`] : []),
@@ -203,5 +218,7 @@ function sentenceOf(
       ? [`${count(waiting_events, 'event')} ${waiting_events === 1 ? 'waits' : 'wait'} for the next run.`]
       : []),
     ...(problem === null ? [] : [problem]),
+    ...left_out.slice(0, SAID),
+    ...(more > 0 ? [`"daybook collect status" names what else was left out (${count(more, 'file')}).`] : []),
   ].join(' ');
 }

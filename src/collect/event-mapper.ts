@@ -1,15 +1,16 @@
-import { createReadStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { DuckDBInstance } from '../duckdb-driver.js';
+import { streamForeign } from '../foreign-file.js';
 import { checkoutOf } from '../git-remote.js';
 import type { ChangedFile } from '../ingest/changed-files.js';
-import type { InputFile } from '../ingest/input-files.js';
 import type { Source } from '../ingest/source.js';
 import { connect, limitMemory, type Session } from '../store/duckdb-session.js';
 import { isCompressed } from '../store/line-numbers.js';
+import { withReadable } from '../store/readable-batch.js';
 import { Settler } from '../store/settler.js';
-import { sideFilesOf, unitOf } from '../store/source-sql.js';
+import { unitOf } from '../store/source-sql.js';
 import { readFunctions, readSql } from '../store/sql-text.js';
-import type { Batch, Settled } from '../store/store.js';
+import type { Batch, BatchFile, Settled } from '../store/store.js';
 import { isOutOfMemory } from '../store/store-fault.js';
 import { rawColumns, readRawTable } from '../store/table-text.js';
 
@@ -34,9 +35,17 @@ export interface MappedEvent {
 /** The events of some files, and how many lines broke a rule. */
 export interface Mapped {
   readonly events: readonly MappedEvent[];
-  /** The states in which the files were read, in their order. */
-  readonly states: readonly (string | undefined)[];
+  /** The files that were read, in their order, each in the state that it was read in. */
+  readonly files: readonly ReadFile[];
   readonly rejected: number;
+  /** A sentence for each file that was left out. */
+  readonly leftOut: readonly string[];
+}
+
+/** A file that was read. */
+export interface ReadFile {
+  readonly path: string;
+  readonly state: string | undefined;
 }
 
 const MEMBERS = rawColumns('events')
@@ -58,7 +67,7 @@ const SHORT_BYTES = 1 << 20;
 /** The bytes of the longest line of a file. */
 async function longestLine(path: string): Promise<number> {
   let [longest, length] = [0, 0];
-  for await (const chunk of createReadStream(path, { highWaterMark: SHORT_BYTES }) as AsyncIterable<Buffer>) {
+  for await (const chunk of streamForeign(path) as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
       longest = Math.max(longest, length + end - start);
@@ -71,15 +80,14 @@ async function longestLine(path: string): Promise<number> {
 }
 
 /** The limit of a source for some files. A low one saves memory, because the reader always reserves twice the limit. */
-async function limitFor(source: Source, files: readonly InputFile[]): Promise<number> {
+async function limitFor(source: Source, files: readonly BatchFile[]): Promise<number> {
   let longest = SHORT_BYTES;
-  for (const { path, size } of files) {
-    const unit = unitOf(source, path);
+  for (const { path, unit = unitOf(source, path), sideFiles = [] } of files) {
     if (isCompressed(path) || unit === 'database') return source.limitMb;
-    const beside = sideFilesOf(source, path).map(
-      (file) => statSync(file.path, { throwIfNoEntry: false })?.size,
+    const [size = 0, ...beside] = [path, ...sideFiles.map((file) => file.path)].map(
+      (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
     );
-    longest = Math.max(longest, ...beside.map((bytes) => bytes ?? 0));
+    longest = Math.max(longest, ...beside);
     if (size > longest) longest = Math.max(longest, unit === 'line' ? await longestLine(path) : size);
   }
   // A file may grow while it is read.
@@ -93,7 +101,7 @@ class Reader extends Settler {
     .join(', ')}, source`;
   protected override readonly keepsRejects = false;
   events: MappedEvent[] = [];
-  states: (string | undefined)[] = [];
+  files: ReadFile[] = [];
 
   protected override async whole<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -115,9 +123,12 @@ class Reader extends Settler {
       digest: BigInt(`0x${digest}`),
       line: String(line),
     }));
-    const files = await this.session.select('SELECT state FROM batch_files ORDER BY source');
-    this.states = files.map(({ state }) => (state === null ? undefined : String(state)));
-    return { accepted: inserted, duplicates: 0, ...rejects };
+    const files = await this.session.select('SELECT name, state FROM batch_files ORDER BY source');
+    this.files = files.map(({ name, state }) => ({
+      path: String(name),
+      state: state === null ? undefined : String(state),
+    }));
+    return { accepted: inserted, duplicates: 0, ...rejects, leftOut: [] };
   }
 }
 
@@ -126,6 +137,7 @@ export class EventMapper {
     private readonly instance: DuckDBInstance,
     private readonly session: Session,
     private readonly reader: Reader,
+    private readonly folder: string,
   ) {}
 
   /** `folder` takes what doesn't fit in memory. It is empty unless files are being mapped. */
@@ -143,14 +155,13 @@ export class EventMapper {
       if (table === 'events') columns.push('source INTEGER');
       await session.run(`CREATE TABLE ${table} (${columns.join(', ')})`);
     }
-    return new EventMapper(instance, session, new Reader(session, folder));
+    return new EventMapper(instance, session, new Reader(session, folder), folder);
   }
 
   /** The events of files, whose repositories are those of the folders that they happened in. `now` is Unix milliseconds. */
   async map(source: Source, files: readonly ChangedFile[], userId: string, now: number): Promise<Mapped> {
-    const limitMb = await limitFor(source, files);
     const batch: Batch = {
-      source: { ...source, limitMb },
+      source,
       files: files.map(({ path, state, since }) => ({
         path,
         state,
@@ -163,6 +174,18 @@ export class EventMapper {
       ...(source.namesRepos ? {} : { checkoutOf }),
       settledAt: now,
     };
+    this.reader.events = [];
+    this.reader.files = [];
+    const { rejected, leftOut } = await withReadable(batch, { folder: this.folder }, (readable) =>
+      this.read(source, readable),
+    );
+    const { events, files: read } = this.reader;
+    return { events, files: read, rejected, leftOut };
+  }
+
+  /** Reads with little memory, and again with more where that runs out. */
+  private async read(source: Source, batch: Batch): Promise<Settled> {
+    const limitMb = await limitFor(source, batch.files);
     for (
       let [left, memoryMb] = [TRIES, MEMORY_MB + 2 * limitMb];
       ;
@@ -171,9 +194,7 @@ export class EventMapper {
       // This also frees the memory that earlier files took.
       await limitMemory(this.session, memoryMb);
       try {
-        const { rejected } = await this.reader.settle(batch);
-        const { events, states } = this.reader;
-        return { events, states, rejected };
+        return await this.reader.settle({ ...batch, source: { ...source, limitMb } });
       } catch (error) {
         if (left === 1 || !isOutOfMemory(error)) throw error;
       }

@@ -45,7 +45,7 @@ export class SentFiles {
   }
 
   /** The digests of a file's events when it was last read. */
-  digestsOf(source: Source, { path }: InputFile): Set<bigint> {
+  digestsOf(source: Source, { path }: Pick<InputFile, 'path'>): Set<bigint> {
     const digests = new Set<bigint>();
     let bytes: Buffer;
     try {

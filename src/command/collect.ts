@@ -236,7 +236,8 @@ function textOf(status: CollectStatus): string {
           .toISOString()
           .replace(/\.\d+Z$/, 'Z')
           .replace('T', ' ');
-  const files = status.failed_files;
+  // Another version may have written the status.
+  const { failed_files: files, left_out_files = 0, left_out = [] } = status;
   const size = status.waiting_events === 0 ? '' : `, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`;
   const [first, ...others] = status.rounds
     .map(({ sent_at, events }) => `${at(sent_at)}  ${count(events, 'event')}`)
@@ -247,6 +248,8 @@ function textOf(status: CollectStatus): string {
     ['sent', `${count(status.events_sent, 'event')}, ${status.events_rejected} rejected`],
     ['waiting', `${count(status.waiting_events, 'event')}${size}`],
     ...(files === 0 ? [] : [['unreadable', count(files, 'file')] satisfies [string, string]]),
+    ...(left_out_files === 0 ? [] : [['left out', count(left_out_files, 'file')] satisfies [string, string]]),
+    ...left_out.map((sentence) => ['', sentence] satisfies [string, string]),
     ...(status.problem === null ? [] : [['problem', status.problem] satisfies [string, string]]),
     ...(first === undefined ? [] : [['newest', first] satisfies [string, string]]),
     ...others.map((round) => ['', round] satisfies [string, string]),

@@ -1,13 +1,14 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { type Config, expandPath } from '../config.js';
 import { refuseHalfRestored } from '../data-files.js';
 import { UsageError } from '../exit.js';
 import { makeFolder } from '../folder.js';
+import { LeftOut } from '../foreign-file.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
@@ -66,17 +67,22 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
       makeFolder(chosen.data);
       await pipeline(process.stdin, createWriteStream(spool, { mode: 0o600 }));
     }
-    const files = inputFiles(
-      named.map((path) => (path === '-' ? spool : path)),
-      source,
-    ).map((file) => (file.path === spool ? { ...file, state: undefined } : file));
+    const given = named.map((path) => (path === '-' ? spool : path));
+    const leftOut = new Set<string>();
+    const files = inputFiles(given, source, (error) => {
+      // Whoever names a file wants that one; below a folder, everything else goes on.
+      if (error instanceof LeftOut && paths.some((path) => resolve(path) === error.path)) throw error;
+      leftOut.add(error.message);
+    }).map((file) => (file.path === spool ? { ...file, state: undefined } : file));
     const result = await read(source, files, options, { chosen, clock });
+    for (const sentence of result.leftOut) leftOut.add(sentence);
     if (files.length === 0)
       process.stderr.write(
         `Found no files to read in ${named.join(', ')}: docs/events.md says which names count.\n`,
       );
     const seconds = (performance.now() - started) / 1000;
-    print(options.json === true ? jsonOf(result, seconds) : summaryOf(result, seconds, source, spool));
+    const all = { ...result, leftOut: [...leftOut] };
+    print(options.json === true ? jsonOf(all, seconds) : summaryOf(all, seconds, source, spool));
     const { accepted, duplicates, rejected, examples } = result;
     if (
       rejected > 0 &&
@@ -87,7 +93,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
         `If an agent wrote these files, name it: --source ${AGENTS.map(({ name }) => name).join(' or ')}.\n`,
       );
     const isAllRejected = rejected > 0 && accepted + duplicates === 0;
-    if (isAllRejected || (options.strict === true && rejected > 0)) process.exitCode = 1;
+    if (isAllRejected || leftOut.size > 0 || (options.strict === true && rejected > 0)) process.exitCode = 1;
   } finally {
     await rm(spool, { force: true });
   }
@@ -107,7 +113,7 @@ function read(
   );
 }
 
-/** Reads what every agent keeps on this machine, and says for each what was found. What can't be read is left out. */
+/** Reads the files of every agent on this machine, and says for each what was found and what was left out. */
 async function runAll(
   paths: readonly string[],
   options: IngestOptions,
@@ -119,11 +125,12 @@ async function runAll(
   const agents: Agent[] = [];
   for (const source of AGENTS) {
     const folders = source.folders.map(expandPath).filter((folder) => existsSync(folder));
-    const unreadable: string[] = [];
-    const files = inputFiles(folders, source, ({ message }) => unreadable.push(message));
+    const leftOut = new Set<string>();
+    const files = inputFiles(folders, source, ({ message }) => leftOut.add(message));
     const result = files.length > 0 ? await read(source, files, options, { chosen, clock }) : NOTHING;
-    agents.push({ source, folders, unreadable, found: files.length, result });
-    if (unreadable.length > 0) process.exitCode = 1;
+    for (const sentence of result.leftOut) leftOut.add(sentence);
+    agents.push({ source, folders, leftOut: [...leftOut], found: files.length, result });
+    if (leftOut.size > 0) process.exitCode = 1;
     if (options.strict === true && result.rejected > 0) process.exitCode = 1;
   }
   print(options.json === true ? jsonOfAll(agents) : agents.map(linesOf).join('\n'));
@@ -134,16 +141,16 @@ interface Agent {
   readonly source: Source;
   /** Its folders that are here. */
   readonly folders: readonly string[];
-  /** A sentence for each file or folder that can't be read. */
-  readonly unreadable: readonly string[];
+  /** A sentence for each file or folder that was left out. */
+  readonly leftOut: readonly string[];
   /** How many files can be. */
   readonly found: number;
-  readonly result: Pick<Ingested, 'files' | 'accepted' | 'duplicates' | 'rejected' | 'examples'>;
+  readonly result: Pick<Ingested, 'files' | 'accepted' | 'duplicates' | 'rejected' | 'examples' | 'leftOut'>;
 }
 
 function jsonOfAll(agents: readonly Agent[]): string {
   return JSON.stringify({
-    agents: agents.map(({ source, folders, unreadable, found, result }) => ({
+    agents: agents.map(({ source, folders, leftOut, found, result }) => ({
       agent: source.name,
       folders,
       files: found,
@@ -151,7 +158,7 @@ function jsonOfAll(agents: readonly Agent[]): string {
       accepted: result.accepted,
       duplicates: result.duplicates,
       rejected: result.rejected,
-      unreadable,
+      unreadable: leftOut,
     })),
   });
 }
@@ -169,18 +176,25 @@ function sentenceOf({ folders, found, result }: Agent): string {
   ].join(', ');
 }
 
-/** How many files and folders that can't be read are shown of an agent. */
-const UNREADABLE_SHOWN = 5;
+/** How many files and folders that were left out are named. */
+const LEFT_OUT_NAMED = 5;
+
+/** What was left out, for people. */
+function leftOutLines(sentences: readonly string[]): string[] {
+  const more = sentences.length - LEFT_OUT_NAMED;
+  return [
+    ...sentences.slice(0, LEFT_OUT_NAMED).map((sentence) => `  ${sentence}`),
+    ...(more > 0 ? [`  ... and ${more} more: --json names all of them.`] : []),
+  ];
+}
 
 /** A line for an agent, and below it what is wrong. */
 function linesOf(agent: Agent): string {
-  const { source, result, unreadable } = agent;
-  const more = unreadable.length - UNREADABLE_SHOWN;
+  const { source, result, leftOut } = agent;
   return [
     `${source.name.padEnd(LONGEST_NAME)}  ${sentenceOf(agent)}`,
     ...result.examples.map((one) => `  ${one.source}:${one.line_no}: ${one.detail}`),
-    ...unreadable.slice(0, UNREADABLE_SHOWN).map((sentence) => `  ${sentence}`),
-    ...(more > 0 ? [`  ... and ${more} more that can't be read.`] : []),
+    ...leftOutLines(leftOut),
   ].join('\n');
 }
 
@@ -193,6 +207,7 @@ const NOTHING: Agent['result'] = {
   duplicates: 0,
   rejected: 0,
   examples: [],
+  leftOut: [],
 };
 
 /** The default folders of a source that exist here; all of them where none does, so that an error can name them. */
@@ -204,20 +219,24 @@ function foldersOf({ folders }: Source): string[] {
 
 type Ingested = CommandResult<'ingest'>;
 
-function jsonOf({ accepted, duplicates, rejected, byReason, unchanged }: Ingested, seconds: number): string {
+function jsonOf(
+  { accepted, duplicates, rejected, byReason, unchanged, leftOut }: Ingested,
+  seconds: number,
+): string {
   return JSON.stringify({
     accepted,
     duplicates,
     rejected,
     by_reason: byReason,
     unchanged_files: unchanged,
+    unreadable: leftOut,
     seconds: Number(seconds.toFixed(3)),
   });
 }
 
 /** What was taken in, for people. Lines of the spool came from standard input. */
 function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
-  const { accepted, duplicates, rejected, byReason, unchanged, examples } = result;
+  const { accepted, duplicates, rejected, byReason, unchanged, examples, leftOut } = result;
   const read = accepted + duplicates + rejected;
   const rate = seconds < 1 || read === 0 ? '' : `: ${Math.round(read / seconds)} events/s`;
   return [
@@ -231,5 +250,6 @@ function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: 
       ({ source, line_no, detail }) => `  ${source === spool ? '-' : source}:${line_no}: ${detail}`,
     ),
     ...(rejected > examples.length ? ['  ... The table rejects has all of them.'] : []),
+    ...leftOutLines(leftOut),
   ].join('\n');
 }

@@ -1,23 +1,32 @@
 import { hash } from 'node:crypto';
-import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync, statSync } from 'node:fs';
+import { openForeign } from '../foreign-file.js';
 
 /** How much of a file's end is looked at: bytes. */
 const TAIL_BYTES = 4096;
 
-/** What the file system knows of a path; undefined where nothing is. */
-export function statOf(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+/** A file as it is. */
+export interface SeenFile {
+  /** Bytes. */
+  readonly size: number;
+  /**
+   * Tells it from what it was before or becomes later, without reading all of it: its size, its times and its last bytes. Two states
+   * that are equal have the same content, unless somebody sets the clock of the machine back.
+   */
+  readonly state: string;
 }
 
-/**
- * Tells a file as it is from what it was before or becomes later, without reading all of it: by its size, its times and its
- * last bytes. Two states of a file that are equal have the same content, unless somebody sets the clock of the machine back.
- * Undefined for a file that is gone.
- */
-export function fileState(path: string, found = statOf(path)): string | undefined {
-  if (found === undefined) return undefined;
-  const { size, mtimeNs, ctimeNs } = found;
-  return `${size} ${mtimeNs} ${ctimeNs} ${hash('md5', tailOf(path, Number(size)))}`;
+/** Looks at a file; undefined where nothing is. Throws LeftOut as openForeign does. */
+export function seeFile(path: string, limitBytes?: number): SeenFile | undefined {
+  const opened = openForeign(path, limitBytes === undefined ? {} : { limitBytes });
+  if (opened === undefined) return undefined;
+  try {
+    const { size, mtimeNs, ctimeNs } = opened.found;
+    const tail = hash('md5', tailOf(opened.descriptor, Number(size)));
+    return { size: Number(size), state: `${size} ${mtimeNs} ${ctimeNs} ${tail}` };
+  } finally {
+    closeSync(opened.descriptor);
+  }
 }
 
 /**
@@ -26,7 +35,7 @@ export function fileState(path: string, found = statOf(path)): string | undefine
  */
 export function databaseState(path: string): string {
   return [path, `${path}-wal`]
-    .map(statOf)
+    .map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
     .flatMap((found) => (found === undefined || found.size === 0n ? [] : [`${found.size} ${found.mtimeNs}`]))
     .join(', ');
 }
@@ -34,12 +43,7 @@ export function databaseState(path: string): string {
 /** One for all files: to make one for each takes longer than to read it. */
 const BUFFER = Buffer.alloc(TAIL_BYTES);
 
-function tailOf(path: string, size: number): Buffer {
+function tailOf(descriptor: number, size: number): Buffer {
   const tail = BUFFER.subarray(0, Math.min(size, TAIL_BYTES));
-  const file = openSync(path, 'r');
-  try {
-    return tail.subarray(0, readSync(file, tail, 0, tail.length, size - tail.length));
-  } finally {
-    closeSync(file);
-  }
+  return tail.subarray(0, readSync(descriptor, tail, 0, tail.length, size - tail.length));
 }

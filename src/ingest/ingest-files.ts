@@ -1,14 +1,20 @@
+import { isOfSystem } from '../folder.js';
+import { LeftOut } from '../foreign-file.js';
 import { checkoutOf } from '../git-remote.js';
 import { requireOrganization } from '../store/organization.js';
-import { EXAMPLES, type Settled, type Store } from '../store/store.js';
-import { batchesOf, changedFiles, withMeaning } from './changed-files.js';
+import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
+import { isOfStore, isOutOfMemory } from '../store/store-fault.js';
+import { batchesOf, type ChangedFile, changedFiles, withMeaning } from './changed-files.js';
 import type { InputFile } from './input-files.js';
+import { kindOf } from './set-aside.js';
 import type { Source } from './source.js';
 
 /** How much goes into one transaction, in bytes on disk: a batch of files, or one larger file. */
 const BATCH = { bytes: 1 << 30, files: 20_000 };
 /** The same for documents, and for lines whose order counts: all of a batch is in memory at a time. */
 const SMALL_BATCH = { bytes: 64 << 20, files: 500 };
+/** When the store has failed on more files, the rest is not tried. */
+const FAILURES_AT_MOST = 100;
 
 export interface IngestRequest {
   readonly orgId: string;
@@ -32,13 +38,15 @@ function bytesOf(files: readonly InputFile[]): number {
 
 /**
  * Takes the lines of files into the store. Each batch of files is settled in one transaction, so that what was counted is
- * on disk; doing it again changes nothing, and reads only what has changed.
+ * on disk; doing it again changes nothing, and reads only what has changed. A file that the store fails on is left out. Throws the signal's reason
+ * between two batches.
  */
 export async function ingest(
   store: Store,
   request: IngestRequest,
   clock: () => number,
   progress: (bytesDone: number) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<Ingested> {
   await requireOrganization(store, request.orgId, clock());
   const total: Ingested = {
@@ -50,45 +58,94 @@ export async function ingest(
     unchanged: 0,
     bytes: 0,
     examples: [],
+    leftOut: [],
   };
   const { source } = request;
   const all = withMeaning(source, request.files);
   const changed = await changedFiles(store, request, all);
   const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
+  const read = new Set<string>();
+  let failures = 0;
+  /** Settles files together. Where the store fails on them, it settles halves, each with the files that its SQL must see beside it. */
+  const settle = async (
+    some: readonly ChangedFile[],
+    report: (share: number) => void,
+  ): Promise<readonly Settled[]> => {
+    try {
+      return [await store.settle(batchOf(request, some, clock()), report, signal)];
+    } catch (error) {
+      if (signal?.aborted === true || isOfStore(error)) throw error;
+      const half = Math.ceil(some.length / 2);
+      const parts = [some.slice(0, half), some.slice(half)].flatMap((part) => [
+        ...batchesOf(source, part, all, most),
+      ]);
+      if (some.length === 1 || parts.some(({ length }) => length === some.length)) {
+        failures += some.length;
+        // Then it isn't the files.
+        if (failures > FAILURES_AT_MOST) throw error;
+        return [{ ...NOTHING, leftOut: some.map(({ path }) => leftOutBy(error, path).message) }];
+      }
+      const settled: Settled[] = [];
+      for (const part of parts) settled.push(...(await settle(part, report)));
+      return settled;
+    }
+  };
   const batches = [...batchesOf(source, changed, all, most)];
-  const read = new Set(batches.flat().map(({ path }) => path));
+  for (const { path } of batches.flat()) read.add(path);
   const unchanged = all.filter(({ path }) => !read.has(path));
   total.files = all.length - unchanged.length;
   total.unchanged = unchanged.length;
   const skipped = bytesOf(unchanged);
   for (const files of batches) {
-    const now = clock();
+    signal?.throwIfAborted();
     const bytes = bytesOf(files);
-    const settled = await store.settle(
-      {
-        source,
-        files: files.map(({ path, state, since }) => ({
-          path,
-          state,
-          since,
-          name: path,
-          orgId: request.orgId,
-          userId: request.userId,
-          receivedAt: now,
-        })),
-        ...(source.namesRepos ? {} : { checkoutOf }),
-        settledAt: now,
-      },
-      (share) => progress(skipped + total.bytes + bytes * share),
-    );
-    total.accepted += settled.accepted;
-    total.duplicates += settled.duplicates;
-    total.rejected += settled.rejected;
-    for (const [reason, lines] of Object.entries(settled.byReason))
-      total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
-    total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));
+    const report = (share: number) => progress(skipped + total.bytes + bytes * share);
+    for (const settled of await settle(files, report)) add(total, settled);
     total.bytes += bytes;
     progress(skipped + total.bytes);
   }
   return total;
+}
+
+const NOTHING: Settled = { accepted: 0, duplicates: 0, rejected: 0, byReason: {}, examples: [], leftOut: [] };
+
+/** Why a file is left out that the store has failed on. The rest of an engine's message may quote what people wrote. */
+function leftOutBy(error: unknown, path: string): LeftOut {
+  if (error instanceof LeftOut) return error;
+  if (isOutOfMemory(error)) return new LeftOut(path, 'it takes more memory than DAYBOOK_MEMORY_MB allows');
+  const what = isOfSystem(error) ? "it can't be read" : "the database can't take it";
+  return new LeftOut(path, `${what} (${kindOf(error)})`);
+}
+
+/** Files as the store takes them. */
+function batchOf(
+  { orgId, source, userId }: IngestRequest,
+  files: readonly ChangedFile[],
+  now: number,
+): Batch {
+  return {
+    source,
+    files: files.map(({ path, state, since }) => ({
+      path,
+      state,
+      since,
+      name: path,
+      orgId,
+      userId,
+      receivedAt: now,
+    })),
+    ...(source.namesRepos ? {} : { checkoutOf }),
+    settledAt: now,
+  };
+}
+
+/** Adds what became of a batch to a sum. */
+function add(total: Ingested, settled: Settled): void {
+  total.accepted += settled.accepted;
+  total.duplicates += settled.duplicates;
+  total.rejected += settled.rejected;
+  for (const [reason, lines] of Object.entries(settled.byReason))
+    total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
+  total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));
+  total.leftOut.push(...settled.leftOut);
 }

@@ -1,9 +1,11 @@
-import { accessSync, type BigIntStats, constants, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
+import { checkForeign, LeftOut, unreadable } from '../foreign-file.js';
 import { withoutPacking } from '../store/line-numbers.js';
-import { sideFilesOf, unitOf } from '../store/source-sql.js';
-import { databaseState, fileState, statOf } from './file-state.js';
+import { readableBeside } from '../store/readable-batch.js';
+import { fileLimitOf, sideFilesOf, unitOf } from '../store/source-sql.js';
+import { databaseState, type SeenFile, seeFile } from './file-state.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
@@ -11,67 +13,78 @@ export interface InputFile {
   readonly path: string;
   /** Bytes on disk. */
   readonly size: number;
-  /** Tells it as it is from what it becomes: see fileState. */
+  /** Tells it as it is from what it becomes: see SeenFile. */
   readonly state?: string | undefined;
 }
 
-/** The error for what the one who runs the command may not read. */
-function unreadableOf(path: string, isFolder: boolean): UsageError | undefined {
-  try {
-    accessSync(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK);
-    return undefined;
-  } catch {
-    return new UsageError(`${path} can't be read: change its permissions, or leave it out.`);
+/** Takes what is left out. */
+type Skip = (error: UsageError) => void;
+
+/** A file with its state and that of those beside it; undefined where it is gone. Throws LeftOut for one that can't be read. */
+function seen(source: Source, path: string, skip: Skip): SeenFile | undefined {
+  const unit = unitOf(source, path);
+  if (unit === 'database') {
+    const size = checkForeign(path);
+    return size === undefined ? undefined : { size, state: databaseState(path) };
   }
+  const file = seeFile(path, unit === 'document' ? undefined : fileLimitOf(source));
+  if (file === undefined) return undefined;
+  const readable = new Set(readableBeside(source, path, skip).map((beside) => beside.path));
+  // One that becomes readable changes the state.
+  const others = sideFilesOf(source, path).map((beside) =>
+    readable.has(beside.path) ? seeFile(beside.path)?.state : undefined,
+  );
+  return { ...file, state: [file.state, ...others].join(', ') };
 }
 
-/** What tells a file, and those that say more of it, from what they become. */
-function stateOf(source: Source, path: string, found: BigIntStats): string {
-  if (unitOf(source, path) === 'database') return databaseState(path);
-  const others = sideFilesOf(source, path).map((file) => fileState(file.path));
-  return [fileState(path, found), ...others].join(', ');
+/** The entries of a folder, in order of their names. */
+function entriesOf(folder: string): Dirent[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**
- * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names.
- * Throws a UsageError for a path that isn't there or can't be read, unless `skip` takes the error.
+ * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names. Throws a
+ * UsageError for a path that isn't there. `skip` takes an error for whatever else can't be read, or that is thrown as well.
  */
 export function inputFiles(
   paths: readonly string[],
   source: Source,
-  skip: (error: UsageError) => void = (error) => {
+  skip: Skip = (error) => {
     throw error;
   },
 ): InputFile[] {
   const files: InputFile[] = [];
-  const add = (path: string, isNamed: boolean): void => {
-    const found = statOf(path);
-    if (found === undefined) {
-      // Below a folder a file may have gone in the meantime.
-      if (!isNamed) return;
-      throw new UsageError(`There is no file or folder ${path}.`);
-    }
-    const unreadable = unreadableOf(path, found.isDirectory());
-    if (unreadable !== undefined) skip(unreadable);
-    else if (found.isDirectory()) {
-      const entries = readdirSync(path, { withFileTypes: true });
-      entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-      for (const entry of entries) {
-        const below = join(path, entry.name);
-        if (
-          entry.isDirectory()
-            ? !source.skippedFolders?.test(below)
-            : entry.isFile() && source.files.test(withoutPacking(below))
-        )
-          add(below, false);
+  const add = (path: string, isFolder: boolean): void => {
+    try {
+      if (isFolder) for (const entry of entriesOf(path)) addEntry(path, entry);
+      else {
+        const file = seen(source, path, skip);
+        if (file !== undefined) files.push({ path, ...file });
+        // It may have gone in the meantime, or the system may know it by another name than the one that it told.
+        else if (path.includes('\uFFFD')) skip(new LeftOut(path, 'its name is not UTF-8'));
       }
-    } else {
-      files.push({ path, size: Number(found.size), state: stateOf(source, path, found) });
+    } catch (error) {
+      const code = codeOf(error);
+      if (error instanceof LeftOut) skip(error);
+      else if (code === '') throw error;
+      else if (code !== 'ENOENT') skip(unreadable(path, code));
     }
   };
-  for (const path of paths) {
-    if (path === '') throw new UsageError('A path is empty: name the files or folders to read.');
-    add(resolve(path), true);
+  const addEntry = (folder: string, entry: Dirent): void => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (source.skippedFolders?.test(path) !== true) add(path, true);
+    } else if (source.files.test(withoutPacking(path))) {
+      if (entry.isSymbolicLink()) skip(new LeftOut(path, 'it is a link, and links are not followed'));
+      else add(path, false);
+    }
+  };
+  for (const given of paths) {
+    if (given === '') throw new UsageError('A path is empty: name the files or folders to read.');
+    const path = resolve(given);
+    if (!existsSync(path)) throw new UsageError(`There is no file or folder ${path}.`);
+    add(path, statSync(path, { throwIfNoEntry: false })?.isDirectory() === true);
   }
   return files;
 }

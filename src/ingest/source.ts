@@ -36,6 +36,7 @@ export const CANONICAL: Source = {
   folders: [],
   unit: 'line',
   limitMb: 1,
+  fileGb: 64,
   keepsText: true,
   namesUsers: true,
   namesRepos: true,

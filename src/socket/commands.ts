@@ -30,6 +30,8 @@ export interface Context {
   readonly setAside: () => Promise<readonly SetAside[]>;
   /** Takes work that goes on after the answer. */
   readonly afterwards: (work: Promise<void>) => void;
+  /** Aborts, with the error for whoever asked, when the process is to end soon. */
+  readonly stopping?: AbortSignal;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** The routes of the service; undefined where none runs. */
@@ -174,14 +176,18 @@ function notSettled(data: string, cause: unknown): Error {
 
 /** What each command does. Results are JSON. What a command alone needs is loaded when it runs. */
 export const commands = {
-  ingest: async ({ store, clock }: Context, request: Of<'ingest'>, progress: Progress) => {
+  ingest: async ({ store, clock, stopping }: Context, request: Of<'ingest'>, progress: Progress) => {
     const [{ ingest }, { sourceOf }] = await Promise.all([
       import('../ingest/ingest-files.js'),
       import('../ingest/source.js'),
     ]);
     const total = request.files.reduce((sum, { size }) => sum + size, 0);
-    return ingest(store, { ...request, source: sourceOf(request.source) }, clock, (done) =>
-      progress(done, total),
+    return ingest(
+      store,
+      { ...request, source: sourceOf(request.source) },
+      clock,
+      (done) => progress(done, total),
+      stopping,
     );
   },
   build: async (

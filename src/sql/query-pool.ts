@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import type { Config } from '../config.js';
 import { LAKE } from '../lake/lake-paths.js';
 import type { Seen } from '../lake/snapshot.js';
 import { notePassed } from '../memory.js';
+import { killFirst, residentBytes } from '../own-process.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './query-job.js';
 import { BUSY, ENGINE, memorySentence, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
@@ -30,9 +30,6 @@ const START_MS = 30_000;
 
 /** How much of an answer is buffered for its reader. */
 const AHEAD_BYTES = 1 << 20;
-
-/** The size of a memory page, Linux's unit. */
-const PAGE_BYTES = 4096;
 
 /** A query and the format of its answer. */
 export interface SqlRequest {
@@ -149,8 +146,7 @@ export class Queries {
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     child.on('error', ({ message }) => this.note(message));
-    // If memory runs out anyway, the system kills this process first.
-    writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => undefined);
+    killFirst(child.pid);
     return child;
   }
 }
@@ -203,15 +199,6 @@ class Run {
       aborted.addEventListener('abort', abort);
       if (aborted.aborted) abort();
     });
-  }
-}
-
-/** The memory of a process, from Linux; 0 on other systems. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-  } catch {
-    return 0;
   }
 }
 

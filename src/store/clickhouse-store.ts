@@ -16,6 +16,7 @@ import { dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import type { StoreOptions } from './duckdb-store.js';
 import { clickHousePlace, Mark } from './loss-mark.js';
+import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { Renewable } from './renewable.js';
@@ -255,9 +256,9 @@ export class ClickHouseStore implements Store {
     });
   }
 
-  settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.writing(() =>
-      this.staging.use(({ settler }) => settler.settle(batch, progress, this.commit)),
+  settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
+    return withReadable(batch, { folder: this.folder, signal }, (readable) =>
+      this.writing(() => this.staging.use(({ settler }) => settler.settle(readable, progress, this.commit))),
     );
   }
 

@@ -15,6 +15,7 @@ import { Builder, type DailySql, dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
 import { Processors } from './processors.js';
+import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';
 import { type Mishaps, Renewable } from './renewable.js';
@@ -166,11 +167,13 @@ export class DuckDbStore implements Store {
     );
   }
 
-  settle(batch: Batch, progress?: (share: number) => void): Promise<Settled> {
-    return this.exclusive(async ({ settler, processors }) => {
-      await processors.choose(batch.files);
-      return settler.settle(batch, progress);
-    });
+  settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
+    return withReadable(batch, { folder: this.folder, signal }, (readable) =>
+      this.exclusive(async ({ settler, processors }) => {
+        await processors.choose(readable.files);
+        return settler.settle(readable, progress);
+      }),
+    );
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {

@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
+import { isOfSystem } from '../folder.js';
+import { LeftOut, mebibytes, streamForeign } from '../foreign-file.js';
 import type { SourceSql } from './store.js';
-import { zstdParts } from './zstd-frames.js';
+import { BLOCK_BYTES, zstdParts } from './zstd-frames.js';
 
 const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
 const KEPT_OF_TOO_LONG = 8192;
@@ -16,7 +17,6 @@ const PIECE_CHARACTERS = 1 << 18;
 
 /** The bytes of a plain, `.gz` or `.zst` file, as far as they can be unpacked. */
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
-  const read = () => createReadStream(path, { highWaterMark: 1 << 20 });
   if (path.endsWith('.gz')) {
     // A stream that was cut off gives what is there; one with a fault what had been unpacked before the fault was met.
     const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
@@ -26,9 +26,16 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
       failure = error;
       out.end();
     };
-    read().on('error', end).pipe(gunzip).on('error', end).pipe(out);
-    yield* out as AsyncIterable<Buffer>;
-    if (failure !== undefined) throw failure;
+    const packed = streamForeign(path);
+    try {
+      packed.on('error', end).pipe(gunzip).on('error', end).pipe(out);
+      yield* out as AsyncIterable<Buffer>;
+      if (failure !== undefined) throw failure;
+    } finally {
+      // Nobody may have read to the end.
+      packed.destroy();
+      gunzip.destroy();
+    }
   } else if (path.endsWith('.zst')) {
     let ready: Buffer[] = [];
     let decompress = new Decompress();
@@ -42,7 +49,7 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
       await setImmediate();
     }
   } else {
-    yield* read() as AsyncIterable<Buffer>;
+    yield* streamForeign(path) as AsyncIterable<Buffer>;
   }
 }
 
@@ -56,21 +63,41 @@ export function withoutPacking(path: string): string {
   return path.replace(/\.(gz|zst)$/, '');
 }
 
-/** Whether a compressed file ends where it should; a .gz file is unpacked for that, and compared with its checksum. */
-export async function isWhole(path: string): Promise<boolean> {
+/**
+ * Whether a compressed file ends where it should; a .gz file is unpacked for that, and compared with its checksum. Throws LeftOut for one that
+ * unpacks to more than a limit of bytes.
+ */
+export async function isWhole(path: string, limitBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
+  let bytes = 0;
+  const isTooMuch = (more: number) => {
+    bytes += more;
+    return bytes > limitBytes;
+  };
   try {
     if (path.endsWith('.gz'))
       await pipeline(
-        createReadStream(path),
+        streamForeign(path),
         createGunzip(),
-        new Writable({ write: (_, __, done) => done() }),
+        new Writable({ write: ({ length }, _, done) => done(isTooMuch(length) ? new Error() : null) }),
       );
-    else for await (const _ of zstdParts(path));
-    return true;
+    else {
+      let blocks = 0;
+      for await (const _ of zstdParts(path)) blocks += 1;
+      // Unpacking takes long in JavaScript, and most files needn't be.
+      if (blocks * BLOCK_BYTES > limitBytes)
+        for await (const { length } of unpacked(path)) if (isTooMuch(length)) break;
+    }
   } catch (error) {
-    if (error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
-    return false;
+    if (bytes <= limitBytes && !isDamage(error)) throw error;
+    if (bytes <= limitBytes) return false;
   }
+  if (bytes > limitBytes) throw new LeftOut(path, `it unpacks to more than ${mebibytes(limitBytes)}`);
+  return true;
+}
+
+/** Whether an error of unpacking is the file's fault, and neither the system's nor that of its size. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof LeftOut) && !isOfSystem(error);
 }
 
 /** Length of the bytes without the white space at their end. */
@@ -134,8 +161,10 @@ async function* documentOf(
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of unpacked(path)) {
-    if (length <= limit) parts.push(part);
+    parts.push(part);
     length += part.length;
+    // The rest can have any length.
+    if (length > limit) break;
   }
   const bytes = Buffer.concat(parts);
   yield length > limit
@@ -194,7 +223,7 @@ export async function* numberedLines(
       yield { source, line_no, read_fault, text: read_fault === null ? text : beginning(text, 2000) };
     }
   } catch (error) {
-    if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
+    if (!isDamage(error)) throw error;
     isDamaged = true;
   }
   if (isCompressed(path) && (isDamaged || !(await isWhole(path))))

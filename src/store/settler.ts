@@ -20,7 +20,6 @@ import {
   unreadOf,
 } from './source-sql.js';
 import { quote, readSql, withinDays } from './sql-text.js';
-import { withRows } from './sqlite-rows.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { StoreOutOfMemory } from './store-fault.js';
 import { rawColumns } from './table-text.js';
@@ -87,10 +86,11 @@ export function isSpool(file: string): boolean {
 }
 
 /** Whether a file can't be read as it is: of compressed ones the reader takes one that was cut off for whole. */
-async function isUnreadable({ path, unit }: BatchFile, source: SourceSql): Promise<boolean> {
-  return (unit ?? unitOf(source, path)) === 'document'
+async function isUnreadable(file: BatchFile, source: SourceSql): Promise<boolean> {
+  const { path, unit = unitOf(source, path) } = file;
+  return unit === 'document'
     ? isCompressed(path) || statSync(path).size > limitOf(source)
-    : isCompressed(path) && !(await isWhole(path));
+    : isCompressed(path) && !(file.isWhole ?? (await isWhole(path)));
 }
 
 /** Numbering the lines found other faults than reading them at speed: a byte order mark, or a file that has changed since. */
@@ -123,12 +123,6 @@ export class Settler {
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
   async settle(batch: Batch, progress: (share: number) => void = () => {}): Promise<Settled> {
-    return withRows(batch.files, batch.source, this.folder, (files) =>
-      this.settleFiles({ ...batch, files }, progress),
-    );
-  }
-
-  private async settleFiles(batch: Batch, progress: (share: number) => void): Promise<Settled> {
     const watch = setInterval(
       () => progress(Math.max(0, this.session.connection.progress.percentage) / 100),
       200,
@@ -352,7 +346,7 @@ export class Settler {
       token: batch.token ?? null,
     });
     if (batch.files.some(({ state }) => state !== undefined)) await this.remember(batch.source);
-    return { accepted: inserted - duplicates, duplicates, ...rejects };
+    return { accepted: inserted - duplicates, duplicates, ...rejects, leftOut: [] };
   }
 
   /** Makes is_batch_day of the days of the batch: only by constants does the engine pass over the rows of other days. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { meaningOf } from './definition.js';
 import type { Session } from './duckdb-session.js';
@@ -16,6 +16,11 @@ interface File {
 /** The bytes of the longest line or document of a source. */
 export function limitOf({ limitMb }: SourceSql): number {
   return limitMb << 20;
+}
+
+/** The bytes of the largest file of lines of a source, also unpacked. */
+export function fileLimitOf({ fileGb = 4 }: SourceSql): number {
+  return fileGb * 2 ** 30;
 }
 
 /**
@@ -260,18 +265,14 @@ export function sideFilesOf({ sideFiles = [] }: SourceSql, path: string): readon
   return sideFiles.map((ending) => ({ path: `${stem}${ending}`, ending }));
 }
 
-/** Makes the table `side_files` of what stands beside files: their `source`, the ending, and the document, null where it is no JSON. */
+/** Makes the table `side_files` of the files beside others: their `source`, the ending, and the document, null where it is no JSON. */
 export async function readSideFiles(
   session: Session,
   source: SourceSql,
-  files: readonly File[],
+  files: readonly { readonly sideFiles?: readonly SideFile[] }[],
 ): Promise<void> {
   if (source.sideFiles === undefined) return;
-  const found = files.flatMap(({ path }, index) =>
-    sideFilesOf(source, path)
-      .filter((file) => (statSync(file.path, { throwIfNoEntry: false })?.size ?? Infinity) <= limitOf(source))
-      .map((file) => ({ ...file, index })),
-  );
+  const found = files.flatMap(({ sideFiles = [] }, index) => sideFiles.map((file) => ({ ...file, index })));
   await session.run(
     'CREATE OR REPLACE TEMP TABLE side_files (source INTEGER, ending VARCHAR, document JSON)',
   );

@@ -1,17 +1,22 @@
-import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { checkForeign, LeftOut } from '../foreign-file.js';
+import { inOwnProcess, ProcessEnded } from '../own-process.js';
 import { PACKAGE_ROOT } from '../package-root.js';
-import { rowsOfDatabase, unitOf } from './source-sql.js';
-import type { BatchFile, SourceSql } from './store.js';
 
-const WORKER = join(PACKAGE_ROOT, 'dist', 'store', 'sqlite-worker.js');
+const PROGRAM = join(PACKAGE_ROOT, 'dist', 'store', 'sqlite-process.js');
 
 /** Rows can be committed later than the time in them: what was updated so long before the newest row is read again. */
 const OVERLAP_MS = 600_000;
 
-/** What the worker does: it reads one state of a database, with its write-ahead log, while another program may write it. */
+/** What reading one database may take. Most of 2 GB is read in 12 s, and its first row comes after 2 s. */
+const LIMITS = { seconds: 300, idleSeconds: 10, memoryMb: 1024 };
+
+/** The bytes of rows that any database may have, and how many times its own size more: they have names that the database doesn't. */
+const ROW_BYTES = 64 << 20;
+const ROWS_PER_BYTE = 4;
+
+/** A read of one state of a database, with its write-ahead log, while another program may write it. */
 export interface RowsRequest {
   readonly path: string;
   /** Gives the columns `line` (JSON) and `updated_at` (Unix milliseconds) of what was updated at `:since` or later. */
@@ -19,44 +24,36 @@ export interface RowsRequest {
   readonly since: number;
   /** The NDJSON file that is written. */
   readonly spool: string;
+  /** How much is written at most. */
+  readonly limitBytes: number;
 }
 
-/** The newest `updated_at` of the rows that were written. The worker is a thread, because SQLite waits for the disk. */
-async function writeRows(request: RowsRequest): Promise<number> {
-  const worker = new Worker(WORKER, { workerData: request });
-  try {
-    const [newest] = (await once(worker, 'message')) as [number];
-    return newest;
-  } finally {
-    await worker.terminate();
-  }
-}
+/** The newest `updated_at` of the rows that were written; or why the database isn't read, as a clause; or an error of the system. */
+export type RowsRead =
+  | { readonly newest: number }
+  | { readonly refused: string }
+  | { readonly code: string; readonly message: string };
 
 /**
- * Lets files of lines take the place of the SQLite databases among files while `work` reads them. The states of databases say
- * from when on they have to be read the next time.
+ * Writes the rows of a SQLite database into a file, and answers from when on rows have to be read the next time, in Unix milliseconds.
+ * Throws LeftOut for a database that isn't read.
  */
-export async function withRows<T>(
-  files: readonly BatchFile[],
-  source: SourceSql,
-  folder: string,
-  work: (files: readonly BatchFile[]) => Promise<T>,
-): Promise<T> {
-  const spools: string[] = [];
-  const spooled = async (file: BatchFile): Promise<BatchFile> => {
-    const spool = join(folder, `lines-${process.pid}-${spools.length}.tmp`);
-    spools.push(spool);
-    const { path, state, since = 0 } = file;
-    const newest = await writeRows({ path, statement: rowsOfDatabase(source), since, spool });
-    const next = Math.max(0, newest - OVERLAP_MS);
-    return { ...file, path: spool, unit: 'database', state: state && `${state} ${next}` };
-  };
+export async function writeRows(
+  request: Omit<RowsRequest, 'limitBytes'>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { path, spool } = request;
+  // SQLite opens these too.
+  const sizes = ['', '-wal', '-shm', '-journal'].map((ending) => checkForeign(`${path}${ending}`) ?? 0);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const job: RowsRequest = { ...request, limitBytes: ROW_BYTES + ROWS_PER_BYTE * bytes };
+  const progress = () => statSync(spool, { throwIfNoEntry: false })?.size ?? 0;
   try {
-    const ready: BatchFile[] = [];
-    for (const file of files)
-      ready.push(unitOf(source, file.path) === 'database' ? await spooled(file) : file);
-    return await work(ready);
-  } finally {
-    for (const spool of spools) rmSync(spool, { force: true });
+    const read = (await inOwnProcess(PROGRAM, job, { ...LIMITS, progress, signal })) as RowsRead;
+    if ('refused' in read) throw new LeftOut(path, read.refused);
+    if ('code' in read) throw Object.assign(new Error(read.message), { code: read.code, syscall: 'write' });
+    return Math.max(0, read.newest - OVERLAP_MS);
+  } catch (error) {
+    throw error instanceof ProcessEnded ? new LeftOut(path, error.message) : error;
   }
 }

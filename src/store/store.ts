@@ -30,6 +30,8 @@ export interface SourceSql {
   readonly isOrdered?: boolean;
   /** The longest line or document: MiB. */
   readonly limitMb: number;
+  /** The largest file of lines, also unpacked: GiB; 4 by default. */
+  readonly fileGb?: number;
   /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
   readonly keepsText?: boolean;
   /** Whether its lines have their numbers and faults in them, as those of the inbox do. */
@@ -60,6 +62,10 @@ export interface BatchFile {
   readonly since?: number | undefined;
   /** What it is read as, where its path doesn't say it. */
   readonly unit?: SourceSql['unit'];
+  /** Whether a compressed file ends where it should, if that is known. */
+  readonly isWhole?: boolean | undefined;
+  /** The files that say more of it, of those that can be read. */
+  readonly sideFiles?: readonly SideFile[];
   /** Its events are judged by this instant, whenever they are settled. Unix milliseconds. */
   readonly receivedAt: number;
 }
@@ -72,7 +78,10 @@ export interface Batch {
   readonly checkoutOf?: (folder: string) => Promise<Checkout | undefined>;
   /** Unix milliseconds. */
   readonly settledAt: number;
-  /** Names the batch to the caller: kept with it in `batches`. */
+  /**
+   * Names the batch to the caller: kept with it in `batches`. Its files are the caller's own, and all of them are read; of others some can be
+   * left out.
+   */
   readonly token?: string;
 }
 
@@ -95,6 +104,8 @@ export interface Settled {
   byReason: Record<string, number>;
   /** The first few lines that were rejected. */
   examples: RejectedLine[];
+  /** A sentence for each file that was left out. It doesn't count as read. */
+  leftOut: string[];
 }
 
 /** Days of organizations, for the build. */
@@ -134,8 +145,11 @@ export interface Store {
   preview<T>(due: readonly OrgDay[], read: Read<T>): Promise<T>;
   /** Runs small statements in one transaction. */
   run(statements: readonly { sql: string; parameters?: Parameters }[]): Promise<void>;
-  /** Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. */
-  settle(batch: Batch, progress?: (share: number) => void): Promise<Settled>;
+  /**
+   * Checks a batch's lines, keeps the events that stand and the rejects, and counts them. All of it or nothing. Throws the signal's reason if
+   * that aborts before all files are there to be read.
+   */
+  settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled>;
   /**
    * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
    * chosen: what came after it makes them stale again. Throws ChecksFailed, and leaves all of them as they were, when one

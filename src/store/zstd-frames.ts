@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { streamForeign } from '../foreign-file.js';
 
 /** A frame that needs a larger window is not unpacked: DuckDB and the zstd command have this limit too. Bytes. */
 const WINDOW_BYTES = 128 << 20;
 /** No block of any frame unpacks to more (RFC 8878, 3.1.1.2.4). */
-const BLOCK_BYTES = 128 << 10;
+export const BLOCK_BYTES = 128 << 10;
 
 const MAGIC = 0xfd2fb528;
 /** The last four bits of the magic number of a frame that holds no data are anything. */
@@ -30,7 +30,7 @@ class Portions {
   private readonly chunks: AsyncIterator<Buffer>;
 
   constructor(path: string) {
-    this.chunks = createReadStream(path, { highWaterMark: 1 << 20 })[Symbol.asyncIterator]();
+    this.chunks = streamForeign(path)[Symbol.asyncIterator]();
   }
 
   /** The next bytes. Throws DamagedFrame when there are fewer. */
