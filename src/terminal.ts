@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import { styleText } from 'node:util';
 import { outputWidth } from './config.js';
 import { csvLine } from './csv-line.js';
+import { printable, styled } from './printing.js';
 import { columnsOf, type Layout, layOut } from './text-table.js';
 
 export { count } from './counted.js';
@@ -24,12 +24,12 @@ export function table(
 
 /** A text that matters less than what stands above it, where a stream has colours. */
 export function faint(text: string, stream: Writable = process.stdout): string {
-  return styleText('dim', text, { stream });
+  return styled('dim', text, stream);
 }
 
 /** The line above a table, where a stream has colours. */
 export function headline(text: string, stream: Writable = process.stdout): string {
-  return styleText('bold', text, { stream });
+  return styled('bold', text, stream);
 }
 
 /** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */
@@ -53,7 +53,7 @@ export async function withProgress<T>(label: string, work: (progress: Progress) 
   if (process.stderr.isTTY !== true) return work(() => {});
   const { SingleBar } = (await import('cli-progress')).default;
   const bar = new SingleBar({
-    format: `${label} {bar} {percentage} %`,
+    format: `${printable(label)} {bar} {percentage} %`,
     hideCursor: true,
     clearOnComplete: true,
     stream: process.stderr,

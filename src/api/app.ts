@@ -19,6 +19,7 @@ import { eventRoutes, type InboxDeps } from '../ingest/event-routes.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
+import { print } from '../printing.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
 import { callerRoutes } from '../sign-in/caller-routes.js';
@@ -46,6 +47,9 @@ import { referenceRoutes } from './reference-routes.js';
 import { refuseAmbiguousHeads } from './request-head.js';
 import { RequestLog } from './request-log.js';
 import { family } from './route-family.js';
+
+/** Where the log goes: lines of it repeat what clients and other servers say. */
+const LOG = { write: (line: string) => print(line, process.stderr) };
 
 /** Bodies of JSON are small; routes that accept more declare it. */
 const BODY_BYTES = 1 << 20;
@@ -75,7 +79,7 @@ export function buildApp(
   };
   const app: FastifyInstance = fastify({
     // The log goes to standard error, so that the program's output to its user stays readable.
-    logger: options.logs === true ? { level: config.logLevel, stream: process.stderr } : false,
+    logger: options.logs === true ? { level: config.logLevel, stream: LOG } : false,
     logController: options.logs === true ? new RequestLog() : new LogController(),
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,

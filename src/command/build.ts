@@ -4,7 +4,7 @@ import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { sentenceOf } from '../store/day-checks.js';
 import { count, withProgress } from '../terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 interface BuildOptions {
   readonly from?: string;
@@ -39,8 +39,8 @@ async function run(options: BuildOptions, { settings, clock }: Invocation): Prom
     call(settings(), clock, 'build', range, progress),
   );
   const seconds = (performance.now() - started) / 1000;
-  for (const breach of breaches) process.stderr.write(`${sentenceOf(breach)}\n`);
-  for (const { path, reason } of setAside) process.stderr.write(`Set aside: ${path}: ${reason}.\n`);
+  for (const breach of breaches) note(sentenceOf(breach));
+  for (const { path, reason } of setAside) note(`Set aside: ${path}: ${reason}.`);
   if (breaches.length > 0) process.exitCode = 1;
   if (options.json === true) {
     print(

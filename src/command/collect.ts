@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
 import { count } from '../counted.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 interface FolderOptions {
   readonly folder?: string;
@@ -109,7 +109,7 @@ async function orLater(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const { Later } = await import('../collect/event-service.js');
     if (!(error instanceof Later)) throw error;
-    process.stderr.write(`${error.message}: start the service, or correct --server.\n`);
+    note(`${error.message}: start the service, or correct --server.`);
     process.exitCode = 1;
   }
 }

@@ -14,7 +14,7 @@ import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
 import { bytes, count, withProgress } from '../terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 interface IngestOptions {
   readonly org: string;
@@ -77,9 +77,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     const result = await read(source, files, options, { chosen, clock });
     for (const sentence of result.leftOut) leftOut.add(sentence);
     if (files.length === 0)
-      process.stderr.write(
-        `Found no files to read in ${named.join(', ')}: docs/events.md says which names count.\n`,
-      );
+      note(`Found no files to read in ${named.join(', ')}: docs/events.md says which names count.`);
     const seconds = (performance.now() - started) / 1000;
     const all = { ...result, leftOut: [...leftOut] };
     print(options.json === true ? jsonOf(all, seconds) : summaryOf(all, seconds, source, spool));
@@ -89,8 +87,8 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
       source.namesUsers &&
       examples.every(({ detail }) => /^(event_id|user_id) is required/.test(detail))
     )
-      process.stderr.write(
-        `If an agent wrote these files, name it: --source ${AGENTS.map(({ name }) => name).join(' or ')}.\n`,
+      note(
+        `If an agent wrote these files, name it: --source ${AGENTS.map(({ name }) => name).join(' or ')}.`,
       );
     const isAllRejected = rejected > 0 && accepted + duplicates === 0;
     if (isAllRejected || leftOut.size > 0 || (options.strict === true && rejected > 0)) process.exitCode = 1;

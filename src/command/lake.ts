@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Verified } from '../lake/verify.js';
 import { call } from '../socket/call.js';
 import { count } from '../terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 /** Adds `lake` to the program. */
 export function add(program: Command, invocation: Invocation): void {
@@ -30,7 +30,7 @@ async function verify(
   if (found.differences.length > 0) process.exitCode = 1;
   if (options.json === true) return print(JSON.stringify(found));
   for (const { path, detail } of found.differences) print(`${path} ${detail}.`);
-  if (found.differences.length > 0) process.stderr.write('Run "daybook lake publish" to rewrite them.\n');
+  if (found.differences.length > 0) note('Run "daybook lake publish" to rewrite them.');
   else if (found.organizations > 0) print('The lake has the same rows as the store.');
   print(compared(found));
 }

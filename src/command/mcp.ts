@@ -8,7 +8,7 @@ import type { Tool } from '../mcp/tool-list.js';
 import { Queue } from '../queue.js';
 import { call } from '../socket/call.js';
 import { isServed } from '../socket/control-socket.js';
-import type { Invocation } from './program.js';
+import { type Invocation, note } from './program.js';
 
 interface McpOptions {
   readonly org?: string;
@@ -30,9 +30,7 @@ export function add(program: Command, invocation: Invocation): void {
 
 async function run(options: McpOptions, invocation: Invocation): Promise<void> {
   if (process.stdin.isTTY === true)
-    process.stderr.write(
-      'An AI agent starts this command and asks it: see docs/mcp.md. Stop it with Ctrl-C.\n',
-    );
+    note('An AI agent starts this command and asks it: see docs/mcp.md. Stop it with Ctrl-C.');
   const [{ serveStdio }, { mcpServer }, { toolsOf }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     import('../mcp/mcp-server.js'),
@@ -43,8 +41,7 @@ async function run(options: McpOptions, invocation: Invocation): Promise<void> {
     options.server === undefined
       ? ofFolder(options, invocation)
       : await ofService(options, tools, invocation);
-  const note = (cause: unknown) => process.stderr.write(`${messageOf(cause)}\n`);
-  serveStdio(() => mcpServer(tools, callTool, note), { maxSubscriptions: 0 });
+  serveStdio(() => mcpServer(tools, callTool, (cause) => note(messageOf(cause))), { maxSubscriptions: 0 });
 }
 
 /** Calls tools on the data folder: through the running service, else in this process. */

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import {
   type Config,
@@ -12,7 +11,10 @@ import {
 import { messageOf, UsageError } from '../exit.js';
 import { isFull } from '../folder.js';
 import { VERSION } from '../package-root.js';
+import { note, print, styled } from '../printing.js';
 import { isTold } from '../store/store-fault.js';
+
+export { note, print } from '../printing.js';
 
 /** What every command works with. */
 export interface Invocation {
@@ -43,9 +45,9 @@ export function createProgram(
     )
     .option('--no-color', 'print without colours, as NO_COLOR does')
     .on('option:no-color', leaveColoursOut)
-    .configureHelp({ styleTitle: (title) => styleText('bold', title) })
+    .configureHelp({ styleTitle: (title) => styled('bold', title, process.stdout) })
     .exitOverride()
-    .configureOutput({ outputError: () => {} });
+    .configureOutput({ writeOut: (text) => print(text), writeErr: note, outputError: () => {} });
 
   // What the others write holds events and secrets of people: DuckDB's files too get their permissions from the process alone.
   program.hook('preAction', (_, action) => {
@@ -61,11 +63,6 @@ export function createProgram(
     environment,
   };
   return { program, invocation };
-}
-
-/** Prints a text as lines on standard output. */
-export function print(text: string): void {
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
 /** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */
@@ -93,13 +90,13 @@ export function fail(error: unknown): void {
   } else {
     process.exitCode = 1;
     complain(`daybook failed: ${messageOf(error)}`);
-    if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    if (isDebugging() && error instanceof Error) note(String(error.stack));
   }
 }
 
 /** Writes what went wrong as a line on standard error. */
 function complain(sentence: string): void {
-  process.stderr.write(`${styleText('red', sentence, { stream: process.stderr })}\n`);
+  note(styled('red', sentence, process.stderr));
 }
 
 /** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */

@@ -6,7 +6,7 @@ import { type Checked, check } from '../readiness/repository-check.js';
 import { isRepositoryUrl } from '../readiness/repository-url.js';
 import { table } from '../terminal.js';
 import { withoutCredentials } from '../url-credentials.js';
-import { print } from './program.js';
+import { note, print } from './program.js';
 import { RemoteService } from './remote-service.js';
 
 const STEPS = 3;
@@ -33,7 +33,7 @@ export async function checkReadiness(
     ...checked.submission,
     ...(options.repo === undefined ? {} : { repoUrl: withoutCredentials(options.repo) }),
   };
-  for (const note of checked.notes) process.stderr.write(`${note}\n`);
+  for (const sentence of checked.notes) note(sentence);
   if (service !== undefined && options.repo === undefined && !checked.hasRemote)
     throw new UsageError(
       `The repository ${checked.folder} has no remote origin: give its address with --repo.`,

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { messageOf, UsageError } from '../exit.js';
+import { print, printData } from '../printing.js';
 import { seenIn } from '../sql/seen-headers.js';
 import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
 import {
@@ -69,7 +70,7 @@ export class RemoteShell implements SqlShell {
       const answer = await this.service.post('api/v1/sql', { sql, params, as_of }, ACCEPT[format], signal);
       if (format === 'table') await this.writeTable(answer, started);
       else if (format === 'json') await this.writeJson(answer);
-      else if (format === 'csv') await pipeline(answer, this.out, { end: false });
+      else if (format === 'csv') for await (const part of answer.setEncoding('utf8')) await this.write(part);
       else await pipeline(answer, createWriteStream(draftOf(output)));
     } catch (error) {
       if (signal.aborted) throw new UsageError('The query was interrupted.');
@@ -90,6 +91,10 @@ export class RemoteShell implements SqlShell {
     return this.known;
   }
 
+  private async write(text: string): Promise<void> {
+    if (!printData(text, this.out)) await once(this.out, 'drain');
+  }
+
   /** Writes the first rows as a table. The service stops where nobody reads on. */
   private async writeTable(answer: IncomingMessage, started: number): Promise<void> {
     const rows: Record<string, unknown>[] = [];
@@ -106,17 +111,17 @@ export class RemoteShell implements SqlShell {
       seconds: (performance.now() - started) / 1000,
       seen: seen === undefined ? [] : [seen],
     };
-    this.out.write(rowsText(shown, this.options.width, this.out));
+    print(rowsText(shown, this.options.width, this.out), this.out);
   }
 
   /** Writes the rows as a JSON array, one per line. */
   private async writeJson(answer: IncomingMessage): Promise<void> {
     let before = '[\n';
     for await (const line of linesOf(answer)) {
-      if (!this.out.write(`${before}${line}`)) await once(this.out, 'drain');
+      await this.write(`${before}${line}`);
       before = ',\n';
     }
-    this.out.write(before === '[\n' ? '[]\n' : '\n]\n');
+    await this.write(before === '[\n' ? '[]\n' : '\n]\n');
   }
 }
 

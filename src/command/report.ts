@@ -4,8 +4,9 @@ import { checkRange } from '../api/report-range.js';
 import { outputWidth } from '../config.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
+import { printData } from '../printing.js';
 import { csv, faint, table } from '../terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 import { ABOUT_COSTS, askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
@@ -74,13 +75,14 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
     invocation,
   );
   const { rows, noData } = report;
-  if (noData !== null) process.stderr.write(`${noData}\n`);
+  if (noData !== null) note(noData);
   if (format === 'json') return print(JSON.stringify(rows));
   const file = fileOf(answer, groupBy);
   if (format === 'csv') {
     const { shapesOf } = await import('../api/answer-shape.js');
     const columns = shapesOf(file).map(({ name }) => name);
-    return print(csv(rows, columns));
+    printData(csv(rows, columns), process.stdout);
+    return;
   }
   const { shownFirst } = await import('../api/shown-columns.js');
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
@@ -111,9 +113,7 @@ async function read(
   }
   const chosen = settings();
   if (asked.from !== undefined && asked.from < chosen.historyStart)
-    process.stderr.write(
-      `Days before ${chosen.historyStart} are not served: set DAYBOOK_HISTORY_START to change that.\n`,
-    );
+    note(`Days before ${chosen.historyStart} are not served: set DAYBOOK_HISTORY_START to change that.`);
   const { call } = await import('../socket/call.js');
   return call(chosen, clock, 'report', asked);
 }

@@ -4,7 +4,7 @@ import type { Demo } from '../demo.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { table } from '../terminal.js';
-import { fail, type Invocation, print } from './program.js';
+import { fail, type Invocation, note, print } from './program.js';
 
 /** How much longer than a request a build or a command may take when the service is stopped. */
 const STOP_GRACE_SECONDS = 20;
@@ -41,7 +41,7 @@ async function run(options: ServeOptions, { settings, clock }: Invocation): Prom
       serving.stop().catch(fail);
       setTimeout(
         () => {
-          process.stderr.write('Daybook stops before all work is done: the next start continues it.\n');
+          note('Daybook stops before all work is done: the next start continues it.');
           process.exit(1);
         },
         1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../exit.js';
+import { note, printData } from '../printing.js';
 import { type HookContext, payloadOf, send } from './send-payload.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
@@ -56,8 +57,8 @@ export async function hookCommand(
         process.exit(0);
       });
     const { runs, answer } = await runHooks(readHooksConfig(config), payload, input);
-    process.stdout.write(answer.stdout);
-    process.stderr.write(answer.stderr);
+    printData(answer.stdout, process.stdout);
+    printData(answer.stderr, process.stderr);
     const waits = await record(payload, runs, context).catch(String);
     if (answer.exitCode === 0) say(waits);
     return answer.exitCode;
@@ -68,5 +69,5 @@ export async function hookCommand(
 }
 
 function say(sentence: string | undefined): void {
-  if (sentence !== undefined) process.stderr.write(`${sentence}\n`);
+  if (sentence !== undefined) note(sentence);
 }

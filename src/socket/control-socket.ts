@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { codeOf, messageOf, UsageError } from '../exit.js';
+import { note } from '../printing.js';
 import { isTold } from '../store/store-fault.js';
 import type { Progress } from '../terminal.js';
 import type { CommandName, Context } from './commands.js';
@@ -120,8 +121,8 @@ export function ask(
   return new Promise((resolve, reject) => {
     const goesOn = () => {
       if (name === 'ingest' || name === 'build')
-        process.stderr.write(
-          `The service continues the work: "daybook status" shows the result, and stopping the service ends it.\n`,
+        note(
+          'The service continues the work: "daybook status" shows the result, and stopping the service ends it.',
         );
       process.exit(130);
     };

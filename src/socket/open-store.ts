@@ -5,6 +5,7 @@ import type { Config } from '../config.js';
 import { DATABASE, refuseHalfRestored } from '../data-files.js';
 import { UsageError } from '../exit.js';
 import { hasKey } from '../key-file.js';
+import { note } from '../printing.js';
 import { MARK, requireFile } from '../store/loss-mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
@@ -36,7 +37,7 @@ export async function openStore(
     }
     if (await isServed()) return undefined;
     if (waited === NOTICE_AFTER_MS)
-      process.stderr.write('Waiting for another daybook command on this data folder to finish.\n');
+      note('Waiting for another daybook command on this data folder to finish.');
     await wait(RETRY_MS);
   }
 }

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UsageError } from '../exit.js';
+import { print, printable } from '../printing.js';
 import { table } from '../terminal.js';
 import type { SqlShell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
@@ -49,7 +50,7 @@ export async function prompt(
     // Clears the typed line too.
     terminal.write(null, { ctrl: true, name: 'e' });
     terminal.write(null, { ctrl: true, name: 'u' });
-    output.write('\n');
+    print('', output);
     ask();
   });
   const waiting: string[] = [];
@@ -68,13 +69,13 @@ export async function prompt(
         for (const statement of ended) await shell.execute(statement);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        output.write(`${error.message}\n`);
+        print(error.message, output);
       }
     }
     isRunning = false;
     ask();
   };
-  output.write('Query Daybook\'s lake with SQL. ".help" lists the commands.\n');
+  print('Query Daybook\'s lake with SQL. ".help" lists the commands.', output);
   ask();
   await new Promise<void>((resolve, reject) => {
     terminal.on('line', (line) => {
@@ -88,10 +89,9 @@ export async function prompt(
 /** Runs a dot command. Returns whether the prompt continues. */
 async function command(shell: SqlShell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
   const [word = '', name = ''] = line.split(/\s+/);
-  const print = (text: string) => output.write(`${text}\n`);
   if (word === '.quit' || word === '.exit') return false;
   if (word === '.tables') {
-    print(table((await shell.tables()).map((one) => ({ name: one.name, row: one.about }))));
+    print(table((await shell.tables()).map((one) => ({ name: one.name, row: one.about }))), output);
   } else if (word === '.schema') {
     const found = (await shell.tables()).find((one) => one.name === name.replace(/;$/, ''));
     if (found === undefined) throw new UsageError(`There is no table ${name}: .tables lists them.`);
@@ -99,8 +99,9 @@ async function command(shell: SqlShell, line: string, output: NodeJS.WritableStr
       table(
         found.columns.map((column) => ({ column: column.name, type: column.type, comment: column.comment })),
       ),
+      output,
     );
-  } else if (word === '.help') print(HELP);
+  } else if (word === '.help') print(HELP, output);
   else throw new UsageError(`There is no command ${word}: .help lists the commands.`);
   return true;
 }
@@ -114,7 +115,10 @@ interface Names {
 /** The words to complete, and the columns of each table and view. */
 async function namesOf(shell: SqlShell): Promise<Names> {
   const tables = await shell.tables();
-  const columns = new Map(tables.map((one) => [one.name, one.columns.map(({ name }) => name)]));
+  // The line editor prints them as they are.
+  const columns = new Map(
+    tables.map((one) => [printable(one.name), one.columns.map(({ name }) => printable(name))]),
+  );
   return { words: [...WORDS, 'COPY', 'CREATE'], columns };
 }
 
@@ -142,7 +146,7 @@ export function completions(line: string, { words, columns }: Names): [string[],
 /** Newest line first, as readline expects. */
 function readHistory(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter(Boolean).slice(0, HISTORY_LINES);
+    return printable(readFileSync(path, 'utf8')).split('\n').filter(Boolean).slice(0, HISTORY_LINES);
   } catch {
     return [];
   }

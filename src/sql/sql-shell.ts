@@ -15,6 +15,7 @@ import {
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
+import { print, printData } from '../printing.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { readTables } from '../store/tables.js';
@@ -141,7 +142,7 @@ export class Shell implements SqlShell {
       const type = await this.typeOf(sql);
       if (!READING.has(type)) {
         await (await this.prepared(sql)).run();
-        return await this.write(`Done, ${secondsSince(started).toFixed(3)} s.\n`);
+        return print(`Done, ${secondsSince(started).toFixed(3)} s.`, this.out);
       }
       const { format } = this.options;
       if (type === StatementType.EXPLAIN) await this.writePlan(sql);
@@ -229,8 +230,8 @@ export class Shell implements SqlShell {
       );
   }
 
-  private async write(text: string | Uint8Array): Promise<void> {
-    if (!this.out.write(text)) await once(this.out, 'drain');
+  private async write(text: string): Promise<void> {
+    if (!printData(text, this.out)) await once(this.out, 'drain');
   }
 
   /** Writes the first rows as a table for people, and the number of all. */
@@ -253,19 +254,14 @@ export class Shell implements SqlShell {
       cells: texts.map((row) => row[index] ?? ''),
       isNumber: isNumeric[index] === true,
     }));
-    await this.write(
-      rowsText(
-        { columns, count, seconds: secondsSince(started), seen: this.seen },
-        this.options.width,
-        this.out,
-      ),
-    );
+    const answer = { columns, count, seconds: secondsSince(started), seen: this.seen };
+    print(rowsText(answer, this.options.width, this.out), this.out);
   }
 
   /** Writes the plan of a query as DuckDB draws it. */
   private async writePlan(sql: string): Promise<void> {
     const plan = await (await this.prepared(sql)).runAndReadAll();
-    for (const [, drawing] of plan.getRows()) await this.write(`${drawing}\n`);
+    for (const [, drawing] of plan.getRows()) print(String(drawing), this.out);
   }
 
   /**
