@@ -5,8 +5,8 @@ import { styleText } from 'node:util';
 /** Stands for the escape character of our own colours until they are printed. No text from elsewhere can contain it. */
 const OWN_ESCAPE = `\u001b${randomUUID()}`;
 
-/** Characters that a terminal obeys or that hide others, such as escape sequences and changes of direction. */
-const OBEYED = /(?!\r?\n|\t)[\p{C}\u2028\u2029]/gu;
+/** Characters that a terminal obeys or that hide others, such as escape sequences and changes of direction. Joiners are part of words and emoji. */
+const OBEYED = /(?!\r?\n|[\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 /** The same characters as JSON writes them, so that JSON stays what it is. */
 function escaped(char: string): string {

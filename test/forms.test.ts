@@ -227,7 +227,10 @@ describe('the Accept header', () => {
     expect(wrong.status).toBe(400);
     expect(wrong.headers['content-type']).toBe(JSON_TYPE);
     const today = await get('today', 'text/csv');
-    expect(today.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'authorization, cookie, accept-encoding' });
+    expect(today.headers).toMatchObject({
+      'content-type': JSON_TYPE,
+      vary: 'authorization, cookie, accept-encoding',
+    });
   });
 });
 

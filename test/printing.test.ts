@@ -43,7 +43,7 @@ test('a text from elsewhere has nothing that a terminal obeys, and our own colou
 });
 
 test('lines, tabs and the letters of all languages are printed as they are', () => {
-  for (const text of ['a\tb\nc', 'a\r\nb', 'é 漢字 עברית', '😀', 'a\\u001b'])
+  for (const text of ['a\tb\nc', 'a\r\nb', 'é 漢字 עברית', '😀', '👩\u200d💻', 'می\u200cخواهم', 'a\\u001b'])
     expect(printable(text)).toBe(text);
 });
 
