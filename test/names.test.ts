@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +19,7 @@ let key: string;
 beforeAll(async () => {
   world = await World.create({}, atEnd);
   app = buildApp(world);
+  atEnd(() => app.close());
   key = (await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now)).key;
 });
 
@@ -120,4 +123,58 @@ test('a key that ends after the year 9999 is refused', async () => {
     ).toThrow();
   }
   expect((await send('POST', KEYS, { role: 'member', expires_at: Date.UTC(9999, 11, 31) })).status).toBe(201);
+});
+
+describe('a name that every object has', () => {
+  const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'];
+  const get = (url: string) => app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+
+  test('is a header like any other, which can come twice', async () => {
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    for (const name of INHERITED) {
+      const headers = ['host', 'localhost', 'authorization', `Bearer ${key}`, name, 'one', name, 'two'];
+      const [answer] = await once(request(`${address}/api/v1/caller`, { headers }).end(), 'response');
+      answer.resume();
+      expect(answer.statusCode, name).toBe(200);
+    }
+  });
+
+  test('is no parameter, group or member that the service knows', async () => {
+    for (const name of INHERITED) {
+      for (const query of [
+        `${name}=1`,
+        `group_by=${name}`,
+        `interval=${name}`,
+        `sort=${name}`,
+        `limit=${name}`,
+      ]) {
+        const answer = await get(`/api/v1/analytics/summary?from=2026-06-01&to=2026-06-02&${query}`);
+        expect(answer.statusCode, `${query} ${answer.body}`).toBe(400);
+        expect(answer.body, query).not.toMatch(/native code|\[object/);
+      }
+      const text = JSON.stringify({ event_id: 'e', timestamp: world.now, user_id: 'ada', session_id: 's' });
+      const events = await app.inject({
+        method: 'POST',
+        url: '/api/v1/events',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
+        payload: text.replace('{', `{"type":"${name}",`),
+      });
+      expect(events.json(), name).toMatchObject({ accepted: 0, rejected: 1 });
+    }
+  });
+
+  test('can be a criterion of a repository, which has changed since it had none', async () => {
+    const evaluation = { numerator: 1, denominator: 2, rationale: '', level: 1 };
+    const criteria = INHERITED.filter((name) => !name.startsWith('_'));
+    const repoUrl = 'https://github.com/acme/inherited';
+    expect((await send('POST', REPORTS, report({ repoUrl }))).status).toBe(201);
+    world.now += 1000;
+    const sent = Object.fromEntries(criteria.map((name) => [name, evaluation]));
+    expect((await send('POST', REPORTS, report({ repoUrl, report: sent }))).status).toBe(201);
+    const { repositories } = (await get('/api/organization/repositories')).json();
+    const found = repositories.find((one: { repoUrl: string }) => one.repoUrl === repoUrl);
+    expect(found.change.criteria).toEqual(
+      [...criteria].sort().map((id) => ({ id, before: null, after: { numerator: 1, denominator: 2 } })),
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { own } from '../own.js';
 import { ApiError } from './errors.js';
 
 /** Headers that may appear only once: a proxy could use the other one. The server itself checks Content-Length. */
@@ -19,7 +20,7 @@ export function refuseAmbiguousHeads(app: FastifyInstance): void {
     const seen = new Set<string>();
     for (let at = 0; at < raw.rawHeaders.length; at += 2) {
       const name = raw.rawHeaders[at]?.toLowerCase() ?? '';
-      const title = SINGLE[name];
+      const title = own(SINGLE, name);
       if (title === undefined) continue;
       if (seen.has(name)) throw new ApiError(400, `The request has more than one header ${title}: send one.`);
       seen.add(name);

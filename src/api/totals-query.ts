@@ -150,7 +150,7 @@ export type Totals = z.infer<typeof Totals>;
 
 /** The members of a query that are totals' own. */
 export function totalsOf(query: Totals): Totals {
-  return Object.fromEntries(Object.entries(query).filter(([name]) => name in Totals.shape));
+  return Object.fromEntries(Object.entries(query).filter(([name]) => Object.hasOwn(Totals.shape, name)));
 }
 
 /** A request for totals. */

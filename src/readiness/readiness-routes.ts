@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
+import { own } from '../own.js';
 import { Level, nextSteps, sharesOf } from './maturity-level.js';
 import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
 import { criteriaOf, type Repository, reportsOf, repositoriesOf, saveReport } from './stored-reports.js';
@@ -105,7 +106,7 @@ function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
   const { repoId, repoUrl, level } = latest;
   const criteria = criteriaOf(latest);
   const count = (report: Report, id: string) => {
-    const { numerator, denominator } = report.report[id] ?? {};
+    const { numerator, denominator } = own(report.report, id) ?? {};
     return numerator === undefined || denominator === undefined ? null : { numerator, denominator };
   };
   const change = (before: Report) => {

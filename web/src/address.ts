@@ -39,7 +39,7 @@ export function parseAddress({ pathname, search }: { pathname: string; search: s
   const entries = Object.entries(others);
   return {
     path,
-    rangeName: custom !== undefined ? 'custom' : range in RANGES ? (range as RangeName) : '30d',
+    rangeName: custom !== undefined ? 'custom' : Object.hasOwn(RANGES, range) ? (range as RangeName) : '30d',
     custom,
     filters: Object.fromEntries(entries.filter(([name]) => isFilter(name))),
     choices: Object.fromEntries(entries.filter(([name]) => !isFilter(name))),

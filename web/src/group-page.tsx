@@ -1,3 +1,4 @@
+import { own } from '../../src/own.js';
 import type { Filter } from './address.js';
 import { hrefOf } from './address.js';
 import { Empty } from './empty.js';
@@ -29,7 +30,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** All people, repositories or models of the range; or one of them, with the same charts. */
 export function GroupPage({ address, session }: PageProps) {
-  const { filter, title, one } = KINDS[address.path[0] ?? ''] ?? { filter: 'user_id', title: '', one: '' };
+  const { filter, title, one } = own(KINDS, address.path[0] ?? '') ?? {
+    filter: 'user_id',
+    title: '',
+    one: '',
+  };
   const last = session.days.last;
   if (last === null) return <Empty session={session} />;
   const { name, ...choices } = address.choices;

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { own } from '../../src/own.js';
 import { begin, type ServiceError, sendJson } from './client.js';
 import mark from './mark.svg';
 
@@ -19,7 +20,7 @@ export function SignIn({
   fault: string;
 }) {
   const [sentence, setSentence] = useState(
-    fault || (REASONS[/^#sign-in=(\w+)$/.exec(location.hash)?.[1] ?? ''] ?? ''),
+    fault || (own(REASONS, /^#sign-in=(\w+)$/.exec(location.hash)?.[1] ?? '') ?? ''),
   );
   const hasProvider = document.querySelector('base')?.dataset.signIn === 'provider';
   const [isBusy, setIsBusy] = useState(false);

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { own } from '../../src/own.js';
 import { parametersIn } from '../../src/sql/sql-statements.js';
 import { type Address, go, hrefOf, rangeOf } from './address.js';
 import type { Session } from './session.js';
@@ -44,7 +45,10 @@ export function filled({ sql, values }: Draft, address: Address, session: Sessio
   const { last } = session.days;
   const range: Record<string, string> = last === null ? {} : { ...rangeOf(address, last), day: last };
   const names = [...parametersIn(sql)];
-  return { sql, values: Object.fromEntries(names.map((name) => [name, values[name] ?? range[name] ?? ''])) };
+  return {
+    sql,
+    values: Object.fromEntries(names.map((name) => [name, own(values, name) ?? own(range, name) ?? ''])),
+  };
 }
 
 /** What is asked for a draft: an empty field is NULL. */

@@ -1,4 +1,5 @@
 import * as Plot from '@observablehq/plot';
+import { own } from '../../../src/own.js';
 import { type Address, go, hrefOf, SERVER } from '../address.js';
 import type { Answers, ReadinessReport, RepositoryReadiness } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';
@@ -230,7 +231,7 @@ function NextSteps({ repository }: { repository: RepositoryReadiness }) {
       <p>{leadOf(repository)}</p>
       <ol class="criteria">
         {nextSteps.map(({ id, level: of, description }) => {
-          const found = latestReport.report[id];
+          const found = own(latestReport.report, id);
           return (
             <li key={id} class={of === level ? 'first' : ''} data-criterion={id}>
               <b>{description ?? id}</b>{' '}
