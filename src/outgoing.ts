@@ -1,7 +1,72 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { UsageError } from './exit.js';
 import { isObject } from './json-object.js';
+
+/** The longest answer that is read where a short one is expected, such as a receipt, a key set or an error: bytes. */
+export const SHORT_ANSWER_BYTES = 4 << 20;
+/** How much of what another server says is shown or kept: characters. */
+const DETAIL_CHARACTERS = 1000;
+
+/** An answer that is longer than any that is expected. */
+export class AnswerTooLong extends Error {
+  override name = 'AnswerTooLong';
+
+  constructor(most: number) {
+    super(`the answer has more than ${most} bytes`);
+  }
+}
+
+/** The beginning of an answer. The rest isn't read, so whoever computes it stops. */
+export async function readBeginning(
+  body: Readable,
+  most: number,
+): Promise<{ text: string; isWhole: boolean }> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    // Leaving the loop destroys the stream.
+    if (bytes > most) break;
+  }
+  return { text: Buffer.concat(pieces).subarray(0, most).toString(), isWhole: bytes <= most };
+}
+
+/** A whole answer. Throws AnswerTooLong as soon as it is longer than `most` bytes. */
+export async function readAnswer(body: Readable, most: number): Promise<string> {
+  const { text, isWhole } = await readBeginning(body, most);
+  if (!isWhole) throw new AnswerTooLong(most);
+  return text;
+}
+
+/** Passes on the pieces of an answer. Throws AnswerTooLong once they have more than `most` bytes together. */
+export async function* limited(
+  body: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > most) throw new AnswerTooLong(most);
+    yield piece;
+  }
+}
+
+/** Fetches for libraries, whose types of requests differ: follows no redirect, which would take credentials elsewhere, and fails with AnswerTooLong. */
+export async function limitedFetch(url: string | URL, init: object): Promise<Response> {
+  const answer = await fetch(url, { ...init, redirect: 'manual' });
+  if (answer.body === null) return answer;
+  let left = SHORT_ANSWER_BYTES;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (piece, controller) => {
+      left -= piece.length;
+      if (left < 0) controller.error(new AnswerTooLong(SHORT_ANSWER_BYTES));
+      else controller.enqueue(piece);
+    },
+  });
+  return new Response(answer.body.pipeThrough(limit), answer);
+}
 
 /** A proxy that makes no connection to the server. */
 export class ProxyRefusal extends Error {
@@ -70,7 +135,7 @@ export class Outgoing {
   /** Sends a request to a path of the server. Throws ProxyRefusal, and what Node.js throws. */
   async send(method: string, path: string, more: Sent): Promise<Answer> {
     const answer = await this.answer(method, path, more);
-    const json = parsedJson(await text(answer));
+    const json = parsedJson(await readAnswer(answer, SHORT_ANSWER_BYTES));
     return { status: answer.statusCode ?? 0, headers: answer.headers, json, detail: detailOf(json) };
   }
 
@@ -101,7 +166,8 @@ export class Outgoing {
   }
 }
 
-function parsedJson(content: string): unknown {
+/** A JSON text as a value; undefined if it isn't JSON. */
+export function parsedJson(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
@@ -112,7 +178,9 @@ function parsedJson(content: string): unknown {
 /** The detail of Daybook's own error. Other programs have a `detail` too, but no `requestId`. */
 function detailOf(json: unknown): string | undefined {
   if (!isObject(json) || typeof json.requestId !== 'string') return undefined;
-  return typeof json.detail === 'string' ? json.detail.replace(/\.$/, '') : undefined;
+  return typeof json.detail === 'string'
+    ? json.detail.slice(0, DETAIL_CHARACTERS).replace(/\.$/, '')
+    : undefined;
 }
 
 /** This machine is no matter of a proxy. */

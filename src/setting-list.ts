@@ -156,7 +156,7 @@ export const Settings = z.object({
     answerMb: setting(
       'DAYBOOK_SQL_ANSWER_MB',
       whole(1).default(1024),
-      'MiB that the answer of a query may have',
+      'MiB that the answer of a query may have, also one that `daybook sql --server` reads',
     ),
     textKb: setting(
       'DAYBOOK_SQL_TEXT_KB',

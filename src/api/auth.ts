@@ -1,12 +1,20 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../name-text.js';
+import { limitedFetch } from '../outgoing.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';
@@ -124,7 +132,8 @@ function keyOf(jwt: JwtConfig): JWTVerifyGetKey {
     return () => secret;
   }
   const where = jwt.jwks ?? '';
-  if (/^https?:/.test(where)) return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000 });
+  if (/^https?:/.test(where))
+    return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000, [customFetch]: limitedFetch });
   try {
     return createLocalJWKSet(JSON.parse(readFileSync(where, 'utf8')));
   } catch {

@@ -1,23 +1,27 @@
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
-import { type Answer, Outgoing, ProxyRefusal } from '../outgoing.js';
+import { nameText } from '../name-text.js';
+import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../outgoing.js';
 import type { Connection, Sender } from './collect-folder.js';
 
 /** How long the service may take to answer. */
 const ANSWER_MS = 60_000;
 
+/** How much of what it says of an event is kept. */
+const DETAIL_CHARACTERS = 1000;
+
 /** The longest wait that a service may ask for. */
 export const MOST_WAIT_MS = 60 * 60_000;
 
 const SenderAnswer = z.object({
-  org_id: z.string(),
-  user_id: z.string().nullable(),
+  org_id: nameText(128),
+  user_id: nameText(128).nullable(),
   is_only_user: z.boolean(),
 });
 const Taken = z.object({
-  accepted: z.number(),
-  rejected: z.number(),
+  accepted: z.int().min(0),
+  rejected: z.int().min(0),
   errors: z.array(z.object({ detail: z.string() })),
 });
 
@@ -75,7 +79,7 @@ export class EventService {
    */
   async send(body: Buffer): Promise<Taken> {
     const { accepted, rejected, errors } = await this.ask('POST', '/events', Taken, body);
-    return { accepted, rejected, detail: errors[0]?.detail };
+    return { accepted, rejected, detail: errors[0]?.detail.slice(0, DETAIL_CHARACTERS) };
   }
 
   close(): void {
@@ -90,6 +94,7 @@ export class EventService {
       answer = await this.request(method, path, body);
     } catch (error) {
       if (error instanceof UsageError) throw error;
+      if (error instanceof AnswerTooLong) throw new Later(`${server} gives the answer of another program`);
       if (error instanceof ProxyRefusal && error.status < 500 && !isKnown)
         throw new UsageError(`${server} can't be reached: ${error.message}.`);
       const fault = certificateFaultOf(error);

@@ -36,7 +36,7 @@ export async function checkHealth(config: Pick<Config, 'host' | 'port' | 'tls'>)
         ? requestHttp(`${url}/healthz`, { signal })
         : requestHttps(`${url}/healthz`, { signal, rejectUnauthorized: false });
     asked.on('response', (answer) => {
-      answer.resume();
+      answer.destroy();
       resolve(answer.statusCode);
     });
     asked.on('error', fail);

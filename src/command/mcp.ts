@@ -69,7 +69,7 @@ async function ofService(
     throw new UsageError("--org can't be combined with --server: the key says which organization.");
   const [{ RemoteService }, { readBeginning }, { callWith }, { seenIn }] = await Promise.all([
     import('./remote-service.js'),
-    import('../mcp/ask-route.js'),
+    import('../outgoing.js'),
     import('../mcp/tool-call.js'),
     import('../sql/seen-headers.js'),
   ]);

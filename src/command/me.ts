@@ -51,9 +51,7 @@ async function run(options: MeOptions, invocation: Invocation): Promise<void> {
     options.from === undefined ? addDays(to, 1 - DAYS_BY_DEFAULT) : parseDay(options.from, '--from');
   checkRange({ from, to }, last);
   const service = await connect(options, invocation);
-  const { data, meta } = Own.parse(
-    await service.get('api/v1/analytics/me', { startDate: from, endDate: to }),
-  );
+  const { data, meta } = await service.get(Own, 'api/v1/analytics/me', { startDate: from, endDate: to });
   if (options.json === true) return print(JSON.stringify(data));
   const [first] = data;
   if (first === undefined)
@@ -65,7 +63,7 @@ async function run(options: MeOptions, invocation: Invocation): Promise<void> {
   const rows = data.map(({ user_id, user_email, ...row }) => row);
   const rest = '--wide shows all';
   const range = { startDate: from, endDate: to, user_id: first.user_id };
-  const [total = {}] = Totals.parse(await service.get('api/v1/analytics/summary', range)).data;
+  const [total = {}] = (await service.get(Totals, 'api/v1/analytics/summary', range)).data;
   print(table(rows, { width, first: shownFirst('users').slice(1), rest }));
   print(faint('\nall of these days'));
   const own = Object.fromEntries(Object.entries(total).filter(([name]) => !EMPTY.includes(name)));

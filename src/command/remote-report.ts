@@ -44,24 +44,23 @@ const DataDays = z.object({ data: z.object({ org_id: z.string(), data_days: z.ar
 /** Reads a report through a service: the key decides whose. */
 export async function remoteReport(service: RemoteService, asked: AskedReport, now: number): Promise<Report> {
   const { answer, orgId, groupBy, limit = Number.POSITIVE_INFINITY, totals } = asked;
-  const { data: status } = DataDays.parse(await service.get('api/v1/status'));
+  const { data: status } = await service.get(DataDays, 'api/v1/status');
   if (orgId !== undefined && orgId !== status.org_id)
     throw new UsageError(`This key belongs to ${status.org_id}: leave --org out, or use a key of ${orgId}.`);
   const range = reportRange(asked, status.data_days, lastClosedDay(now));
   const rows: Record<string, unknown>[] = [];
   let cursor: string | undefined;
   do {
-    const { data, meta } = Page.parse(
-      await service.get(`api/v1/analytics/${answer}`, {
-        ...{ startDate: range.from, endDate: range.to, group_by: groupBy },
-        ...(isPaged(answer) ? { limit: String(PAGE), cursor } : {}),
-        ...(isTotals(answer)
-          ? { limit: String(Math.min(TOTALS_PAGE, limit - rows.length)), cursor, ...totals }
-          : {}),
-      }),
-    );
-    rows.push(...data);
-    cursor = meta.next_cursor ?? undefined;
+    const { data, meta } = await service.get(Page, `api/v1/analytics/${answer}`, {
+      ...{ startDate: range.from, endDate: range.to, group_by: groupBy },
+      ...(isPaged(answer) ? { limit: String(PAGE), cursor } : {}),
+      ...(isTotals(answer)
+        ? { limit: String(Math.min(TOTALS_PAGE, limit - rows.length)), cursor, ...totals }
+        : {}),
+    });
+    for (const row of data) rows.push(row);
+    // Pages without rows could go on for ever.
+    cursor = data.length === 0 ? undefined : (meta.next_cursor ?? undefined);
   } while (cursor !== undefined && rows.length < limit);
   return {
     rows,

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { readProcessConfig } from '../config.js';
-import { UsageError } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
+import { AnswerTooLong, parsedJson, readAnswer } from '../outgoing.js';
 import { Report, type Submission } from '../readiness/readiness-report.js';
 import type { Progress } from '../terminal.js';
 import { ulid } from '../ulid.js';
@@ -18,8 +18,15 @@ const RETRY_MS = 1000;
 const RETRY_FOR_MS = 10 * 60_000;
 /** How long the service may take to keep a report. */
 const REPORT_MS = 30_000;
-/** How long the service may take to answer what only reads. */
+/** How long the service may take to answer what needs no computer and no query. */
 const READ_MS = 120_000;
+/** How long a server may neither send nor take anything: as long as its settings let queries and agents of computers take. */
+const SILENT_MS = 3_600_000;
+/** How much is read of one answer, and of all answers to a command: bytes. */
+const ANSWER_BYTES = 32 << 20;
+const ALL_ANSWERS_BYTES = 128 << 20;
+/** How much of what a server says is shown: characters. */
+const DETAIL_CHARACTERS = 2000;
 
 const ComputerRow = z.object({
   id: z.string(),
@@ -41,37 +48,44 @@ interface Answer {
 /** A service somewhere, as a user of its API has it. */
 export class RemoteService {
   private readonly base: URL;
+  private leftBytes = ALL_ANSWERS_BYTES;
 
   private constructor(
     private readonly url: string,
     private readonly key: string,
     private readonly clock: () => number,
+    /** How long the answer to a query may be. */
+    readonly queryMb: number,
   ) {
     this.base = new URL(url.endsWith('/') ? url : `${url}/`);
   }
 
   /** The service that `--server` and `--key` among the options, or settings, name. Throws a UsageError without a key for it. */
   static of(options: object, clock: () => number): RemoteService {
-    const { url, key } = readProcessConfig(options);
+    const { url, key, sql } = readProcessConfig(options);
     if (key === undefined)
       throw new UsageError('Give an API key with --key or DAYBOOK_KEY: "daybook keys create" makes one.');
-    return new RemoteService(url, key, clock);
+    return new RemoteService(url, key, clock, sql.answerMb);
   }
 
-  /** What the service answers to a GET, with parameters. Throws what it said when it refused. */
-  async get(path: string, parameters: Readonly<Record<string, string | undefined>> = {}): Promise<unknown> {
+  /** What the service answers to a GET, with parameters. Throws what it said when it refused, and for an answer of another shape. */
+  async get<T>(
+    shape: z.ZodType<T>,
+    path: string,
+    parameters: Readonly<Record<string, string | undefined>> = {},
+  ): Promise<T> {
     const given = Object.entries(parameters).filter(
       (pair): pair is [string, string] => pair[1] !== undefined,
     );
     const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-    return this.bodyOf(await this.once('GET', `${path}${query}`, undefined, AbortSignal.timeout(READ_MS)));
+    return this.shaped(shape, this.bodyOf(await this.once('GET', `${path}${query}`)));
   }
 
   /** The answer of the service to a POST, as it arrives. Throws what it said when it refused. */
   async post(path: string, body: object, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
     const answer = await this.begin('POST', path, { body, accept }, signal);
     if (answer.statusCode === 200) return answer;
-    this.bodyOf({ status: answer.statusCode ?? 0, body: parsed(await text(answer)) });
+    this.bodyOf(await this.read(answer));
     return answer;
   }
 
@@ -89,19 +103,17 @@ export class RemoteService {
   /** Sends a readiness report, and answers it as it is kept. */
   async submitReport(submission: Submission): Promise<Report> {
     const path = 'api/organization/maturity-level-reports';
-    return Report.parse(
-      this.bodyOf(await this.once('POST', path, submission, AbortSignal.timeout(REPORT_MS))),
-    );
+    return this.shaped(Report, this.bodyOf(await this.once('POST', path, submission, REPORT_MS)));
   }
 
   async computers(): Promise<ComputerRow[]> {
-    const body = await this.ask('GET', 'api/v0/computers');
-    return z.object({ computers: z.array(ComputerRow) }).parse(body).computers;
+    const shape = z.object({ computers: z.array(ComputerRow) });
+    return (await this.ask(shape, 'GET', 'api/v0/computers')).computers;
   }
 
-  async createComputer(wanted: object): Promise<ComputerRow & { agentToken?: string | undefined }> {
-    const body = await this.ask('POST', 'api/v0/computers', wanted);
-    return ComputerRow.extend({ agentToken: z.string().optional() }).parse(body);
+  createComputer(wanted: object): Promise<ComputerRow & { agentToken?: string | undefined }> {
+    const shape = ComputerRow.extend({ agentToken: z.string().optional() });
+    return this.ask(shape, 'POST', 'api/v0/computers', wanted);
   }
 
   /** Sends a file to a computer, given by its id or its name, in the three calls. Answers how many bytes it has there. */
@@ -114,42 +126,49 @@ export class RemoteService {
     const found = computer.startsWith('cmp_')
       ? encodeURIComponent(computer)
       : `name/${encodeURIComponent(computer)}`;
-    const { id } = ComputerRow.parse(await this.ask('GET', `api/v0/computers/${found}`));
-    const path = `api/v0/computers/${id}/files/${encodeURIComponent(file.name)}`;
-    const upload = z
-      .object({ transferId: z.string(), uploadUrl: z.url() })
-      .parse(await this.ask('POST', `${path}/create-upload`, { sizeBytes: file.size }));
+    const { id } = await this.ask(ComputerRow, 'GET', `api/v0/computers/${found}`);
+    const path = `api/v0/computers/${encodeURIComponent(id)}/files/${encodeURIComponent(file.name)}`;
+    const Upload = z.object({ transferId: z.string(), uploadUrl: z.url({ protocol: /^https?$/ }) });
+    const upload = await this.ask(Upload, 'POST', `${path}/create-upload`, { sizeBytes: file.size });
     this.bodyOf(await this.put(new URL(upload.uploadUrl), file, progress));
-    const body = await this.ask('POST', `${path}/complete-upload`, {
+    const Written = z.object({ byteLength: z.number() });
+    const wanted = {
       transferId: upload.transferId,
       sessionId: `cli_${ulid(this.clock())}`,
       ...(destPath === undefined ? {} : { destPath }),
-    });
-    return z.object({ byteLength: z.number() }).parse(body).byteLength;
+    };
+    return (await this.ask(Written, 'POST', `${path}/complete-upload`, wanted, SILENT_MS)).byteLength;
   }
 
-  private put(url: URL, file: { path: string; size: number }, progress: Progress): Promise<Answer> {
+  private async put(url: URL, file: { path: string; size: number }, progress: Progress): Promise<Answer> {
     const counted = new PassThrough();
     let sent = 0;
     counted.on('data', (chunk: Buffer) => {
       sent += chunk.length;
       progress(sent, file.size);
     });
-    return this.request('PUT', url, { 'content-length': String(file.size) }, (request) =>
-      pipeline(createReadStream(file.path), counted, request),
-    );
+    const write: Write = (request) => pipeline(createReadStream(file.path), counted, request);
+    return this.read(await this.open('PUT', url, { 'content-length': String(file.size) }, write), url);
   }
 
-  /** Asks, again while the service says that it can't just now, and answers the body. Throws a UsageError for a refusal. */
-  private async ask(method: string, path: string, body?: object): Promise<unknown> {
+  /** Asks, again while the service says that it can't just now. Throws a UsageError for a refusal, and for an answer of another shape. */
+  private async ask<T>(
+    shape: z.ZodType<T>,
+    method: string,
+    path: string,
+    body?: object,
+    ms?: number,
+  ): Promise<T> {
     for (const until = this.clock() + RETRY_FOR_MS; ; await wait(RETRY_MS)) {
-      const answer = await this.once(method, path, body);
-      if (answer.status !== 503 || this.clock() >= until) return this.bodyOf(answer);
+      const answer = await this.once(method, path, body, ms);
+      if (answer.status !== 503 || this.clock() >= until) return this.shaped(shape, this.bodyOf(answer));
     }
   }
 
-  private once(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
-    return this.request(method, new URL(path, this.base), this.headersOf(body), send(body), signal);
+  private async once(method: string, path: string, body?: object, ms = READ_MS): Promise<Answer> {
+    const signal = AbortSignal.timeout(ms);
+    const url = new URL(path, this.base);
+    return this.read(await this.open(method, url, this.headersOf(body), send(body), signal));
   }
 
   private headersOf(body: object | undefined): Record<string, string> {
@@ -162,20 +181,31 @@ export class RemoteService {
   /** The body of an answer. Throws what the service said when it refused. */
   private bodyOf({ status, body }: Answer): unknown {
     if (status >= 200 && status < 300) return body;
-    const detail = Problem.safeParse(body).data?.detail ?? `The service ${this.url} answered ${status}.`;
+    const said = Problem.safeParse(body).data?.detail.slice(0, DETAIL_CHARACTERS);
+    const detail = said ?? `The service ${this.url} answered ${status}.`;
     throw status >= 500 ? new Error(detail) : new UsageError(detail);
   }
 
-  private async request(
-    method: string,
-    url: URL,
-    headers: Record<string, string>,
-    write: Write,
-    signal?: AbortSignal,
-  ): Promise<Answer> {
-    const answer = await this.open(method, url, headers, write, signal);
-    const content = await text(answer).catch((error: Error) => Promise.reject(this.unreachable(url, error)));
-    return { status: answer.statusCode ?? 0, body: parsed(content) };
+  /** A body as a schema has it. Throws a UsageError where it is something else. */
+  private shaped<T>(shape: z.ZodType<T>, body: unknown): T {
+    const parsed = shape.safeParse(body);
+    if (parsed.success) return parsed.data;
+    throw new UsageError(
+      `The service ${this.url} gives an answer that this version of Daybook doesn't know: check its address, and install the same version here.`,
+    );
+  }
+
+  /** The status and the body of an answer. Throws a UsageError where it breaks off, or is longer than answers may be. */
+  private async read(answer: IncomingMessage, url = this.base): Promise<Answer> {
+    const most = Math.min(ANSWER_BYTES, this.leftBytes);
+    const content = await readAnswer(answer, most).catch((error: Error) => {
+      if (!(error instanceof AnswerTooLong)) throw this.unreachable(url, error);
+      throw new UsageError(
+        `${this.nameOf(url)} answers more than this command reads: ask for less, such as a shorter range.`,
+      );
+    });
+    this.leftBytes -= content.length;
+    return { status: answer.statusCode ?? 0, body: parsedJson(content) };
   }
 
   /** The answer to a request as soon as it begins. Throws a UsageError if there is none. */
@@ -192,17 +222,24 @@ export class RemoteService {
         { method, headers, ...(signal === undefined ? {} : { signal }) },
         resolve,
       );
+      asked.setTimeout(SILENT_MS, () => asked.destroy(new Error('it is silent')));
       asked.on('error', (error) => reject(this.unreachable(url, error)));
       write(asked).catch(() => {});
     });
   }
 
+  /** The server of an address, to begin a sentence: the bytes of a file can go to another one than the service. */
+  private nameOf(url: URL): string {
+    return url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
+  }
+
   /** What is said of a server that doesn't answer, or breaks off. */
   private unreachable(url: URL, error: Error): UsageError {
     const fault = certificateFaultOf(error);
-    const reason = 'code' in error ? String(error.code) : error.message;
-    // The bytes of a file can go to another server.
-    const where = url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
+    const isLate =
+      error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError';
+    const reason = isLate ? 'no answer in time' : codeOf(error) || error.message;
+    const where = this.nameOf(url);
     return new UsageError(
       fault === undefined
         ? `${where} can't be reached (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
@@ -218,12 +255,4 @@ function send(body: object | undefined): Write {
   return async (request) => {
     request.end(body === undefined ? undefined : JSON.stringify(body));
   };
-}
-
-function parsed(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { messageOf, UsageError } from '../exit.js';
+import { isObject } from '../json-object.js';
+import type { Seen } from '../lake/snapshot.js';
+import { AnswerTooLong, limited, parsedJson } from '../outgoing.js';
 import { print, printData } from '../printing.js';
 import { seenIn } from '../sql/seen-headers.js';
 import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
@@ -27,6 +29,9 @@ const ACCEPT: Readonly<Record<Format, string>> = {
   csv: 'text/csv',
   parquet: 'application/vnd.apache.parquet',
 };
+
+/** The longest row that is read: characters. */
+const ROW_CHARACTERS = 32 << 20;
 
 const Tables = z.object({
   data: z.array(
@@ -68,12 +73,17 @@ export class RemoteShell implements SqlShell {
       );
     try {
       const answer = await this.service.post('api/v1/sql', { sql, params, as_of }, ACCEPT[format], signal);
-      if (format === 'table') await this.writeTable(answer, started);
-      else if (format === 'json') await this.writeJson(answer);
-      else if (format === 'csv') for await (const part of answer.setEncoding('utf8')) await this.write(part);
-      else await pipeline(answer, createWriteStream(draftOf(output)));
+      const body = limited(answer, this.service.queryMb * 2 ** 20);
+      if (format === 'table') await this.writeTable(body, seenIn(answer.headers), started);
+      else if (format === 'json') await this.writeJson(body);
+      else if (format === 'csv') for await (const part of textOf(body)) await this.write(part);
+      else await pipeline(body, createWriteStream(draftOf(output)));
     } catch (error) {
       if (signal.aborted) throw new UsageError('The query was interrupted.');
+      if (error instanceof AnswerTooLong)
+        throw new UsageError(
+          'The answer is longer than DAYBOOK_SQL_ANSWER_MB allows: set it higher here, or ask for less.',
+        );
       if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
         throw new UsageError('The answer broke off before its end: run the query again.');
       throw error instanceof UsageError ? error : new UsageError(messageOf(error));
@@ -87,7 +97,7 @@ export class RemoteShell implements SqlShell {
   }
 
   async tables(): Promise<ShellTable[]> {
-    this.known ??= Tables.parse(await this.service.get('api/v1/sql/tables')).data;
+    this.known ??= (await this.service.get(Tables, 'api/v1/sql/tables')).data;
     return this.known;
   }
 
@@ -96,15 +106,14 @@ export class RemoteShell implements SqlShell {
   }
 
   /** Writes the first rows as a table. The service stops where nobody reads on. */
-  private async writeTable(answer: IncomingMessage, started: number): Promise<void> {
+  private async writeTable(body: Pieces, seen: Seen | undefined, started: number): Promise<void> {
     const rows: Record<string, unknown>[] = [];
     let isMore = false;
-    for await (const line of linesOf(answer)) {
+    for await (const line of linesOf(body)) {
       isMore = rows.length === SHOWN_ROWS;
       if (isMore) break;
-      rows.push(z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+      rows.push(rowIn(line));
     }
-    const seen = seenIn(answer.headers);
     const shown = {
       columns: sqlColumns(rows),
       count: isMore ? undefined : rows.length,
@@ -115,9 +124,9 @@ export class RemoteShell implements SqlShell {
   }
 
   /** Writes the rows as a JSON array, one per line. */
-  private async writeJson(answer: IncomingMessage): Promise<void> {
+  private async writeJson(body: Pieces): Promise<void> {
     let before = '[\n';
-    for await (const line of linesOf(answer)) {
+    for await (const line of linesOf(body)) {
       await this.write(`${before}${line}`);
       before = ',\n';
     }
@@ -125,15 +134,39 @@ export class RemoteShell implements SqlShell {
   }
 }
 
-/** The lines of an answer. Throws if it breaks off. */
-async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
-  for await (const part of answer.setEncoding('utf8')) {
-    const lines = (rest + String(part)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+type Pieces = AsyncIterable<Uint8Array>;
+
+/** The text of an answer, in parts. */
+async function* textOf(body: Pieces): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for await (const piece of body) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}
+
+/** The lines of an answer. Throws if it breaks off, and AnswerTooLong for a line that is no row. */
+async function* linesOf(body: Pieces): AsyncGenerator<string> {
+  let rest: string[] = [];
+  let length = 0;
+  for await (const part of textOf(body)) {
+    const [end = '', ...lines] = part.split('\n');
+    rest.push(end);
+    length += end.length;
+    if (length > ROW_CHARACTERS) throw new AnswerTooLong(ROW_CHARACTERS);
+    for (const line of lines) {
+      yield rest.join('');
+      rest = [line];
+      length = line.length;
+    }
   }
-  if (rest !== '') yield rest;
+  const last = rest.join('');
+  if (last !== '') yield last;
+}
+
+/** The row that a line is. */
+function rowIn(line: string): Record<string, unknown> {
+  const row = parsedJson(line);
+  if (isObject(row)) return row;
+  throw new UsageError('The answer is not one of Daybook: check the address of the service.');
 }
 
 /** Rows as columns, their values as SQL writes them: with NULL, and what is nested as JSON. */

@@ -29,9 +29,8 @@ async function read(options: StatusOptions, { settings, clock }: Invocation): Pr
   if (!isRemote(options)) return call(settings(), clock, 'status', {});
   const service = await serviceOf(options, clock);
   const { Status } = await import('../aggregate/status-routes.js');
-  const { data_days, ...organization } = z
-    .object({ data: Status })
-    .parse(await service.get('api/v1/status')).data;
+  const { data } = await service.get(z.object({ data: Status }), 'api/v1/status');
+  const { data_days, ...organization } = data;
   return { organizations: [organization] };
 }
 

@@ -61,7 +61,7 @@ export const FromService = z.discriminatedUnion('type', [
     computerId: z.string(),
     name: z.string(),
     /** How often the service pings. Who hears nothing for three times as long connects anew. */
-    heartbeatMs: z.int().min(1),
+    heartbeatMs: z.int().min(1).max(3_600_000),
   }),
   z.strictObject({ type: z.literal('job'), ...Id, job: Job }),
 ]);

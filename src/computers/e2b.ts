@@ -1,6 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ConnectionOpts } from 'e2b';
 import { certificateFaultOf } from '../certificate.js';
 import type { E2bConfig } from '../config.js';
+import { AnswerTooLong, SHORT_ANSWER_BYTES } from '../outgoing.js';
+import { faultText, providerText } from '../provider-text.js';
 import type { Computer } from './computer.js';
 
 /** How long a sandbox stays awake: the longest that every plan has. Then it is put to sleep with all its processes. */
@@ -8,8 +11,8 @@ const AWAKE_MS = 3_600_000;
 /** How long a request, and the script that starts the agent, may take. */
 const REQUEST_MS = 60_000;
 const SCRIPT_MS = 120_000;
-/** How much of what a provider says is kept. */
-const SAID_CHARACTERS = 2000;
+/** How long all requests and scripts of one call may take. */
+const CALL_MS = 2 * (REQUEST_MS + SCRIPT_MS);
 
 /** What E2B can't do: the message is for whoever wants the computer. */
 export class ProviderFailed extends Error {
@@ -18,6 +21,13 @@ export class ProviderFailed extends Error {
 
 /** The package, as far as it is used. */
 type E2bModule = Pick<typeof import('e2b'), 'Sandbox' | 'SandboxNotFoundError'>;
+
+/** Tells of each piece of an answer that the package's HTTP client has received. */
+const RECEIVED = 'undici:request:bodyChunkReceived';
+interface Received {
+  readonly request: { readonly origin?: unknown; readonly abort?: (reason: Error) => void };
+  readonly chunk: Uint8Array;
+}
 
 /** Names the computer that a sandbox is of. */
 const LABEL = 'daybookComputer';
@@ -67,9 +77,9 @@ export class E2b {
   }
 
   /** Makes the sandbox of a computer, unless it is made, and answers its id. */
-  create({ id, source }: Computer, signal: AbortSignal): Promise<string> {
+  create({ id, source }: Computer, stopping: AbortSignal): Promise<string> {
     const metadata = { [LABEL]: id };
-    return this.ask(async ({ Sandbox }) => {
+    return this.ask([], stopping, async ({ Sandbox }, signal) => {
       const [made] = await Sandbox.list({ ...this.connection, query: { metadata } }).nextItems({ signal });
       if (made !== undefined) return made.sandboxId;
       const template = source?.kind === 'template' ? source.templateId : this.config.template;
@@ -85,8 +95,8 @@ export class E2b {
   }
 
   /** Wakes a sandbox that sleeps, gives it its user, and starts the agent anew; answers once that is connected. */
-  configure(ref: string, { remoteUser }: Computer, agentToken: string, signal: AbortSignal): Promise<void> {
-    return this.ask(async ({ Sandbox }) => {
+  configure(ref: string, { remoteUser }: Computer, agentToken: string, stopping: AbortSignal): Promise<void> {
+    return this.ask([agentToken], stopping, async ({ Sandbox }, signal) => {
       const { commands } = await Sandbox.connect(ref, { ...this.connection, timeoutMs: AWAKE_MS, signal });
       const options = { timeoutMs: SCRIPT_MS, signal };
       if (remoteUser !== null)
@@ -101,9 +111,9 @@ export class E2b {
 
   /** What has become of a sandbox. */
   status(ref: string): Promise<'running' | 'asleep' | 'gone'> {
-    return this.ask(async ({ Sandbox, SandboxNotFoundError }) => {
+    return this.ask([], undefined, async ({ Sandbox, SandboxNotFoundError }, signal) => {
       try {
-        const { state } = await Sandbox.getInfo(ref, this.connection);
+        const { state } = await Sandbox.getInfo(ref, { ...this.connection, signal });
         return state === 'running' ? 'running' : 'asleep';
       } catch (error) {
         if (error instanceof SandboxNotFoundError) return 'gone';
@@ -114,20 +124,58 @@ export class E2b {
 
   /** Removes a sandbox, if it is there. */
   delete(ref: string): Promise<void> {
-    return this.ask(async ({ Sandbox }) => {
-      await Sandbox.kill(ref, this.connection);
+    return this.ask([], undefined, async ({ Sandbox }, signal) => {
+      await Sandbox.kill(ref, { ...this.connection, signal });
     });
   }
 
-  /** The package takes its time to load: who has no sandboxes never does. */
-  private async ask<T>(work: (e2b: E2bModule) => Promise<T>): Promise<T> {
+  /**
+   * Asks E2B something, until it is stopped or answers too much. `secrets` are those that it is told beside the key. The package takes its
+   * time to load: who has no sandboxes never does.
+   */
+  private async ask<T>(
+    secrets: readonly string[],
+    stopping: AbortSignal | undefined,
+    work: (e2b: E2bModule, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const e2b = await import('e2b');
+    const ending = new AbortController();
+    let left = SHORT_ANSWER_BYTES;
+    // TRICKY: the package takes no HTTP client of ours and reads whatever comes, and the client loses signals while a body arrives.
+    const count = (message: unknown) => {
+      const { request, chunk } = message as Received;
+      if (!this.isOfE2b(String(request.origin))) return;
+      left -= chunk.length;
+      if (left >= 0 || ending.signal.aborted) return;
+      ending.abort(new AnswerTooLong(SHORT_ANSWER_BYTES));
+      setImmediate(() => request.abort?.(ending.signal.reason));
+    };
+    const late = setTimeout(() => ending.abort(new Error('the answer takes too long')), CALL_MS);
+    const isEnded = new Promise<never>((_, reject) => {
+      ending.signal.addEventListener('abort', () => reject(ending.signal.reason));
+    });
+    subscribe(RECEIVED, count);
     try {
-      return await work(e2b);
+      const signals = stopping === undefined ? [ending.signal] : [ending.signal, stopping];
+      return await Promise.race([work(e2b, AbortSignal.any(signals)), isEnded]);
     } catch (error) {
+      const all = [this.config.apiKey, ...secrets];
       const said =
-        error instanceof e2b.CommandExitError ? error.stderr : (certificateFaultOf(error) ?? String(error));
-      throw new ProviderFailed(`E2B: ${said.trim().slice(-SAID_CHARACTERS)}`, { cause: error });
+        error instanceof e2b.CommandExitError
+          ? providerText(error.stderr, all)
+          : (certificateFaultOf(error) ??
+            faultText(ending.signal.aborted ? ending.signal.reason : error, all));
+      // TRICKY: the error itself can have the key anywhere, and a cause is logged.
+      throw new ProviderFailed(`E2B: ${said}`);
+    } finally {
+      clearTimeout(late);
+      unsubscribe(RECEIVED, count);
     }
+  }
+
+  /** Whether an origin is that of the API, or of a sandbox. */
+  private isOfE2b(origin: string): boolean {
+    const { origin: api, host } = new URL(this.config.url);
+    return origin === api || (host.startsWith('api.') && origin.endsWith(host.slice('api'.length)));
   }
 }

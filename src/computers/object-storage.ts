@@ -15,8 +15,8 @@ export class WrongLength extends Error {
 export interface Objects {
   /** The size in bytes of an object; undefined where there is none. */
   size(key: string): Promise<number | undefined>;
-  /** The SHA-256 of an object, in hexadecimal. */
-  sha256(key: string): Promise<string>;
+  /** The SHA-256 of an object of this size, in hexadecimal. */
+  sha256(key: string, sizeBytes: number): Promise<string>;
   /** Removes an object, if it is there. */
   remove(key: string): Promise<void>;
   /** Addresses that the sender and the computer use without the service; undefined where they go through it. */

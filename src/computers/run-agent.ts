@@ -107,7 +107,7 @@ class Agent {
       };
       signal.addEventListener('abort', stop);
       socket.on('unexpected-response', (_, response) => {
-        response.resume();
+        response.destroy();
         if (response.statusCode === 401)
           reject(
             new UsageError(
@@ -234,7 +234,7 @@ function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
       reject(new JobFailed('unreachable', `The bytes could not be fetched (${why}).`));
     const asked = (url.protocol === 'https:' ? getHttps : getHttp)(url, { signal }, (response) => {
       if (response.statusCode === 200) return resolve(response);
-      response.resume();
+      response.destroy();
       unreachable(`the answer was ${response.statusCode}`);
     });
     asked.setTimeout(STALL_MS, () => asked.destroy(new Error('nothing came for a minute')));

@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { certificateFaultOf } from '../certificate.js';
+import { limited, SHORT_ANSWER_BYTES } from '../outgoing.js';
+import { faultText } from '../provider-text.js';
 import type { S3Address } from '../store-address.js';
 import type { DirectAddresses, Objects } from './object-storage.js';
+
+/** How long the store may take for a connection, and how long it may be silent. */
+const CONNECT_MS = 10_000;
+const SILENT_MS = 60_000;
 
 /** Objects in a bucket. Senders and computers get addresses of the bucket itself. Credentials are found as the AWS SDK does. */
 export class S3Objects implements Objects {
@@ -31,26 +37,33 @@ export class S3Objects implements Objects {
   async size(key: string): Promise<number | undefined> {
     const { client, s3 } = await this.sdk();
     try {
-      const head = await orFault(client.send(new s3.HeadObjectCommand(this.object(key))));
-      return head.ContentLength;
+      return (await client.send(new s3.HeadObjectCommand(this.object(key)))).ContentLength;
     } catch (error) {
       if (error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;
-      throw error;
+      throw await faultOf(error, client);
     }
   }
 
-  async sha256(key: string): Promise<string> {
+  async sha256(key: string, sizeBytes: number): Promise<string> {
     const { client, s3 } = await this.sdk();
-    const { Body } = await orFault(client.send(new s3.GetObjectCommand(this.object(key))));
     const hash = createHash('sha256');
-    // In Node.js a body is a stream of Node.js.
-    for await (const chunk of Body as Readable) hash.update(chunk as Buffer);
+    try {
+      const { Body } = await client.send(new s3.GetObjectCommand(this.object(key)));
+      // In Node.js a body is a stream of Node.js.
+      for await (const chunk of limited(Body as Readable, sizeBytes)) hash.update(chunk);
+    } catch (error) {
+      throw await faultOf(error, client);
+    }
     return hash.digest('hex');
   }
 
   async remove(key: string): Promise<void> {
     const { client, s3 } = await this.sdk();
-    await orFault(client.send(new s3.DeleteObjectCommand(this.object(key))));
+    try {
+      await client.send(new s3.DeleteObjectCommand(this.object(key)));
+    } catch (error) {
+      throw await faultOf(error, client);
+    }
   }
 
   private object(key: string) {
@@ -64,15 +77,20 @@ export class S3Objects implements Objects {
   }
 }
 
-/** Names a certificate as the reason when that is why the store can't be reached. */
-async function orFault<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    const fault = certificateFaultOf(error);
-    if (fault === undefined) throw error;
-    throw new Error(`The object store can't be reached, because ${fault}.`, { cause: error });
-  }
+/**
+ * What is logged of a failure. TRICKY: the error of the SDK can't be, because it has what the store answers, which can repeat the
+ * request with its session token.
+ */
+async function faultOf(error: unknown, { config }: Sdk['client']): Promise<Error> {
+  const credentials = await config.credentials().catch(() => undefined);
+  const secrets = [credentials?.accessKeyId, credentials?.secretAccessKey, credentials?.sessionToken];
+  const fault = certificateFaultOf(error);
+  const name = error instanceof Error ? `${error.name}: ` : '';
+  return new Error(
+    fault === undefined
+      ? `The object store failed (${name}${faultText(error, secrets)}).`
+      : `The object store can't be reached, because ${fault}.`,
+  );
 }
 
 type Sdk = Awaited<ReturnType<typeof load>>;
@@ -88,6 +106,20 @@ async function load({ region, endpoint }: S3Address) {
     // TRICKY: by default an address for PUT would have the checksum of no bytes in it.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENT_MS },
   });
+  // Only an object is long, and its reader knows how long.
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        const answer = result.response as { statusCode: number; body: unknown };
+        const isObject = commandName === 'GetObjectCommand' && answer.statusCode < 300;
+        if (!isObject && answer.body instanceof Readable)
+          answer.body = Readable.from(limited(answer.body, SHORT_ANSWER_BYTES));
+        return result;
+      },
+    { step: 'deserialize', priority: 'low' },
+  );
   return { client, s3, presigner };
 }

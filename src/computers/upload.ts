@@ -92,7 +92,7 @@ export class Uploads {
       throw new ApiError(404, 'The transfer has expired: create-upload starts a new one.');
     if ((await this.objects.size(transfer.id)) !== transfer.sizeBytes) throw new ApiError(424, NOT_SENT);
     if (this.relay.connectedAt(transfer.computerId) === null) throw new NotConnected();
-    const sha256 = await this.objects.sha256(transfer.id);
+    const sha256 = await this.objects.sha256(transfer.id, transfer.sizeBytes);
     await this.relay.ask(
       transfer.computerId,
       {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../name-text.js';
-import { type Answer, Outgoing, ProxyRefusal } from '../outgoing.js';
+import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../outgoing.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;
@@ -67,6 +67,8 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
       signal: AbortSignal.timeout(CHECK_MS),
     });
   } catch (error) {
+    if (error instanceof AnswerTooLong)
+      throw new UsageError(`${server} is not a Daybook service: correct --server.`);
     if (error instanceof ProxyRefusal) throw new UsageError(`${server} can't be reached: ${error.message}.`);
     const fault = certificateFaultOf(error);
     if (fault === undefined) return false;

@@ -1,8 +1,8 @@
-import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../api/caller.js';
 import { trustedCaller } from '../api/trusted-caller.js';
 import type { Seen } from '../lake/snapshot.js';
+import { readBeginning } from '../outgoing.js';
 import { seenIn } from '../sql/seen-headers.js';
 
 /** A request of a route. */
@@ -29,22 +29,6 @@ export interface Told {
 
 /** Asks a route. Rejected if the answer breaks off, or once the signal aborts. */
 export type AskRoute = (asked: Asked, signal: AbortSignal) => Promise<Told>;
-
-/** Reads the beginning of an answer, and lets go of the rest: whoever computes it stops. */
-export async function readBeginning(
-  body: Readable,
-  most: number,
-): Promise<{ text: string; isWhole: boolean }> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    pieces.push(piece);
-    bytes += piece.length;
-    // Leaving the loop destroys the stream.
-    if (bytes > most) break;
-  }
-  return { text: Buffer.concat(pieces).subarray(0, most).toString(), isWhole: bytes <= most };
-}
 
 /** Asks the routes of this process for somebody who was let in. */
 export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): AskRoute {

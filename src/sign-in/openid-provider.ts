@@ -2,6 +2,8 @@ import type { Configuration } from 'openid-client';
 import { callerOfClaims } from '../api/auth.js';
 import type { Caller } from '../api/caller.js';
 import type { OidcConfig } from '../config.js';
+import { limitedFetch } from '../outgoing.js';
+import { faultText } from '../provider-text.js';
 
 /** What a browser keeps on its way to the provider and back. */
 export interface Login {
@@ -17,7 +19,11 @@ export class OpenIdProvider {
   constructor(private readonly config: OidcConfig) {}
 
   /** The address at which a person signs in, and what to keep until the provider sends the browser to `redirectUri`. */
-  async begin(redirectUri: string): Promise<{ address: string; login: Login }> {
+  begin(redirectUri: string): Promise<{ address: string; login: Login }> {
+    return this.masked(() => this.addressFor(redirectUri));
+  }
+
+  private async addressFor(redirectUri: string): Promise<{ address: string; login: Login }> {
     const client = await import('openid-client');
     const codeVerifier = client.randomPKCECodeVerifier();
     const login = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier };
@@ -34,17 +40,28 @@ export class OpenIdProvider {
 
   /**
    * Whom the provider says that the person is, after it has sent the browser to `address`. Throws a ZodError where its ID token
-   * lacks a claim, and the errors of openid-client for anything else that is wrong.
+   * lacks a claim, and says in an error what else is wrong.
    */
   async finish(address: URL, { state, nonce, codeVerifier }: Login): Promise<Caller> {
     const client = await import('openid-client');
-    const tokens = await client.authorizationCodeGrant(await this.discover(), address, {
-      pkceCodeVerifier: codeVerifier,
-      expectedState: state,
-      expectedNonce: nonce,
-      idTokenExpected: true,
-    });
+    const tokens = await this.masked(async () =>
+      client.authorizationCodeGrant(await this.discover(), address, {
+        pkceCodeVerifier: codeVerifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      }),
+    );
     return callerOfClaims(this.config.issuer, tokens.claims());
+  }
+
+  /** Asks the provider. Its answers, which the errors of the library hold, can repeat the client secret, and errors are logged. */
+  private async masked<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw new Error(faultText(error, [this.config.clientSecret]));
+    }
   }
 
   /** What the provider says of itself. A failure is asked again by the next login. */
@@ -59,6 +76,7 @@ export class OpenIdProvider {
           ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
         ],
         timeout: 10,
+        [client.customFetch]: limitedFetch,
       }),
     );
     this.found.catch(() => {

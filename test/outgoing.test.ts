@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Authenticator } from '../src/api/auth.js';
+import { E2b, ProviderFailed } from '../src/computers/e2b.js';
+import { S3Objects } from '../src/computers/s3.js';
+import { readConfig } from '../src/config.js';
+import { AnswerTooLong, limitedFetch, Outgoing } from '../src/outgoing.js';
+import { OpenIdProvider } from '../src/sign-in/openid-provider.js';
+import { World } from './world.js';
+
+const E2B_KEY = `e2b_${'0123456789'.repeat(4)}`;
+const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-letters';
+
+/** What is read at most, and what is under way in sockets: bytes. */
+const MOST = 16 << 20;
+
+/** A server, and how much of its answers it could send. */
+async function serverThat(respond: (request: IncomingMessage, answer: ServerResponse) => void) {
+  const asked: string[] = [];
+  let written = 0;
+  const server = createServer((request, answer) => {
+    const { socket } = answer;
+    answer.on('close', () => {
+      written += socket?.bytesWritten ?? 0;
+    });
+    asked.push(request.url ?? '');
+    request.resume();
+    respond(request, answer);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, written: () => written };
+}
+
+/** A server whose answers have no end. */
+function endless(status = 200, type = 'application/json') {
+  return serverThat((_, answer) => {
+    answer.writeHead(status, { 'content-type': type });
+    const spaces = Buffer.alloc(1 << 18, ' ');
+    const go = () => {
+      while (!answer.destroyed && answer.write(spaces));
+    };
+    answer.on('drain', go);
+    go();
+  });
+}
+
+function bucketAt(endpoint: string): S3Objects {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEXAMPLE').stubEnv('AWS_SECRET_ACCESS_KEY', 'never-sent-secret');
+  vi.stubEnv('AWS_SESSION_TOKEN', 'session-token-of-the-service').stubEnv('AWS_MAX_ATTEMPTS', '1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return new S3Objects({ bucket: 'b', prefix: '', region: 'eu-central-1', endpoint });
+}
+
+function sandboxesAt(url: string): E2b {
+  return new E2b({ apiKey: E2B_KEY, url, template: 'base' }, url);
+}
+
+function providerAt(issuer: string): OpenIdProvider {
+  return new OpenIdProvider({ issuer, clientId: 'daybook', clientSecret: CLIENT_SECRET, scope: 'openid' });
+}
+
+async function authenticatorWith(jwks: string): Promise<Authenticator> {
+  const { store, clock } = await World.create();
+  const { jwt } = readConfig({
+    DAYBOOK_JWT_JWKS: jwks,
+    DAYBOOK_JWT_ISSUER: 'https://login.acme.test',
+    DAYBOOK_JWT_AUDIENCE: 'daybook',
+  });
+  return new Authenticator(store, jwt, clock, { find: async () => undefined });
+}
+
+const TOKEN = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.e30.AAAA`;
+
+/** Everything that asks another server from within the service, and the status of an answer that is read. */
+const CLIENTS: [string, status: number, (url: string) => Promise<unknown>][] = [
+  [
+    'keys of JWTs',
+    200,
+    async (url) =>
+      (await authenticatorWith(url)).identify({
+        headers: { authorization: `Bearer ${TOKEN}` },
+        url: '/api/v1/status',
+        log: { error: () => {} },
+      } as never),
+  ],
+  ['an OpenID provider', 200, (url) => providerAt(url).begin('http://127.0.0.1/back')],
+  ['sandboxes', 200, (url) => sandboxesAt(url).status('x')],
+  ['failures of sandboxes', 400, (url) => sandboxesAt(url).delete('x')],
+  ['failures of a bucket', 400, (url) => bucketAt(url).remove('a')],
+  ['an object', 200, (url) => bucketAt(url).sha256('a', 3)],
+];
+
+for (const [name, status, ask] of CLIENTS)
+  test(`an answer without end is let go of: ${name}`, async () => {
+    const type = name.includes('bucket') ? 'application/xml' : undefined;
+    const { url, asked, written } = await endless(status, type);
+    await expect(ask(url)).rejects.toThrow();
+    await vi.waitFor(() => expect(written()).toBeGreaterThan(0));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(written()).toBeLessThan(MOST * asked.length);
+  });
+
+test('an answer without end is let go of: a service', async () => {
+  const { url, written } = await endless();
+  const outgoing = await Outgoing.to(url);
+  const signal = AbortSignal.timeout(60_000);
+  await expect(outgoing.send('GET', '/', { headers: {}, signal })).rejects.toThrow(AnswerTooLong);
+  outgoing.close();
+  await vi.waitFor(() => expect(written()).toBeGreaterThan(0));
+  expect(written()).toBeLessThan(MOST);
+});
+
+test('a library follows no redirect', async () => {
+  const { url, asked } = await serverThat((_, answer) =>
+    answer.writeHead(307, { location: '/elsewhere' }).end(),
+  );
+  const request = { method: 'POST', body: 'a', headers: { 'x-api-key': 'k' } };
+  expect((await limitedFetch(url, request)).status).toBe(307);
+  expect(asked).toEqual(['/']);
+});
+
+/** A server that repeats all headers that it was sent. */
+function echoing(status: number) {
+  return serverThat(({ headers }, answer) => {
+    const said = JSON.stringify(headers);
+    const isJson = headers['x-api-key'] !== undefined;
+    answer.writeHead(status, { 'content-type': isJson ? 'application/json' : 'application/xml' });
+    answer.end(
+      isJson
+        ? JSON.stringify({ code: status, message: said })
+        : `<Error><Code>AccessDenied</Code><Message>${said.replaceAll('"', '')}</Message></Error>`,
+    );
+  });
+}
+
+test('a provider of sandboxes that repeats the key of the service gives nobody the key', async () => {
+  const { url } = await echoing(400);
+  const failure = await sandboxesAt(url)
+    .status('x')
+    .catch((error) => error);
+  expect(failure).toBeInstanceOf(ProviderFailed);
+  expect(failure.message).toMatch(/^E2B: 400: .*"x-api-key":"\*\*\*"/);
+  // A log has the causes of an error too.
+  expect(failure.cause).toBeUndefined();
+});
+
+test('a bucket that repeats credentials of the service has none of them logged', async () => {
+  const { url } = await echoing(403);
+  const failure: Error = await bucketAt(url)
+    .remove('a')
+    .then(() => new Error('removed'))
+    .catch((error) => error);
+  expect(failure.message).toMatch(/^The object store failed \(AccessDenied: .*x-amz-security-token:\*\*\*/);
+  const logged = JSON.stringify({ ...failure, message: failure.message, stack: failure.stack });
+  expect(logged).not.toMatch(/session-token-of|AKIAEXAMPLE/);
+  expect(failure.cause).toBeUndefined();
+});
+
+test('an OpenID provider that repeats the client secret has it not logged', async () => {
+  const { url } = await serverThat((request, answer) => {
+    answer.setHeader('content-type', 'application/json');
+    if (request.url === '/.well-known/openid-configuration')
+      answer.end(JSON.stringify({ issuer: url, token_endpoint: `${url}/token`, jwks_uri: `${url}/keys` }));
+    else
+      answer
+        .writeHead(400)
+        .end(JSON.stringify({ error: 'invalid_grant', error_description: `not with ${CLIENT_SECRET}` }));
+  });
+  const login = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
+  const failure: Error = await providerAt(url)
+    .finish(new URL('http://127.0.0.1/back?code=c&state=s'), login)
+    .then(() => new Error('signed in'))
+    .catch((error) => error);
+  expect(failure.message).toMatch(/not with \*\*\*/);
+  expect(failure.stack).not.toContain(CLIENT_SECRET);
+  expect(failure.cause).toBeUndefined();
+});
