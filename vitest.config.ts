@@ -14,6 +14,7 @@ const PROGRAM = [
   'test/faults/*.test.ts',
   'test/fresh-process.test.ts',
   'test/full-disk.test.ts',
+  'test/hostile-server.test.ts',
   'test/lake/kill.test.ts',
   'test/lake/readers.test.ts',
   'test/mcp-program.test.ts',

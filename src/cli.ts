@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 
-// A key among the arguments is in the list of processes until this takes them off it.
-if (process.argv.includes('--key')) process.title = 'daybook';
+const [, , noun = '', verb, ...rest] = process.argv;
+// Everybody on this machine sees the arguments in the list of processes, and some are keys and tokens: only the command stays there.
+process.title = /^[a-z]+$/.test(noun) ? `daybook ${noun}` : 'daybook';
 
 // Agents wait for their hooks on every event: these start without what only the other commands need.
-const [, , noun, verb, ...rest] = process.argv;
 const isHelp = rest.some((word) => word === '--help' || word === '-h');
 if (noun === 'hooks' && (verb === 'send' || verb === 'run' || verb === 'deliver') && !isHelp) {
   const { hookCommand } = await import('./hooks/hook-command.js');

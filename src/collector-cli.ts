@@ -5,8 +5,8 @@
 import { add } from './command/collect.js';
 import { createProgram, fail } from './command/program.js';
 
-// A key among the arguments is in the list of processes until this takes them off it.
-if (process.argv.includes('--key')) process.title = 'daybook';
+// Everybody on this machine sees the arguments in the list of processes, and the key can be one of them.
+process.title = 'daybook';
 
 const { program, invocation } = createProgram(Date.now, process.env);
 add(program, invocation);
