@@ -57,6 +57,9 @@ function variablesOf(options: object): Variables {
   );
 }
 
+/** A longer file `.env` isn't read: bytes. */
+const DOT_ENV_BYTES = 1 << 20;
+
 /** A setting as `daybook config` shows it. */
 export interface ShownSetting {
   readonly name: string;
@@ -65,26 +68,69 @@ export interface ShownSetting {
   readonly source: 'option' | 'environment' | '.env' | 'default';
 }
 
-/** What sets this process up, the strongest first: options, the environment, a file `.env` in the working directory. */
-function sources(options: object): [ShownSetting['source'], Variables][] {
+/** What sets a process up, and where that comes from. */
+type Sources = readonly (readonly [ShownSetting['source'], Variables])[];
+
+/** What sets this process up, the strongest first: options, and the environment. */
+function sourcesOf(options: object): Sources {
   return [
     ['option', variablesOf(options)],
     ['environment', process.env],
-    [
-      '.env',
-      statSync('.env', { throwIfNoEntry: false })?.isFile() === true
-        ? parseEnv(readFileSync('.env', 'utf8'))
-        : {},
-    ],
   ];
 }
 
-/** The settings of this process. Options of the command win over the environment. Throws a UsageError that names the one that is wrong. */
-export function readProcessConfig(options: object): Config {
+/** What a file `.env` in the working directory sets. A longer one isn't one of settings. */
+function dotEnv(): Variables {
+  const found = statSync('.env', { throwIfNoEntry: false });
+  if (found?.isFile() !== true || found.size > DOT_ENV_BYTES) return {};
+  return parseEnv(readFileSync('.env', 'utf8'));
+}
+
+/** The same for the service, which also has what is in `.env`. Throws a UsageError for a secret that the file would send elsewhere. */
+function serviceSourcesOf(options: object): Sources {
+  const all: Sources = [...sourcesOf(options), ['.env', dotEnv()]];
+  for (const { variable, sentTo } of SETTINGS) {
+    if (sentTo === undefined || sourceOf(all, sentTo) !== '.env') continue;
+    const source = sourceOf(all, variable);
+    if (source !== undefined && source !== '.env')
+      throw new UsageError(
+        `${variable} comes from the ${source}, but the address that it is sent to, ${sentTo}, from .env: set both in the same place.`,
+      );
+  }
+  return all;
+}
+
+/** Where a setting comes from; undefined where nothing sets it. */
+function sourceOf(all: Sources, name: string): ShownSetting['source'] | undefined {
+  return all.find(([, variables]) => (variables[name] ?? '') !== '')?.[0];
+}
+
+function configOf(all: Sources, options: object): Config {
   const variables: Record<string, string | undefined> = {};
-  for (const [, given] of sources(options).reverse())
+  for (const [, given] of all.toReversed())
     for (const [name, value] of Object.entries(given)) if (value !== undefined) variables[name] = value;
   return { ...readConfig(variables), acceptsLoss: 'acceptLoss' in options && options.acceptLoss === true };
+}
+
+/**
+ * The settings of this process: options of the command, then the environment. A file `.env` counts for nothing here, because the working
+ * directory can be a checkout of somebody who wants the user's key. Throws a UsageError that names the setting that is wrong.
+ */
+export function readProcessConfig(options: object): Config {
+  return configOf(sourcesOf(options), options);
+}
+
+/** The settings of a process that becomes the service, and also reads `.env`. Throws a UsageError that names the one that is wrong. */
+export function readServiceConfig(options: object): Config {
+  return configOf(serviceSourcesOf(options), options);
+}
+
+/** The settings that a file `.env` in the working directory would change if this process became the service. */
+export function settingsLeftOut(options: object): string[] {
+  const given = dotEnv();
+  return SETTINGS.map(({ variable }) => variable).filter(
+    (name) => (given[name] ?? '') !== '' && sourceOf(sourcesOf(options), name) === undefined,
+  );
 }
 
 /** A value as it may be shown: a secret not at all, an address without its password. */
@@ -92,10 +138,10 @@ function masked({ isSecret }: Setting, value: string): string {
   return isSecret === true ? '***' : value.replace(/((?:^|\/\/)[^:@/]*):[^/]*@/, '$1:***@');
 }
 
-/** Every setting of this process, and where it comes from. Throws a UsageError when one is wrong. */
-export function showProcessConfig(options: object): ShownSetting[] {
-  readProcessConfig(options);
-  const all = sources(options);
+/** Every setting of the service that would start here, and where it comes from. Throws a UsageError when one is wrong. */
+export function showServiceConfig(options: object): ShownSetting[] {
+  const all = serviceSourcesOf(options);
+  configOf(all, options);
   return SETTINGS.map((setting) => {
     const { variable: name } = setting;
     const [source, given] = all.find(([, variables]) => (variables[name] ?? '') !== '') ?? [];

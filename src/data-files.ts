@@ -8,6 +8,9 @@ export const DATABASE = 'daybook.duckdb';
 /** The file in which batches are checked on their way to a database elsewhere. */
 export const STAGING = 'staging.duckdb';
 
+/** The socket at which the process that has the database open answers commands, in the data folder unless its path is too long. */
+export const SOCKET = 'daybook.sock';
+
 /** The folder of files that are restored, until all of them are in place: nobody opens the database while it is there. */
 export const RESTORED = 'restored';
 

@@ -14,6 +14,8 @@ export interface Description {
   /** The option of commands that means the same, and what their help says of it. */
   readonly option?: { readonly flags: string; readonly help: string };
   readonly isSecret?: boolean;
+  /** The variable of the address that this secret is sent to. */
+  readonly sentTo?: string;
 }
 
 const descriptions = z.registry<Description>();
@@ -256,9 +258,7 @@ export const Settings = z.object({
       'DAYBOOK_OIDC_CLIENT_SECRET',
       text.optional(),
       'client secret of Daybook at the OpenID provider',
-      {
-        isSecret: true,
-      },
+      { isSecret: true, sentTo: 'DAYBOOK_OIDC_ISSUER' },
     ),
     scope: setting(
       'DAYBOOK_OIDC_SCOPE',
@@ -292,7 +292,7 @@ export const Settings = z.object({
       'E2B_API_KEY',
       text.optional(),
       'API key of E2B, for [computers](computers.md) of the provider `e2b`',
-      { isSecret: true },
+      { isSecret: true, sentTo: 'DAYBOOK_E2B_URL' },
     ),
     url: setting(
       'DAYBOOK_E2B_URL',

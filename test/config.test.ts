@@ -59,6 +59,31 @@ describe('daybook config', () => {
     }
   });
 
+  test('a secret is never sent to an address that only .env has', () => {
+    const key = { E2B_API_KEY: 'e2b_0' };
+    const client = { DAYBOOK_OIDC_CLIENT_ID: 'daybook', DAYBOOK_OIDC_CLIENT_SECRET: 'hunter2' };
+    for (const [variables, dotEnv] of [
+      [key, 'DAYBOOK_E2B_URL=http://elsewhere.test\n'],
+      [client, 'DAYBOOK_OIDC_ISSUER=https://elsewhere.test\n'],
+    ] as const) {
+      const { status, stderr } = config(variables, [], dotEnv);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(
+        /^\w+ comes from the environment, but the address that it is sent to, \w+, from \.env: /,
+      );
+    }
+    const both = config({}, [], 'E2B_API_KEY=e2b_0\nDAYBOOK_E2B_URL=http://here.test\n');
+    expect(both.of('E2B_API_KEY')).toMatchObject({ value: '***', source: '.env' });
+    const url = { DAYBOOK_E2B_URL: 'http://here.test' };
+    expect(
+      config({ ...key, ...url }, [], 'DAYBOOK_E2B_URL=http://elsewhere.test\n').of('DAYBOOK_E2B_URL'),
+    ).toEqual({
+      name: 'DAYBOOK_E2B_URL',
+      value: 'http://here.test',
+      source: 'environment',
+    });
+  });
+
   const wrong: [Record<string, string>, RegExp][] = [
     [{ DAYBOOK_PORT: 'http' }, /^DAYBOOK_PORT can't be "http": must be a number\.\n$/],
     [{ DAYBOOK_PORT: '70000' }, /^DAYBOOK_PORT can't be "70000": must be at most 65535\.\n$/],
@@ -131,9 +156,9 @@ test('docs/settings.md lists every setting', async () => {
   );
   const text = `# Settings
 
-Set these in the environment, or in a file \`.env\` in the folder where you start \`daybook\`. The environment wins over the file,
-and an option of the command wins over both. \`daybook config\` shows the value of every setting and where it comes from. A wrong
-value or an unknown name ends the start with one line that says what is wrong.
+Set these in the environment. \`daybook serve\` also reads a file \`.env\` in the folder where you start it. The environment wins over
+the file, and an option of the command wins over both. \`daybook config\` shows the value of every setting of a service that starts in
+this folder, and where it comes from. A wrong value or an unknown name ends the start with one line that says what is wrong.
 
 | Variable | Default | What it is |
 |---|---|---|
@@ -143,7 +168,19 @@ These options mean the same as a variable:
 
 ${options.join('\n')}
 
-While a server runs, the commands that it answers use its settings.
+## Which settings a command has
+
+While a service runs on the data folder, the commands that it answers use its settings, those of its \`.env\` too.
+
+All other commands have options and the environment alone. They leave \`.env\` out, because the folder that you work in can be a
+checkout whose \`.env\` would send your key to somebody else. A command on the data folder that leaves something out says so. If it
+needs settings of your own \`.env\`, such as \`DAYBOOK_DATA\`, load the file into the environment:
+
+    set -a; . ./.env; set +a
+    daybook build
+
+A service takes a secret and the address that it is sent to from one place: \`E2B_API_KEY\` with \`DAYBOOK_E2B_URL\`, and
+\`DAYBOOK_OIDC_CLIENT_SECRET\` with \`DAYBOOK_OIDC_ISSUER\`. If the address is in \`.env\`, put the secret there too.
 `;
   await expectPage('settings.md', text);
 });

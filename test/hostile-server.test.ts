@@ -195,6 +195,55 @@ describe('a server that a client asks', () => {
   });
 });
 
+describe('a checkout', () => {
+  test('sends no key anywhere with its .env', async () => {
+    const { url, asked } = await hostileServer((_, answer) => json(answer, {}, 500));
+    const env = { DAYBOOK_KEY: KEY, DAYBOOK_AGENT_TOKEN: TOKEN };
+    const folder = home();
+    const checkout = join(folder, 'checkout');
+    mkdirSync(join(checkout, '.git'), { recursive: true });
+    const { host, port } = new URL(url);
+    const settings = {
+      DAYBOOK_URL: url,
+      DAYBOOK_STORE: `clickhouse://x:y@${host}/daybook`,
+      HTTP_PROXY: url,
+      DAYBOOK_PORT: port,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(checkout, '.env'), lines.join(''));
+    const others = [['ingest', '--org', 'acme', '--source', 'all'], ['mcp', '--org', 'acme'], ['health']];
+    for (const args of [...CLIENTS, ...others]) {
+      const input = args.includes('-') ? KEY : '';
+      await daybook(args, { cwd: checkout, env: { HOME: folder, ...env }, input });
+      expect(asked, args.join(' ')).toEqual([]);
+    }
+    const agent = start(['agent', '--workspace', 'w'], { cwd: checkout, env });
+    await once(agent.stdout ?? agent, 'data');
+    expect(asked).toEqual([]);
+  });
+
+  test('has a command on the data folder say what it goes without', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, '.env'), 'DAYBOOK_DATA=elsewhere\nDAYBOOK_THREADS=2\nOTHER=1\n');
+    const { stderr } = await daybook(['keys', 'list'], { cwd, env: { DAYBOOK_THREADS: '1' } });
+    expect(stderr).toMatch(
+      /^Only "daybook serve" reads the file \.env here, so this command goes without DAYBOOK_DATA: /,
+    );
+  });
+});
+
+test('a service has the settings in .env, and the commands that it answers have them too', async () => {
+  const cwd = temporaryFolder();
+  const settings = ['DAYBOOK_HISTORY_START=2026-02-01', 'DAYBOOK_PORT=0', 'DAYBOOK_BUILD_AT=off'];
+  writeFileSync(join(cwd, '.env'), settings.join('\n'));
+  const child = start(['serve'], { cwd });
+  await once(child.stdout ?? child, 'data');
+  const args = ['report', 'users', '--org', 'acme', '--from', '2026-01-31'];
+  const { stderr } = await daybook(args, { cwd });
+  expect(stderr).toMatch(/^Days before 2026-02-01 are not served/);
+  expect(stderr).not.toContain('.env');
+});
+
 test.runIf(process.platform === 'linux')('no key or token stays in the list of processes', async () => {
   for (const args of [
     ['collect', '--wait', '30', '--key', KEY],

@@ -6,6 +6,7 @@ import { heldFolder, hold } from '../backup/held-files.js';
 import type { Held } from '../backup/take-backup.js';
 import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
+import { settingsOfService } from '../socket/call.js';
 import { ask, isServed, Nobody } from '../socket/control-socket.js';
 import { openStore, requireDatabase } from '../socket/open-store.js';
 import { bytes, count, withProgress } from '../terminal.js';
@@ -21,6 +22,11 @@ export function add(program: Command, { settings, clock }: Invocation): void {
     .action(async (folder: string, options: { json?: boolean }) => {
       const config = settings();
       // The other commands start faster without the database engine.
+      const service = await settingsOfService(config);
+      if (service.isClickHouse !== (config.clickhouse !== undefined))
+        throw new UsageError(
+          'The running service has another DAYBOOK_STORE: set it in the environment as the service has it.',
+        );
       const { backUp } = await import('../backup/take-backup.js');
       const manifest = await withProgress('Backing up', (progress) =>
         backUp(config, resolve(folder), held(config, clock), progress),
@@ -29,7 +35,7 @@ export function add(program: Command, { settings, clock }: Invocation): void {
       print(`${folder} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`);
       if (config.clickhouse !== undefined)
         print('It does not include ClickHouse: docs/operations.md says how to back that up too.');
-      if (config.secretKey !== undefined)
+      if (service.hasSecretKey)
         print(
           "It does not include DAYBOOK_SECRET_KEY: keep the key elsewhere, because secrets can't be read without it.",
         );

@@ -2,6 +2,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
+import { settingsOfService } from '../socket/call.js';
 import { localUrl } from './local-url.js';
 import { type Invocation, print } from './program.js';
 
@@ -12,7 +13,10 @@ export function add(program: Command, { settings }: Invocation): void {
   program
     .command('health')
     .description("ask the service on this machine whether it is alive; exits with 1 if it isn't")
-    .action(async () => print(`The service at ${await checkHealth(settings())} is alive.`));
+    .action(async () => {
+      const url = await checkHealth(await settingsOfService(settings()));
+      print(`The service at ${url} is alive.`);
+    });
 }
 
 /**

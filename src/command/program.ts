@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import {
   type Config,
@@ -5,9 +7,12 @@ import {
   leaveColoursOut,
   optionOf,
   readProcessConfig,
+  readServiceConfig,
   type ShownSetting,
-  showProcessConfig,
+  settingsLeftOut,
+  showServiceConfig,
 } from '../config.js';
+import { SOCKET } from '../data-files.js';
 import { messageOf, UsageError } from '../exit.js';
 import { isFull } from '../folder.js';
 import { VERSION } from '../package-root.js';
@@ -20,6 +25,8 @@ export { note, print } from '../printing.js';
 export interface Invocation {
   /** The settings of the environment; options of the program, and these of the command, win. */
   readonly settings: (options?: object) => Config;
+  /** The same for the service, which also reads `.env`. */
+  readonly serviceSettings: (options: object) => Config;
   /** Every setting as `daybook config` shows it. */
   readonly shownSettings: () => ShownSetting[];
   /** Unix milliseconds. */
@@ -57,12 +64,27 @@ export function createProgram(
   });
 
   const invocation: Invocation = {
-    settings: (options) => readProcessConfig({ ...program.opts(), ...options }),
-    shownSettings: () => showProcessConfig(program.opts()),
+    settings: (options) => {
+      const all = { ...program.opts(), ...options };
+      const config = readProcessConfig(all);
+      // A running service answers commands with its own settings.
+      if (!existsSync(join(config.data, SOCKET))) noteLeftOut(settingsLeftOut(all));
+      return config;
+    },
+    serviceSettings: (options) => readServiceConfig({ ...program.opts(), ...options }),
+    shownSettings: () => showServiceConfig(program.opts()),
     clock,
     environment,
   };
   return { program, invocation };
+}
+
+/** Says which settings in `.env` a command doesn't have. */
+function noteLeftOut(names: readonly string[]): void {
+  if (names.length > 0)
+    note(
+      `Only "daybook serve" reads the file .env here, so this command goes without ${names.join(', ')}: if it needs them, set them in the environment.`,
+    );
 }
 
 /** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */

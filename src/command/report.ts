@@ -112,8 +112,11 @@ async function read(
     return remoteReport(service, asked, clock());
   }
   const chosen = settings();
-  if (asked.from !== undefined && asked.from < chosen.historyStart)
-    note(`Days before ${chosen.historyStart} are not served: set DAYBOOK_HISTORY_START to change that.`);
-  const { call } = await import('../socket/call.js');
+  const { call, settingsOfService } = await import('../socket/call.js');
+  if (asked.from !== undefined) {
+    const { historyStart } = await settingsOfService(chosen);
+    if (asked.from < historyStart)
+      note(`Days before ${historyStart} are not served: set DAYBOOK_HISTORY_START to change that.`);
+  }
   return call(chosen, clock, 'report', asked);
 }

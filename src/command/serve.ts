@@ -24,8 +24,8 @@ export function add(program: Command, invocation: Invocation): void {
     .action((options: ServeOptions) => run(options, invocation));
 }
 
-async function run(options: ServeOptions, { settings, clock }: Invocation): Promise<void> {
-  const chosen = settings(options);
+async function run(options: ServeOptions, { serviceSettings, clock }: Invocation): Promise<void> {
+  const chosen = serviceSettings(options);
   // The other commands start faster without the service.
   const [{ serve }, { loadDemo }] = await Promise.all([import('../server.js'), import('../demo.js')]);
   let demo: Demo | undefined;

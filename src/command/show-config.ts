@@ -6,7 +6,9 @@ import { type Invocation, print } from './program.js';
 export function add(program: Command, { shownSettings }: Invocation): void {
   program
     .command('config')
-    .description('show every setting, its value and its source; secrets are masked')
+    .description(
+      'show every setting of a service that starts in this folder, its value and its source; secrets are masked',
+    )
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) => {
       const shown = shownSettings();

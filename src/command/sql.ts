@@ -9,6 +9,7 @@ import { outputWidth, stateFolder } from '../config.js';
 import { parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
 import { requireKept } from '../lake/kept-instant.js';
+import { settingsOfService } from '../socket/call.js';
 import type { Format, Parameters, SqlShell } from '../sql/sql-shell.js';
 import type { Invocation } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
@@ -105,7 +106,7 @@ async function open(options: SqlOptions, out: Writable, { settings, clock }: Inv
   if (!isRemote(options)) {
     const { Shell } = await import('../sql/sql-shell.js');
     const config = settings();
-    if (asOf !== undefined) requireKept(asOf, config, clock());
+    if (asOf !== undefined) requireKept(asOf, await settingsOfService(config), clock());
     return Shell.open(config, chosen, out);
   }
   if (orgId !== undefined) throw new UsageError('The key decides the organization: leave --org out.');

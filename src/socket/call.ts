@@ -6,6 +6,7 @@ import type { Progress } from '../terminal.js';
 import type { CommandArguments, CommandName, CommandResult } from './commands.js';
 import { ask, Nobody } from './control-socket.js';
 import { openStore, requireDatabase } from './open-store.js';
+import { type ServiceSettings, serviceSettings } from './service-settings.js';
 
 /** The commands that make a database where there is none. */
 const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
@@ -22,6 +23,9 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'listControls',
   'diffControls',
 ]);
+
+/** How long a service may take to say its settings: longer only if it hangs. */
+const SETTINGS_MS = 5000;
 
 /** Settles what waits in the inbox. Only the process that has the database open may: a service does it by itself. */
 async function settleInbox(config: Config, clock: () => number, store: Store): Promise<readonly SetAside[]> {
@@ -91,4 +95,11 @@ export async function call<Name extends CommandName>(
     if (rest.length === 0) await closed;
     else goOnWith(closed);
   }
+}
+
+/** The settings of the service that runs on the data folder, which may have them from its `.env`; those of this process without one. */
+export async function settingsOfService(config: Config): Promise<ServiceSettings> {
+  const signal = AbortSignal.timeout(SETTINGS_MS);
+  const said = await ask(config.data, 'settings', {}, () => {}, signal).catch(() => undefined);
+  return (said as ServiceSettings | undefined) ?? serviceSettings(config);
 }

@@ -18,6 +18,7 @@ import { nameText } from '../name-text.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal.js';
+import { serviceSettings } from './service-settings.js';
 
 /** What a command works with, whichever process has the database open. */
 export interface Context {
@@ -54,6 +55,7 @@ export const Arguments = {
     all: z.boolean().optional(),
   }),
   status: z.strictObject({}),
+  settings: z.strictObject({}),
   report: z.strictObject({
     answer: z.enum(ANSWERS),
     /** By default the only organization, and the days of `reportRange`. */
@@ -222,6 +224,7 @@ export const commands = {
     };
   },
   report: printedReport,
+  settings: async ({ config }: Context, _: Of<'settings'>) => serviceSettings(config),
   checkPrices: async ({ store }: Context, _: Of<'checkPrices'>) => {
     const models = await store.select(readSql('report/unpriced_models.sql'));
     return models.map(({ model_id, first_day, last_day, unpriced_tokens, ratio, reason }) => ({

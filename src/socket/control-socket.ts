@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { SOCKET } from '../data-files.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
 import { note } from '../printing.js';
 import { isTold } from '../store/store-fault.js';
@@ -17,9 +18,6 @@ type Message =
   | { progress: [done: number, total: number] }
   | { result: unknown }
   | { error: { message: string; isUsage: boolean } };
-
-/** The socket's name in the data folder. */
-const SOCKET = 'daybook.sock';
 
 /** Where the process that has a data folder's database open can be asked. */
 export function controlPath(data: string): string {

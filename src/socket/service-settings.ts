@@ -1,0 +1,12 @@
+import type { Config } from '../config.js';
+
+/** The settings of a service that commands on its data folder go by themselves. None of them is a secret. */
+export type ServiceSettings = ReturnType<typeof serviceSettings>;
+
+export function serviceSettings({ host, port, tls, historyStart, lakeKeepDays, ...config }: Config) {
+  return {
+    ...{ host, port, tls, historyStart, lakeKeepDays },
+    isClickHouse: config.clickhouse !== undefined,
+    hasSecretKey: config.secretKey !== undefined,
+  };
+}
