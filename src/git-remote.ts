@@ -1,6 +1,7 @@
-import { constants, type Stats } from 'node:fs';
-import { lstat, open, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { readForeign } from './foreign-file.js';
 import { NO_CONTROLS } from './name-text.js';
 import { withoutCredentials } from './url-credentials.js';
 
@@ -31,7 +32,7 @@ export async function checkoutOf(folder: string): Promise<Checkout | undefined> 
     const entry = await found(lstat, join(place, '.git'));
     if (entry?.isDirectory()) return checkoutIn(join(place, '.git'));
     // A worktree or a submodule has its files elsewhere.
-    if (entry?.isFile()) return checkoutIn(await pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
+    if (entry?.isFile()) return checkoutIn(pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
     if (place === dirname(place)) return undefined;
   }
 }
@@ -40,9 +41,9 @@ async function checkoutIn(gitFolder: string | undefined): Promise<Checkout | und
   if (gitFolder === undefined || !isLocal(gitFolder)) return undefined;
   const head = join(gitFolder, 'HEAD');
   // Git writes this file when another branch is checked out, and not with a commit.
-  const [, branch] = /^ref: refs\/heads\/([^.\s]\S*)$/m.exec((await textOf(head)) ?? '') ?? [];
+  const [, branch] = /^ref: refs\/heads\/([^.\s]\S*)$/m.exec(textOf(head) ?? '') ?? [];
   const branchSince = Math.ceil((await found(lstat, head))?.mtimeMs ?? Infinity);
-  return { repo: await originIn(gitFolder), branch, branchSince };
+  return { repo: originIn(gitFolder), branch, branchSince };
 }
 
 /** A path on another machine begins with two slashes, and asking for it would tell who asks. */
@@ -55,15 +56,15 @@ async function found(look: (path: string) => Promise<Stats>, path: string): Prom
 }
 
 /** The path that a file names, seen from a folder. */
-async function pointerIn(path: string, line: RegExp, folder: string): Promise<string | undefined> {
-  const [, target] = line.exec((await textOf(path)) ?? '') ?? [];
+function pointerIn(path: string, line: RegExp, folder: string): string | undefined {
+  const [, target] = line.exec(textOf(path) ?? '') ?? [];
   return target === undefined ? undefined : resolve(folder, target.trim());
 }
 
-async function originIn(gitFolder: string): Promise<string | undefined> {
-  const common = (await pointerIn(join(gitFolder, 'commondir'), /^(.+)$/m, gitFolder)) ?? gitFolder;
+function originIn(gitFolder: string): string | undefined {
+  const common = pointerIn(join(gitFolder, 'commondir'), /^(.+)$/m, gitFolder) ?? gitFolder;
   if (!isLocal(common)) return undefined;
-  const addresses = addressesIn((await textOf(join(common, 'config'))) ?? '');
+  const addresses = addressesIn(textOf(join(common, 'config')) ?? '');
   const address = addresses.get('origin') ?? (addresses.size === 1 ? [...addresses.values()][0] : undefined);
   return address === undefined ||
     address === '' ||
@@ -74,18 +75,11 @@ async function originIn(gitFolder: string): Promise<string | undefined> {
 }
 
 /** The text of a regular file; undefined for anything else, and for one that is too long. */
-async function textOf(path: string): Promise<string | undefined> {
-  // Opening a pipe waits for somebody who writes to it, unless one says not to.
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-  const file = await open(path, flags).catch(() => undefined);
-  if (file === undefined) return undefined;
+function textOf(path: string): string | undefined {
   try {
-    const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: Infinity }));
-    return size > FILE_BYTES ? undefined : await file.readFile('utf8');
+    return readForeign(path, { limitBytes: FILE_BYTES, followsLinks: false })?.toString();
   } catch {
     return undefined;
-  } finally {
-    await file.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/package-root.js';
 import { certificateFor } from './certificate.js';
@@ -141,8 +142,38 @@ describe('collect', () => {
     if (process.getuid?.() === 0) return;
     expect(code).toBe(1);
     expect(stdout).toContain(
-      `${laptop.session('secret')} can't be read: change its permissions, or leave it out.`,
+      `${laptop.session('secret')} is left out, because its permissions keep it from being read.`,
     );
+  });
+
+  test('leaves out what would never end, names it, and sends the rest', async () => {
+    const server = await falseServer(() => undefined);
+    const laptop = new Laptop('ada').work(1);
+    const droid = join(laptop.home, '.factory', 'sessions');
+    laptop.append(join(droid, 'a.jsonl'), '{}\n');
+    execFileSync('mkfifo', [join(droid, 'a.settings.json')]);
+    const path = join(laptop.home, '.local', 'share', 'opencode', 'opencode.db');
+    laptop.append(path, '');
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TABLE session (id); CREATE TABLE part (id, message_id, time_updated, data);
+      CREATE VIEW message AS WITH RECURSIVE r (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM r)
+        SELECT 'm' AS id, 's' AS session_id, a AS time_updated, '{}' AS data FROM r WHERE a < 0`);
+    database.close();
+    const left_out = [
+      `${join(droid, 'a.settings.json')} is left out, because it is a pipe and not a file.`,
+      `${path} is left out, because its table message is not a table (view).`,
+    ];
+    const first = await laptop.send(server.url, 'k');
+    expect(first).toMatchObject({ code: 1, stderr: '' });
+    for (const sentence of left_out) expect(first.stdout).toContain(sentence);
+    expect(await laptop.status()).toMatchObject({ failed_files: 0, left_out_files: 2, left_out });
+    expect((await laptop.status()).events_sent).toBeGreaterThan(0);
+    expect((await laptop.collect(['status'])).stdout).toMatch(/^ +left out +2 files$/m);
+    // Both are looked at again.
+    rmSync(join(droid, 'a.settings.json'));
+    rmSync(path);
+    expect(await laptop.send(server.url, 'k')).toMatchObject({ code: 0 });
+    expect(await laptop.status()).toMatchObject({ left_out_files: 0, left_out: [] });
   });
 
   test('tries a file again if the disk and not the file is at fault', async (context) => {

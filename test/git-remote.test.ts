@@ -111,3 +111,15 @@ test('is unknown where a folder is not there, is in no checkout, or is not what 
     expect(await remoteOf(hostile), String(index)).toBe(undefined);
   }
 });
+
+test('takes no longer than the file is, whatever is in it', async () => {
+  const folder = repository(['origin', URL]);
+  const config = join(folder, '.git', 'config');
+  const lines = [
+    `[${' '.repeat(400_000)}`,
+    `${' '.repeat(100_000)}x`,
+    `[remote "${'a'.repeat(100_000)}"${' '.repeat(100_000)}`,
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n[ remote "origin" ] url = ${URL}\n`);
+  expect(await remoteOf(folder)).toBe(URL);
+});

@@ -241,6 +241,11 @@ describe('a repository cannot have the check read', () => {
     const found = await rationalesOf(folder);
     expect(found.readme).toMatch(/^no README/);
     expect(found.agent_instructions).toBe('AGENTS.md.');
+    // Git doesn't list it.
+    rmSync(join(folder, '.git'), { recursive: true });
+    expect((await check(folder, CRITERIA, NOW)).notes).toEqual([
+      'README.md was left out, because it is a pipe and not a file.',
+    ]);
   });
 
   test('data that is made to be slow to read', async () => {
@@ -263,14 +268,16 @@ describe('a repository cannot have the check read', () => {
       'pom.xml': '<module>'.repeat(60_000),
       'requirements.txt': `${' '.repeat(400_000)}x`,
       'itself.yml': 'a: &a [*a]',
+      'endless.yml': '? - '.repeat(2000),
     });
     const itself = {
       ...readCriteria()[0],
       id: 'itself',
       any: [{ key: 'a', in: [new Glob('*.yml')], matches: RE2JS.compile('x') }],
     } as Criterion;
-    const { submission } = await check(folder, [...CRITERIA, itself], NOW);
+    const { submission, notes } = await check(folder, [...CRITERIA, itself], NOW);
     expect(submission.report.itself?.numerator).toBe(0);
+    expect(notes).toContain('endless.yml was not parsed, because that takes too long.');
     expect(Object.keys(submission.apps)).toEqual(['.']);
   });
 });

@@ -171,6 +171,26 @@ test('/readyz writes and reads the store, once a second however many ask', async
   expect(existsSync(join(world.config.data, 'inbox'))).toBe(true);
 });
 
+test('/readyz says since when no event was settled, if some wait for too long', async () => {
+  const world = await World.create();
+  const app = buildApp({ store: world.store, config: world.config, clock: world.clock, inbox: world.inbox });
+  const asked = async () => (await app.inject({ url: '/readyz' })).json();
+  const send = (requestId: string) =>
+    world.inbox.receiveChecked([`{"event_id":"${requestId}","$line":1}`], {
+      ...{ requestId, orgId: 'acme', receivedAt: world.now },
+    });
+  await send('one');
+  const since = world.now;
+  world.now += 14_999;
+  expect(await asked()).not.toHaveProperty('settling');
+  await send('two');
+  world.now += 1;
+  expect(await asked()).toMatchObject({ status: 'ready', settling: { since } });
+  await world.inbox.drain(world.store);
+  expect(await asked()).not.toHaveProperty('settling');
+  await app.close();
+});
+
 test('keeps in memory nothing of the files that it has read', async (context) => {
   if (storeName() !== 'DuckDB')
     return context.skip('ClickHouse does not say what the database has that settles.');

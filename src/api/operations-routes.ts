@@ -7,9 +7,20 @@ import type { ApiDeps } from './route-family.js';
 /** How long the result of checking the store is reused for all requests. */
 const HOLDS_MS = 1000;
 
+/** What tells whether acknowledged events are settled. */
+interface SettlingDeps {
+  readonly inbox: { readonly stoppedSince: number | undefined };
+}
+
+const Settling = z.object({ since: z.number() }).meta({
+  description: 'given while acknowledged events wait, and none was settled since then, in Unix milliseconds',
+  examples: [{ since: 1_780_272_904_000 }],
+});
+
 const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
   z.object({
     status: z.literal(status),
+    ...(status === 'ready' ? { settling: Settling.optional() } : {}),
     last_build_at: z
       .number()
       .nullable()
@@ -27,7 +38,10 @@ const Document = z.looseObject({
 });
 
 /** Endpoints for operators: without a credential, and without any data of an organization. */
-export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
+export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps & SettlingDeps> = async (
+  app,
+  { store, clock, inbox },
+) => {
   let last: { at: number; looked: Promise<number | null> } | undefined;
   /** When a build last ended, after writing and reading the store. The result is reused for a moment, so requests can't cause work. */
   const looked = (): Promise<number | null> => {
@@ -86,7 +100,9 @@ export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { st
     },
     async (_, reply) => {
       try {
-        return { status: 'ready' as const, last_build_at: await looked() };
+        const { stoppedSince } = inbox;
+        const settling = stoppedSince === undefined ? {} : { settling: { since: stoppedSince } };
+        return { status: 'ready' as const, last_build_at: await looked(), ...settling };
       } catch (error) {
         app.log.error({ err: error }, 'the store does not answer');
         return reply.status(503).send({ status: 'not ready' as const, last_build_at: null });

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
+import { readForeign } from '../foreign-file.js';
 import { writePrivate } from '../hooks/spool.js';
 import { nameText } from '../name-text.js';
 
@@ -47,10 +48,13 @@ export interface Target {
   readonly folder: string;
 }
 
+/** The longest JSON file, which names all files of all agents: bytes. */
+const JSON_BYTES = 256 << 20;
+
 /** The content of a JSON file; undefined if there is no such file, or if it isn't JSON. */
 export function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(String(readForeign(path, { limitBytes: JSON_BYTES })));
   } catch {
     return undefined;
   }

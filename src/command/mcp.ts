@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { optionOf } from '../config.js';
 import { messageOf, UsageError } from '../exit.js';
+import { readForeign } from '../foreign-file.js';
 import type { AskRoute } from '../mcp/ask-route.js';
 import type { CallTool } from '../mcp/tool-call.js';
 import type { Tool } from '../mcp/tool-list.js';
@@ -86,11 +86,14 @@ async function ofService(
   return callWith(tools, ask);
 }
 
+/** The longest file of a key: bytes. */
+const KEY_BYTES = 1 << 16;
+
 /** The API key in a file. Throws a UsageError if it can't be read. */
 function keyIn(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    throw new UsageError(`The file ${path} can't be read: write the API key into it.`);
-  }
+    const key = readForeign(path, { limitBytes: KEY_BYTES })?.toString().trim();
+    if (key !== undefined) return key;
+  } catch {}
+  throw new UsageError(`The file ${path} can't be read: write the API key into it.`);
 }

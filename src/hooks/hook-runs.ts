@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { UsageError } from '../exit.js';
+import { readForeign } from '../foreign-file.js';
 import { answerOf, type HookAnswer } from './hook-answer.js';
 import { commandsOf } from './hook-match.js';
 import { HooksConfig } from './hooks-config.js';
@@ -9,12 +9,16 @@ import { forward, type HookContext } from './send-payload.js';
 
 /** What a command's text may have in an event. */
 const COMMAND_CHARACTERS = 2048;
+/** The longest configuration: bytes. */
+const CONFIG_BYTES = 16 << 20;
 
 /** The configuration of a file: a map of events, or settings that have one as `hooks`. Throws a UsageError. */
 export function readHooksConfig(path: string): HooksConfig {
   let document: unknown;
   try {
-    document = JSON.parse(readFileSync(path, 'utf8'));
+    const bytes = readForeign(path, { limitBytes: CONFIG_BYTES });
+    if (bytes === undefined) throw new Error('there is no file');
+    document = JSON.parse(bytes.toString());
   } catch (error) {
     const isNoJson = error instanceof SyntaxError;
     throw new UsageError(

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { UsageError } from '../exit.js';
 import { sync } from '../folder.js';
+import { readForeign } from '../foreign-file.js';
 import { isToolCall, membersOf } from './payload.js';
 
 export const AGENTS = ['claude-code', 'droid'] as const;
@@ -16,6 +17,8 @@ const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
 };
 /** More than enough: what takes longer is handed to another process. */
 const TIMEOUT_SECONDS = 10;
+/** The longest file of an agent's settings: bytes. */
+const SETTINGS_BYTES = 16 << 20;
 
 /** A file of an agent, and what it is to become. */
 export interface Change {
@@ -39,13 +42,25 @@ function fileOf(agent: AgentName, home: string): { path: string; root: JSONPath 
 }
 
 function readJson(path: string): { text: string; document: unknown } | undefined {
-  if (!existsSync(path)) return undefined;
-  const text = readFileSync(path, 'utf8');
-  const errors: ParseError[] = [];
-  const document: unknown = parse(text, errors, { allowTrailingComma: true });
-  if (errors.length > 0 || membersOf(document) !== document)
+  const text = readForeign(path, { limitBytes: SETTINGS_BYTES })?.toString();
+  if (text === undefined) return undefined;
+  const document = documentOf(text);
+  if (document === undefined)
     throw new UsageError(`${path} is not a JSON object, so nothing was changed: correct it first.`);
   return { text, document };
+}
+
+/** The object that a text is; undefined for any other text. */
+function documentOf(text: string): unknown {
+  const errors: ParseError[] = [];
+  try {
+    const document: unknown = parse(text, errors, { allowTrailingComma: true });
+    return errors.length > 0 || membersOf(document) !== document ? undefined : document;
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function quoted(text: string): string {

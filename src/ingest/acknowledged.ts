@@ -24,6 +24,8 @@ const PATIENCE = 10;
 const REST_AFTER = 10;
 /** After so many times it is looked whether what is set aside can be settled, if nothing else has come. */
 const RETRY_AFTER = 60;
+/** Settling has stopped when nothing was settled for so long, although something waits. It begins after ten seconds at the latest. */
+const STOPPED_MS = 15_000;
 
 /** What is told of the settling of bodies. */
 export interface Watcher {
@@ -59,6 +61,8 @@ export class Acknowledged {
   private held: Waiting;
   /** What of that came since the last drain began. */
   private come: Waiting;
+  /** When something was settled last, or began to wait: Unix milliseconds. */
+  private movedAt = 0;
 
   private constructor(
     folder: string,
@@ -114,8 +118,15 @@ export class Acknowledged {
     return this.aside.entries;
   }
 
+  /** Since when nothing was settled although something waits; undefined unless that is too long. Unix milliseconds. */
+  get stoppedSince(): number | undefined {
+    const isStopped = this.held.files > 0 && this.clock() - this.movedAt >= STOPPED_MS;
+    return isStopped ? this.movedAt : undefined;
+  }
+
   /** Counts a body that was acknowledged: it is in `ready` and on disk. */
   add(orgId: string, bytes: number): void {
+    if (this.held.files === 0) this.movedAt = this.clock();
     for (const waiting of [this.held, this.come]) {
       waiting.room.take(orgId, bytes);
       waiting.files += 1;
@@ -298,6 +309,7 @@ export class Acknowledged {
 
   private async remove({ path, orgId, bytes }: Entry): Promise<void> {
     await rm(path);
+    this.movedAt = this.clock();
     this.held.room.giveBack(orgId, bytes);
     this.held.files = Math.max(0, this.held.files - 1);
   }

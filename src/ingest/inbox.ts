@@ -84,6 +84,11 @@ export class Inbox {
     return this.acknowledged.depth;
   }
 
+  /** Since when nothing was settled although something waits; undefined unless that is too long. Unix milliseconds. */
+  get stoppedSince(): number | undefined {
+    return this.acknowledged.stoppedSince;
+  }
+
   /** What couldn't be settled at the last drain. */
   get setAside(): readonly SetAside[] {
     return this.acknowledged.setAside;

@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { Files, type Tree } from './file-tree.js';
+import type { Tree } from './file-tree.js';
 import { Glob } from './glob.js';
+import { Files } from './matching-files.js';
 
 /** A part of a repository that is built and run by itself, with its own files. */
 export interface Application {

@@ -1,7 +1,7 @@
 import { dayOf, MS_PER_DAY } from '../day.js';
 import type { Application, Parts } from './application.js';
-import type { Files } from './file-tree.js';
 import type { GitFacts } from './git-facts.js';
+import type { Files } from './matching-files.js';
 import { MOST } from './readiness-report.js';
 import type { Check, Criterion } from './readiness-rules.js';
 

@@ -1,15 +1,21 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
-import type { Glob, Pattern } from './glob.js';
+import { LeftOut, openForeign } from '../foreign-file.js';
+import { withinTime } from './time-limit.js';
 
 /** The limits of a check. */
 const FILES_AT_MOST = 200_000;
 const FILE_BYTES = 1 << 19;
 const TOTAL_BYTES = 1 << 26;
 const SECONDS = 30;
+/** How long one file may take to parse, and all together: some grow a parser's work with the square of their size, or worse. Milliseconds. */
+const PARSE_MS = 1000;
+const PARSES_MS = 5000;
+/** How many files that were left out are named. */
+const LEFT_OUT_NAMED = 20;
 
 /** Folders with dependencies or build output. Without git there is no list of ignored files. */
 const NOT_SOURCE = new Set([
@@ -26,7 +32,10 @@ export class Tree {
   private readonly parsed = new Map<string, unknown>();
   private readonly searched = new Map<string, number>();
   private readonly until = performance.now() + 1000 * SECONDS;
+  private readonly leftOut = new Set<string>();
   private bytes = 0;
+  /** What is left of PARSES_MS. */
+  private parseMs = PARSES_MS;
   readonly paths: readonly string[];
 
   /** The listed files of a folder, by relative path; without a list, all that are found. */
@@ -56,8 +65,25 @@ export class Tree {
 
   /** The parsed content of a JSON, TOML or YAML file; undefined if it can't be parsed. */
   data(path: string): unknown {
-    if (!this.parsed.has(path)) this.parsed.set(path, parse(path, this.text(path)));
+    if (!this.parsed.has(path)) this.parsed.set(path, this.parse(path));
     return this.parsed.get(path);
+  }
+
+  private parse(path: string): unknown {
+    const text = this.text(path);
+    if (text === undefined) return undefined;
+    const limit = Math.floor(Math.min(PARSE_MS, this.parseMs));
+    const begun = performance.now();
+    try {
+      if (limit > 0) return withinTime(limit, () => parse(path, text));
+    } catch {
+      // What takes no time is no JSON, TOML or YAML, and that is for the criteria.
+      if (performance.now() - begun < limit) return undefined;
+    } finally {
+      this.parseMs -= performance.now() - begun;
+    }
+    this.notes.push(`${path} was not parsed, because that takes too long.`);
+    return undefined;
   }
 
   /** The number, from 1, of the first line of a file that an RE2 expression matches; undefined if none does. */
@@ -88,20 +114,27 @@ export class Tree {
     });
   }
 
+  /** Notes once that a file was left out. A folder in git's list is a submodule. */
+  private name(path: string, { path: real, reason }: LeftOut): void {
+    if (this.leftOut.has(path) || statSync(real, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    this.leftOut.add(path);
+    if (this.leftOut.size <= LEFT_OUT_NAMED) this.notes.push(`${path} was left out, because ${reason}.`);
+    if (this.leftOut.size === LEFT_OUT_NAMED + 1) this.notes.push('More files were left out.');
+  }
+
   private open<T>(path: string, use: (descriptor: number, size: number) => T): T | undefined {
-    let descriptor: number | undefined;
+    let opened: ReturnType<typeof openForeign>;
     try {
       const real = realpathSync.native(join(this.root, path));
       if (!real.startsWith(this.root === sep ? sep : this.root + sep)) return undefined;
-      // Opening a pipe would wait for a writer.
-      descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK);
-      const found = fstatSync(descriptor);
-      return found.isFile() ? use(descriptor, found.size) : undefined;
-    } catch {
+      opened = openForeign(real);
+      return opened === undefined ? undefined : use(opened.descriptor, Number(opened.found.size));
+    } catch (error) {
       // A file that can't be read counts as missing.
+      if (error instanceof LeftOut) this.name(path, error);
       return undefined;
     } finally {
-      if (descriptor !== undefined) closeSync(descriptor);
+      if (opened !== undefined) closeSync(opened.descriptor);
     }
   }
 }
@@ -129,68 +162,8 @@ function entriesOf(folder: string) {
   return readdirSync(folder, { withFileTypes: true });
 }
 
-function parse(path: string, text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    if (/\.ya?ml$/i.test(path)) return parseYaml(text, { logLevel: 'silent' });
-    return /\.(toml|lock)$/i.test(path) ? parseToml(text) : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A file: its path in the repository, and the parts of its path below a folder in lower case. */
-interface Entry {
-  readonly path: string;
-  readonly names: readonly string[];
-}
-
-/** Some files of a tree, by their paths below a folder. */
-export class Files {
-  private readonly entries: Entry[] = [];
-  private readonly byName = new Map<string, Entry[]>();
-  private readonly byExtension = new Map<string, Entry[]>();
-  private readonly byFolder = new Map<string, Entry[]>();
-
-  constructor(
-    readonly tree: Tree,
-    /** The folder, such as `packages/web`; '' for the repository itself. */
-    folder: string,
-    paths: readonly string[],
-  ) {
-    for (const path of paths) {
-      const names = (folder === '' ? path : path.slice(folder.length + 1)).toLowerCase().split('/');
-      const entry = { path, names };
-      const name = names.at(-1) ?? '';
-      this.entries.push(entry);
-      put(this.byName, name, entry);
-      put(this.byFolder, names[0] ?? '', entry);
-      put(this.byExtension, name.slice(Math.max(name.lastIndexOf('.'), 0)), entry);
-    }
-  }
-
-  /** The files that match any of some globs and none of others, in the order of the globs. */
-  *find(globs: readonly Glob[], except: readonly Glob[] = []): Generator<string> {
-    const seen = new Set<string>();
-    for (const pattern of globs.flatMap(({ patterns }) => patterns)) {
-      for (const { path, names } of this.candidates(pattern)) {
-        if (!pattern.matches(names) || seen.has(path) || except.some((glob) => glob.matches(names))) continue;
-        seen.add(path);
-        if (this.tree.has(path)) yield path;
-      }
-    }
-  }
-
-  /** A selection of files that includes all matches of a pattern. */
-  private candidates({ name, folder, extension }: Pattern): readonly Entry[] {
-    if (name !== undefined) return this.byName.get(name) ?? [];
-    if (folder !== undefined) return this.byFolder.get(folder) ?? [];
-    return extension === undefined ? this.entries : (this.byExtension.get(extension) ?? []);
-  }
-}
-
-function put(index: Map<string, Entry[]>, key: string, entry: Entry): void {
-  const same = index.get(key);
-  if (same === undefined) index.set(key, [entry]);
-  else same.push(entry);
+/** The content of a JSON, TOML or YAML file. Throws what the parser throws. */
+function parse(path: string, text: string): unknown {
+  if (/\.ya?ml$/i.test(path)) return parseYaml(text, { logLevel: 'silent' });
+  return /\.(toml|lock)$/i.test(path) ? parseToml(text) : JSON.parse(text);
 }

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
+import { LeftOut, readForeign } from '../foreign-file.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 import { compilePattern } from '../pattern.js';
 import '../sentence.js';
@@ -115,12 +116,12 @@ const FOLDER = join(PACKAGE_ROOT, 'data', 'readiness');
 function readRuleFile(path: string): z.infer<typeof RuleFile> {
   let data: unknown;
   try {
-    if (statSync(path).size > RULE_BYTES)
-      throw new UsageError(`The rules ${path} must have at most ${RULE_BYTES} bytes.`);
-    data = JSON.parse(readFileSync(path, 'utf8'));
+    const bytes = readForeign(path, { limitBytes: RULE_BYTES });
+    if (bytes === undefined) throw new LeftOut(path, "the file can't be read");
+    data = JSON.parse(bytes.toString());
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const why = error instanceof SyntaxError ? 'they are not JSON' : "the file can't be read";
+    const unread = error instanceof LeftOut ? error.reason : "the file can't be read";
+    const why = error instanceof SyntaxError ? 'they are not JSON' : unread;
     throw new UsageError(`The rules ${path} can't be used: ${why}.`);
   }
   const parsed = RuleFile.safeParse(data);

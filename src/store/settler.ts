@@ -117,8 +117,14 @@ export class Settler {
   protected async recall(_number: number): Promise<void> {}
 
   /** Does all of a batch's work, or nothing when it throws. */
-  protected whole<T>(work: () => Promise<T>): Promise<T> {
-    return this.session.transaction(work);
+  protected async whole<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.session.transaction(work);
+    } catch (error) {
+      // With the transaction they are gone.
+      this.defined = undefined;
+      throw error;
+    }
   }
 
   /** Settles a batch as Store promises. The files are read as they are; only those with faults are read again, numbered. */
@@ -132,8 +138,6 @@ export class Settler {
         if (await isUnreadable(file, batch.source)) return await this.settleNumbered(batch);
       return await this.settleSorted(batch);
     } catch (error) {
-      // With the transaction they are gone.
-      this.defined = undefined;
       if (batch.source.isChecked === true || (!(error instanceof Misread) && !isReadError(error)))
         throw error;
       return await this.settleNumbered(batch);
@@ -149,7 +153,6 @@ export class Settler {
       return await this.whole(() => this.attempt(batch, { isSorted }));
     } catch (error) {
       if (!isSorted || !(error instanceof StoreOutOfMemory)) throw error;
-      this.defined = undefined;
       return this.whole(() => this.attempt(batch));
     }
   }

@@ -19,6 +19,12 @@ export interface Answers {
   getReadyz: {
     status: 'ready';
     /**
+     * given while acknowledged events wait, and none was settled since then, in Unix milliseconds
+     */
+    settling?: {
+      since: number;
+    };
+    /**
      * when a build last succeeded, in Unix milliseconds
      */
     last_build_at: number | null;
