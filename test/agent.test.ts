@@ -181,18 +181,19 @@ describe('the relay', () => {
   });
 
   test('lets go of the oldest of several connections of a computer that say nothing', async () => {
-    const { agentToken } = await shared.computer();
-    const url = `${shared.url.replace('http', 'ws')}/api/v0/relay/agent`;
-    const silent = [];
+    // None is pinged before the test is over.
+    const { relay, url } = await relayWith(600_000);
+    const silent: WebSocket[] = [];
     for (let index = 0; index < 6; index += 1) {
-      const one = connect(url, agentToken, PROTOCOL);
-      await one.opened();
+      const one = new WebSocket(url);
+      one.on('error', () => {});
+      await once(one, 'open');
       silent.push(one);
     }
-    await Promise.all(silent.slice(0, 2).map(({ closed }) => closed));
-    const last = silent.at(-1);
-    last?.socket.send(HELLO);
-    await until(() => last?.messages.length === 1);
+    await until(() => silent.slice(0, 2).every(({ readyState }) => readyState === WebSocket.CLOSED));
+    expect(silent.slice(2).map(({ readyState }) => readyState)).toEqual(Array(4).fill(WebSocket.OPEN));
+    silent.at(-1)?.send(HELLO);
+    await until(() => relay.connectedAt('cmp_1') === 7);
   });
 
   test('ends what it was asked when the agent goes, or takes too long', async () => {
