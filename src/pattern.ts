@@ -1,11 +1,14 @@
 import { RE2JS } from 're2js';
 
-/** The largest size of an expression, and of those of one configuration together: compiling them takes a tenth of a second. */
-export const PATTERN_SIZE = 10_000;
+/** The largest size of an expression: matching can take as many steps for each character of a text. */
+export const PATTERN_SIZE = 2500;
+
+/** The largest size of all expressions of a configuration: compiling them takes a tenth of a second. */
+export const PATTERNS_SIZE = 25_000;
 
 /** The size of a class of Unicode, a list of hundreds of ranges, and of a range beyond ASCII, which can be searched for other cases. */
-const CLASS_SIZE = 250;
-const RANGE_SIZE = 2500;
+const CLASS_SIZE = 100;
+const RANGE_SIZE = 1000;
 
 const TOO_LARGE = `is too large: with repetitions such as {9} written out, it can have ${PATTERN_SIZE} characters`;
 

@@ -415,11 +415,11 @@ describe('a configuration', () => {
     expect(() => read({ Stop: [{ matcher: '[', hooks: [] }] })).toThrow('must be a regular expression');
     const matcher = '(a{1000}b{1000})';
     expect(() => read({ Stop: [{ matcher: matcher.repeat(120), hooks: [] }] })).toThrow(
-      'Stop.0.matcher is too large: with repetitions such as {9} written out, all expressions together can have 10000 characters',
+      'Stop.0.matcher is too large: with repetitions such as {9} written out, it can have 2500 characters',
     );
     // Each of them alone is small.
     expect(() => read({ Stop: Array(100).fill({ matcher, hooks: [] }) })).toThrow(
-      'Stop.4.matcher is too large',
+      'Stop.12.matcher is too large: with repetitions such as {9} written out, all expressions together can have 25000 characters',
     );
     expect(() => read({ Stop: [{ commandRegex: '(?=a)', hooks: [] }] })).toThrow('no look-around');
     expect(() => read('{')).toThrow('are not JSON');

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { compilePattern, PATTERN_SIZE, sizeOfPattern } from '../pattern.js';
+import { compilePattern, PATTERN_SIZE, PATTERNS_SIZE, sizeOfPattern } from '../pattern.js';
 import '../sentence.js';
 
 /** A regular expression in the spelling of JavaScript. A star alone stands for everything, as an empty text does. */
@@ -34,7 +34,7 @@ const Events = {
 };
 
 const NO_PATTERN = 'must be a regular expression of RE2, which has no look-around and no back references';
-const TOO_LARGE = `is too large: with repetitions such as {9} written out, all expressions together can have ${PATTERN_SIZE} characters`;
+const TOO_LARGE = `is too large: with repetitions such as {9} written out, all expressions together can have ${PATTERNS_SIZE} characters`;
 
 /** Compiles a matcher, or an expression for commands. Throws for a text that is none. */
 export function compileMatcher(text: string): RE2JS {
@@ -52,15 +52,16 @@ function* faultsOf(
         const text = group[name] ?? '';
         if (text === '' || text === '*') continue;
         const path = [event, place, name];
-        size += sizeOfPattern(RE2JS.translateRegExp(text));
-        if (size > PATTERN_SIZE) {
+        // A larger one isn't compiled.
+        size += Math.min(sizeOfPattern(RE2JS.translateRegExp(text)), PATTERN_SIZE);
+        if (size > PATTERNS_SIZE) {
           yield { path, message: TOO_LARGE };
           return;
         }
         try {
           compileMatcher(text);
-        } catch {
-          yield { path, message: NO_PATTERN };
+        } catch (error) {
+          yield { path, message: error instanceof RangeError ? error.message : NO_PATTERN };
         }
       }
 }
