@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** What a name must match: one of white space only can't be seen, so nobody means it. The second part is the error. */
+/** The first rule of a name, with its error: one of white space only can't be seen, so nobody means it. */
 export const NOT_BLANK = [/\S/, 'must have a character other than white space'] as const;
 
-/** What a name or an address must match too: a line feed would begin another line, and an escape would command a terminal. */
+/** The second rule of a name, which an address has too: a line feed would begin another line, and an escape would command a terminal. */
 export const NO_CONTROLS = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   /^[^\u0000-\u001f\u007f-\u009f]*$/,

@@ -1,5 +1,5 @@
 /**
- * What a credential looks like in a text that has addresses, and what is left of it: without_credentials of sql/function for an
+ * The looks of credentials in a text that has addresses, and the rest of them: without_credentials of sql/function for an
  * engine that goes back and tries again, where its expressions would take quadratic time. So an address is read from one beginning
  * only, the one behind `://`, and what lies between that and the password is read once: `(?=(...))\1`. White space is that of RE2.
  */

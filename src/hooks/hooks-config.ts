@@ -41,7 +41,7 @@ export function compileMatcher(text: string): RE2JS {
   return compilePattern(RE2JS.translateRegExp(text));
 }
 
-/** What is wrong with the expressions of a configuration. Together they have a limit, because each can be as slow to compile. */
+/** Finds the faults of the expressions of a configuration. Together they have a limit, because each can be as slow to compile. */
 function* faultsOf(
   config: { readonly [event in keyof typeof Events]?: z.infer<typeof groups> },
 ): Generator<{ path: (string | number)[]; message: string }> {

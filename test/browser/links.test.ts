@@ -11,7 +11,7 @@ const PLACES = [
   ...['keys', 'computers', 'readiness', 'controls'].map((path) => `operations/${path}`),
 ];
 
-/** What links to the page have. */
+/** The parameters of links to the page. */
 const PARAMETERS = [
   ...['range', 'from', 'to', 'user_id', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'],
   ...['metric', 'sort', 'today', 'name', 'x', 'y', 'group', 'after', 'repository'],
