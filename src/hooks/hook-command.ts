@@ -1,7 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../exit.js';
-import { note, printData } from '../printing.js';
 import { type HookContext, payloadOf, send } from './send-payload.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
@@ -43,11 +42,12 @@ export async function hookCommand(
       program: [process.execPath, process.argv[1] ?? ''],
     };
     if (name === 'send') {
-      say(await send(payload, context));
+      await say(await send(payload, context));
       return 0;
     }
     if (config === undefined) throw new Error('--config must name a file with hooks.');
-    const [{ readHooksConfig, record, runHooks }, { endAll }] = await Promise.all([
+    const [{ printData }, { readHooksConfig, record, runHooks }, { endAll }] = await Promise.all([
+      import('../printing.js'),
       import('./hook-runs.js'),
       import('./run-hook.js'),
     ]);
@@ -60,14 +60,15 @@ export async function hookCommand(
     printData(answer.stdout, process.stdout);
     printData(answer.stderr, process.stderr);
     const waits = await record(payload, runs, context).catch(String);
-    if (answer.exitCode === 0) say(waits);
+    if (answer.exitCode === 0) await say(waits);
     return answer.exitCode;
   } catch (error) {
-    say(messageOf(error));
+    await say(messageOf(error));
     return name === 'run' ? 1 : 0;
   }
 }
 
-function say(sentence: string | undefined): void {
-  if (sentence !== undefined) note(sentence);
+/** Says a sentence, if there is one: most of the time there is none, and nothing is loaded for it. */
+async function say(sentence: string | undefined): Promise<void> {
+  if (sentence !== undefined) (await import('../printing.js')).note(sentence);
 }
