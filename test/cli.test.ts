@@ -299,6 +299,7 @@ describe('ingest', () => {
       rejected: 1,
       by_reason: { not_json: 1 },
       unchanged_files: 0,
+      unreadable: [],
       seconds: expect.any(Number),
     });
     expect(code).toBe(0);
