@@ -211,6 +211,8 @@ export class Service {
           {
             method,
             path: `/api/v0${path}`,
+            // A connection that is kept could be one that a service has just closed.
+            agent: false,
             headers: {
               authorization: `Bearer ${key}`,
               ...(body === undefined ? {} : { 'content-type': 'application/json' }),
