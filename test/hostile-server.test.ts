@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { sessionLines } from './laptop.js';
 import { daybook, start } from './program.js';
+import { answerEndlessly, serverThat } from './watched-server.js';
 import { temporaryFolder } from './world.js';
 
 const KEY = `dbk_${'x'.repeat(43)}`;
@@ -16,49 +16,8 @@ const TOKEN = `dba_${'y'.repeat(43)}`;
 const ESCAPES = '\u001b]0;title\u0007\u001b[31m\u009b2J\u202e';
 const OBEYED = /(?!\n)\p{C}/u;
 
-interface Asked {
-  readonly method: string;
-  readonly url: string;
-}
-
-/** A server that a user was made to trust. */
-async function hostileServer(respond: (asked: Asked, answer: ServerResponse) => void) {
-  const asked: Asked[] = [];
-  let written = 0;
-  const server = createServer((request, answer) => {
-    const { socket } = answer;
-    answer.on('close', () => {
-      written += socket?.bytesWritten ?? 0;
-    });
-    request.resume().on('end', () => {
-      const { method = '', url = '' } = request;
-      asked.push({ method, url });
-      respond({ method, url }, answer);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { server, url, asked, written: () => written };
-}
-
 function json(answer: ServerResponse, body: object, status = 200): void {
   answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-/** Answers spaces for as long as somebody reads them. */
-function endless(answer: ServerResponse, status: number): void {
-  answer.writeHead(status, { 'content-type': 'application/json' });
-  const spaces = Buffer.alloc(1 << 18, ' ');
-  const go = () => {
-    while (!answer.destroyed && answer.write(spaces));
-  };
-  answer.on('drain', go);
-  go();
 }
 
 /** A home folder with a session of an agent in it. */
@@ -105,7 +64,7 @@ describe('a server that a client asks', () => {
   const endings = [...CLIENTS.map((args) => [200, args] as const), [400, ['me']], [400, SQL]] as const;
   for (const [status, args] of endings)
     test(`can't fill the memory of "daybook ${args.join(' ')}" with a ${status} without end`, async () => {
-      const { url, written } = await hostileServer((_, answer) => endless(answer, status));
+      const { url, written } = await serverThat((_, answer) => answerEndlessly(answer, status));
       const { code, stderr } = await client(args, { url });
       expect(code).toBeGreaterThan(0);
       expect(stderr.length).toBeLessThan(1000);
@@ -114,9 +73,9 @@ describe('a server that a client asks', () => {
     });
 
   test('gets no key by leading a client to another address', async () => {
-    const thief = await hostileServer((_, answer) => json(answer, {}));
+    const thief = await serverThat((_, answer) => json(answer, {}));
     for (const args of CLIENTS) {
-      const { url, asked } = await hostileServer((_, answer) => {
+      const { url, asked } = await serverThat((_, answer) => {
         answer.writeHead(307, { location: `${thief.url}/stolen` }).end();
       });
       await client(args, { url });
@@ -127,7 +86,7 @@ describe('a server that a client asks', () => {
 
   test('prints nothing that a terminal obeys', async () => {
     const folder = home();
-    const { url } = await hostileServer(({ method, url: path }, answer) => {
+    const { url } = await serverThat(({ method, url: path = '' }, answer) => {
       if (path.endsWith('/events/sender'))
         // Names with other escape sequences aren't Daybook's.
         return json(answer, { ...SENDER, org_id: 'a\u202e', user_id: 'u\u202e' });
@@ -150,7 +109,7 @@ describe('a server that a client asks', () => {
   });
 
   test("can't have the agent of a computer print it either", async () => {
-    const { server, url } = await hostileServer((_, answer) => json(answer, {}, 404));
+    const { server, url } = await serverThat((_, answer) => json(answer, {}, 404));
     const welcome = { type: 'welcome', computerId: 'c', name: `n${ESCAPES}`, heartbeatMs: 60_000 };
     const sockets = new WebSocketServer({ server, handleProtocols: ([first = '']) => first });
     sockets.on('connection', (socket) => socket.on('message', () => socket.send(JSON.stringify(welcome))));
@@ -163,7 +122,7 @@ describe('a server that a client asks', () => {
   });
 
   test('is left at pages without rows', async () => {
-    const { url, asked } = await hostileServer(({ url: path }, answer) =>
+    const { url, asked } = await serverThat(({ url: path = '' }, answer) =>
       json(
         answer,
         path.includes('/status')
@@ -177,9 +136,7 @@ describe('a server that a client asks', () => {
 
   test('is named in a sentence when it answers something else', async () => {
     const many = Array.from({ length: 10_000 }, () => ({ day: 1 }));
-    const { url } = await hostileServer((_, answer) =>
-      json(answer, { data: many, meta: {}, computers: many }),
-    );
+    const { url } = await serverThat((_, answer) => json(answer, { data: many, meta: {}, computers: many }));
     const others = [
       ['me'],
       ['status', '--key', '-'],
@@ -198,7 +155,7 @@ describe('a server that a client asks', () => {
 
 describe('a checkout', () => {
   test('sends no key anywhere with its .env', async () => {
-    const { url, asked } = await hostileServer((_, answer) => json(answer, {}, 500));
+    const { url, asked } = await serverThat((_, answer) => json(answer, {}, 500));
     const env = { DAYBOOK_KEY: KEY, DAYBOOK_AGENT_TOKEN: TOKEN };
     const folder = home();
     const checkout = join(folder, 'checkout');
@@ -260,7 +217,7 @@ test.runIf(process.platform === 'linux')('no key or token stays in the list of p
   ]) {
     const folder = home();
     mkdirSync(join(folder, '.git'));
-    const { server, url } = await hostileServer(() => server.emit('asked'));
+    const { server, url } = await serverThat(() => server.emit('asked'));
     server.on('upgrade', () => server.emit('asked'));
     const isAsked = once(server, 'asked');
     const child = start([...args, `--server=${url}`], { cwd: folder, env: { HOME: folder } });

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Authenticator } from '../src/api/auth.js';
 import { E2b, ProviderFailed } from '../src/computers/e2b.js';
@@ -8,6 +5,7 @@ import { S3Objects } from '../src/computers/s3.js';
 import { readConfig } from '../src/config.js';
 import { AnswerTooLong, limitedFetch, Outgoing } from '../src/outgoing.js';
 import { OpenIdProvider } from '../src/sign-in/openid-provider.js';
+import { answerEndlessly, serverThat } from './watched-server.js';
 import { World } from './world.js';
 
 const E2B_KEY = `e2b_${'0123456789'.repeat(4)}`;
@@ -16,40 +14,9 @@ const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-letters';
 /** What is read at most, and what is under way in sockets: bytes. */
 const MOST = 16 << 20;
 
-/** A server, and how much of its answers it could send. */
-async function serverThat(respond: (request: IncomingMessage, answer: ServerResponse) => void) {
-  const asked: string[] = [];
-  let written = 0;
-  const server = createServer((request, answer) => {
-    const { socket } = answer;
-    answer.on('close', () => {
-      written += socket?.bytesWritten ?? 0;
-    });
-    asked.push(request.url ?? '');
-    request.resume();
-    respond(request, answer);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, written: () => written };
-}
-
 /** A server whose answers have no end. */
 function endless(status = 200, type = 'application/json') {
-  return serverThat((_, answer) => {
-    answer.writeHead(status, { 'content-type': type });
-    const spaces = Buffer.alloc(1 << 18, ' ');
-    const go = () => {
-      while (!answer.destroyed && answer.write(spaces));
-    };
-    answer.on('drain', go);
-    go();
-  });
+  return serverThat((_, answer) => answerEndlessly(answer, status, type));
 }
 
 function bucketAt(endpoint: string): S3Objects {
