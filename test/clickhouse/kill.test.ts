@@ -10,6 +10,7 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { ClickHouseStore } from '../../src/store/clickhouse-store.js';
 import { DAY_TABLES } from '../../src/store/day-builder.js';
 import type { Row, Store } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/store/store-fault.js';
 import { until } from '../service.js';
 import { type AtEnd, ending, NOW, temporaryFolder } from '../world.js';
 import { clientBeside, databaseOf } from './engine.js';
@@ -20,7 +21,8 @@ interface End {
   readonly isDone: boolean;
 }
 
-class Killed extends Error {}
+/** No fault of a file's: nothing is done after it. */
+class Killed extends StoreUnavailable {}
 
 /** A client whose process ends at a statement: from then on nothing gets through. `ended` hears with which settings that was sent. */
 function endingAt(
