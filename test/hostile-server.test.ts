@@ -88,14 +88,13 @@ describe('a server that a client asks', () => {
     const folder = home();
     const { url } = await serverThat(({ method, url: path = '' }, answer) => {
       if (path.endsWith('/events/sender'))
-        // Names with other escape sequences aren't Daybook's.
-        return json(answer, { ...SENDER, org_id: 'a\u202e', user_id: 'u\u202e' });
+        return json(answer, { ...SENDER, org_id: `a${ESCAPES}`, user_id: `u${ESCAPES}` });
       if (path.endsWith('/events'))
         return json(answer, { accepted: 0, rejected: 1, errors: [{ detail: ESCAPES }] });
       json(answer, { detail: `no ${ESCAPES}`, requestId: 'r' }, method === 'GET' ? 403 : 400);
     });
     const expectHarmless = (args: readonly string[], printed: string) => {
-      expect(printed, args.join(' ')).toMatch(/\\u(001b|202e)/);
+      expect(printed, args.join(' ')).toMatch(/\\u001b/);
       expect(printed, args.join(' ')).not.toMatch(OBEYED);
     };
     for (const args of CLIENTS) {

@@ -40,9 +40,10 @@ export function finish(whole: Described): Described {
   // A schema needs no name that says whether only requests use it.
   let text = JSON.stringify(whole);
   for (const name of Object.keys(schemas)) {
-    const short = name.replace(/Input$/, '');
-    const isSame = JSON.stringify(schemas[short]) === JSON.stringify(schemas[name]);
-    if (short !== name && (!Object.hasOwn(schemas, short) || isSame))
+    if (!name.endsWith('Input')) continue;
+    const short = name.slice(0, -'Input'.length);
+    const isSame = () => JSON.stringify(schemas[short]) === JSON.stringify(schemas[name]);
+    if (!Object.hasOwn(schemas, short) || isSame())
       text = text.replaceAll(`/${name}"`, `/${short}"`).replaceAll(`"${name}":`, `"${short}":`);
   }
   const named: Described = JSON.parse(text);
@@ -61,16 +62,20 @@ export function finish(whole: Described): Described {
 /** Moves answers that several routes share into components, named after their status. */
 function shareResponses({ components = {}, paths = {} }: Described): void {
   const shared: Record<string, Response> = {};
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  for (const { responses } of operations) {
+  const users = new Map<string, { status: string; responses: Record<string, Response> }[]>();
+  for (const { responses } of Object.values(paths).flatMap((path) => Object.values(path)))
     for (const [status, response] of Object.entries(responses)) {
-      const title = (STATUS_CODES[status] ?? status).replaceAll(' ', '');
-      const isSame = (one: Response | undefined) => JSON.stringify(one) === JSON.stringify(response);
-      const users = operations.filter((operation) => isSame(operation.responses[status]));
-      if (users.length < 2 || Object.hasOwn(shared, title)) continue;
-      shared[title] = response;
-      for (const user of users) user.responses[status] = { $ref: `#/components/responses/${title}` };
+      const key = status + JSON.stringify(response);
+      users.set(key, [...(users.get(key) ?? []), { status, responses }]);
     }
+  for (const [first, ...others] of users.values()) {
+    const response = first?.responses[first.status];
+    if (first === undefined || response === undefined || others.length === 0) continue;
+    const title = (STATUS_CODES[first.status] ?? first.status).replaceAll(' ', '');
+    if (Object.hasOwn(shared, title)) continue;
+    shared[title] = response;
+    for (const { status, responses } of [first, ...others])
+      responses[status] = { $ref: `#/components/responses/${title}` };
   }
   components.responses = shared;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { certificateFaultOf } from '../certificate.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
-import { nameText } from '../name-text.js';
 import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../outgoing.js';
 import type { Connection, Sender } from './collect-folder.js';
 
@@ -14,9 +13,10 @@ const DETAIL_CHARACTERS = 1000;
 /** The longest wait that a service may ask for. */
 export const MOST_WAIT_MS = 60 * 60_000;
 
+/** The service may know names that a key can't have any more: whoever prints them escapes them. */
 const SenderAnswer = z.object({
-  org_id: nameText(128),
-  user_id: nameText(128).nullable(),
+  org_id: z.string().min(1).max(128),
+  user_id: z.string().min(1).max(128).nullable(),
   is_only_user: z.boolean(),
 });
 const Taken = z.object({

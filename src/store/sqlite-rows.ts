@@ -9,8 +9,8 @@ const PROGRAM = join(PACKAGE_ROOT, 'dist', 'store', 'sqlite-process.js');
 /** Rows can be committed later than the time in them: what was updated so long before the newest row is read again. */
 const OVERLAP_MS = 600_000;
 
-/** What reading one database may take. Most of 2 GB is read in 12 s, and its first row comes after 2 s. */
-const LIMITS = { seconds: 300, idleSeconds: 10, memoryMb: 1024 };
+/** The limits of reading one database. Most of 2 GB is read in 12 s, and its first row comes after 2 s: a slow disk takes many times that. */
+const LIMITS = { seconds: 300, idleSeconds: 60, memoryMb: 1024 };
 
 /** The bytes of rows that any database may have, and how many times its own size more: they have names that the database doesn't. */
 const ROW_BYTES = 64 << 20;
