@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { chunksOf } from '../src/arrow/duckdb-chunks.js';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/settings/config.js';
 import { openLake } from '../src/sql/lake-database.js';
 
 /**

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { staleDays } from '../src/aggregate/stale-days.js';
 import { lastClosedDay } from '../src/day.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { DAY_TABLES } from '../src/store/day-builder.js';
 import { readFunctions, readSqlFolder } from '../src/store/sql-text.js';
+import { staleDays } from '../src/store/stale-days.js';
 import { newestBatch, type OrgDay } from '../src/store/store.js';
 import {
   ask,

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runBuild } from '../src/aggregate/build-run.js';
-import { readConfig } from '../src/config.js';
 import { Inbox } from '../src/ingest/inbox.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
+import { readConfig } from '../src/settings/config.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { receive } from './receive.js';
 import { measure, type Taken } from './run-process.js';

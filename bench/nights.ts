@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE } from '../src/data-files.js';
+import { DATABASE } from '../src/disk/data-files.js';
 import { LAKE } from '../src/lake/lake-paths.js';
 import type { BareDay } from './bare-engine.js';
 import { generateEvents } from './generate-events.js';

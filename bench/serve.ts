@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../src/aggregate/build-days.js';
-import { readConfig } from '../src/config.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
+import { readConfig } from '../src/settings/config.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import type { Store } from '../src/store/store.js';
 import { type Asked, ask, percentile } from './asking.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createKey } from '../src/api/api-keys.js';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/settings/config.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { FIRST_DAY } from './generate-organization.js';
 

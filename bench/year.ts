@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../src/aggregate/build-days.js';
-import { type Config, readConfig } from '../src/config.js';
 import type { Day } from '../src/day.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
+import { type Config, readConfig } from '../src/settings/config.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { ROLL_UPS, rollUpTable } from '../src/store/roll-ups.js';

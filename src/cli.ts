@@ -12,7 +12,7 @@ if (noun === 'hooks' && (verb === 'send' || verb === 'run' || verb === 'deliver'
 }
 
 const { createProgram, fail } = await import('./command/program.js');
-const { ended } = await import('./afterwards.js');
+const { ended } = await import('./socket/afterwards.js');
 const { program, invocation } = createProgram(Date.now, process.env);
 
 /** Every command, in the order of the help. What a command alone needs is loaded when it runs. */

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MOST_KEYS } from '../src/api/api-key-routes.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { ACTIONS, type Action, may, Role } from '../src/api/roles.js';
 import { SecretKey } from '../src/controls/secret-key.js';
-import { signInLink } from '../src/sign-in/sign-in-link.js';
+import { buildApp } from '../src/service/app.js';
+import { signInLink } from '../src/sign-in/tickets.js';
 import { ending, World } from './world.js';
 
 const KEYS = '/api/v1/api-keys';

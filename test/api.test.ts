@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
 import { Answers } from '../src/api/answer-schemas.js';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { Role } from '../src/api/roles.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { buildApp } from '../src/service/app.js';
 import { type AtEnd, ending, World } from './world.js';
 
 const atEnd = ending();

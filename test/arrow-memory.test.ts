@@ -9,7 +9,12 @@ import {
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrowBytes } from '../src/arrow/arrow-stream.js';
-import { DuckDBListType, DuckDBMapType, DuckDBStructType, type DuckDBType } from '../src/duckdb-driver.js';
+import {
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  type DuckDBType,
+} from '../src/arrow/duckdb-driver.js';
 
 let connection: DuckDBConnection;
 

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DATABASE } from '../src/data-files.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { DATABASE } from '../src/disk/data-files.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { daybook, ended, served, start, TODAY } from './program.js';
 import { until } from './service.js';
 import { event, temporaryFolder } from './world.js';

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { type Action, may, Role } from '../src/api/roles.js';
+import { buildApp } from '../src/service/app.js';
 import { bytesBelow } from './private-text.js';
 import { World } from './world.js';
 

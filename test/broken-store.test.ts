@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DuckDBInstance } from '../src/duckdb-driver.js';
+import { DuckDBInstance } from '../src/arrow/duckdb-driver.js';
 import { CANONICAL } from '../src/ingest/source.js';
 import { connect, type Session, withWriter } from '../src/store/duckdb-session.js';
 import { Renewable } from '../src/store/renewable.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { DATABASE } from '../src/data-files.js';
+import { DATABASE } from '../src/disk/data-files.js';
 
 /** The day tables of the organization acme in a data folder that nobody has open, as `day table` and a digest of its rows. */
 export async function builtTables(data: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { type Built, build } from '../src/aggregate/build-days.js';
 import { addDays, type Day } from '../src/day.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { BUILT_TABLES, type BuiltTable, dailySql } from '../src/store/day-builder.js';
 import { sentenceOf } from '../src/store/day-checks.js';
 import { readSql, readSqlFolder } from '../src/store/sql-text.js';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '../src/api/app.js';
 import { Role } from '../src/api/roles.js';
 import { Computers } from '../src/computers/computer.js';
 import { ComputerBody } from '../src/computers/computer-routes.js';
-import { readConfig } from '../src/config.js';
+import { buildApp } from '../src/service/app.js';
+import { readConfig } from '../src/settings/config.js';
 import { Service } from './service.js';
 import { ending } from './world.js';
 

@@ -6,14 +6,14 @@ import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/build-run.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import type { Role } from '../src/api/roles.js';
 import { AddressRange, AllowedAddresses } from '../src/controls/allowed-addresses.js';
 import { Controls } from '../src/controls/control-revisions.js';
 import { EXAMPLE, Settings } from '../src/controls/control-settings.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { MASK, mapSecrets } from '../src/controls/settings-secrets.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
+import { buildApp } from '../src/service/app.js';
 import { ending, temporaryFolder, World } from './world.js';
 
 const atEnd = ending();

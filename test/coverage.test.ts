@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { build } from '../src/aggregate/build-days.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { addDays, type Day } from '../src/day.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { buildApp } from '../src/service/app.js';
 import { World } from './world.js';
 
 const DAY = '2026-06-10' as Day;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { partsOf } from '../src/readiness/application.js';
 import { type Evaluated, evaluate } from '../src/readiness/criterion.js';
 import { Tree } from '../src/readiness/file-tree.js';

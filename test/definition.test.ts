@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { staleDays } from '../src/aggregate/stale-days.js';
 import { addDays, type Day } from '../src/day.js';
 import { rowsOf } from '../src/store/clickhouse/clickhouse-schema.js';
 import { meaningOf, readDefinitions } from '../src/store/definition.js';
 import { readFunctions } from '../src/store/sql-text.js';
+import { staleDays } from '../src/store/stale-days.js';
 import { answersOf } from './laws/law.js';
 import { storeName, World } from './world.js';
 

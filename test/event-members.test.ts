@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { MEMBERS, type Members, TYPES } from '../src/ingest/event-members.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { rawColumns } from '../src/store/table-text.js';
 import {
   checkedMembers,

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { tablesOf } from './laws/law.js';
 import { ending, World } from './world.js';
 

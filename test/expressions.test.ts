@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vite';
 import { describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { MEMBERS } from '../src/ingest/event-members.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { textOf, type WorstText, worstTexts } from './worst-texts.js';
 
 /**
@@ -14,7 +14,7 @@ import { textOf, type WorstText, worstTexts } from './worst-texts.js';
 /** Expressions that meet no text of a client, by their file, and what they read instead. */
 const OWN_TEXTS: Readonly<Record<string, string>> = {
   'src/api/answer-shape.ts': 'the files of sql/answer',
-  'src/text-table.ts': 'a number as JavaScript writes it, of some twenty digits',
+  'src/terminal/text-table.ts': 'a number as JavaScript writes it, of some twenty digits',
 };
 
 /** The files that make expressions at run time, and the expressions. */

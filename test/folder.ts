@@ -3,8 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { readConfig } from '../src/config.js';
-import { DATABASE } from '../src/data-files.js';
+import { DATABASE } from '../src/disk/data-files.js';
+import { readConfig } from '../src/settings/config.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { NOW } from './world.js';
 

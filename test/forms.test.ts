@@ -9,11 +9,11 @@ import { ANSWERS, fileOf, GROUPS } from '../src/api/answer-names.js';
 import { columnsOf, readReport } from '../src/api/answer-rows.js';
 import { shapesOf } from '../src/api/answer-shape.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { arrowBytes } from '../src/arrow/arrow-stream.js';
 import type { Day } from '../src/day.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { buildApp } from '../src/service/app.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();

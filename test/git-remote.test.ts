@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkoutOf } from '../src/git-remote.js';
+import { checkoutOf } from '../src/disk/git-remote.js';
 
 const root = mkdtempSync(join(tmpdir(), 'daybook-remote-'));
 afterAll(() => rmSync(root, { recursive: true }));

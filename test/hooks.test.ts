@@ -15,7 +15,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { report } from '../src/api/answer-rows.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { answerOf } from '../src/hooks/hook-answer.js';
 import { commandsOf } from '../src/hooks/hook-match.js';
 import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
@@ -27,7 +27,7 @@ import { deliver, deliverAlone } from '../src/hooks/spool.js';
 import { InboxFull } from '../src/ingest/inbox.js';
 import { RequestMapper } from '../src/ingest/request-mapper.js';
 import { HOOKS } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { buildApp } from '../src/service/app.js';
 import { falseServer } from './laptop.js';
 import { CLI } from './program.js';
 import { temporaryFolder, World } from './world.js';
@@ -829,7 +829,7 @@ describe('hooks send', () => {
       'dist/cli.js',
       'dist/exit.js',
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
-      'dist/json-object.js',
+      'dist/input/json-object.js',
     ]);
   });
 });

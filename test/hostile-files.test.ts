@@ -13,11 +13,11 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { ingest } from '../src/ingest/ingest-files.js';
 import { inputFiles } from '../src/ingest/input-files.js';
 import { CANONICAL, CLINE, DROID, OPENCODE, type Source } from '../src/ingest/source.js';
-import { inOwnProcess } from '../src/own-process.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { inOwnProcess } from '../src/store/own-process.js';
 import { until } from './service.js';
 import { ending, event, lines, temporaryFolder, World } from './world.js';
 

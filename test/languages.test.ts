@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { languageTable } from '../scripts/languages.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 
 test('data/languages.json is what the package of languages gives: else run node scripts/languages.js', () => {
   const file = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8'));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 
 const pages = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
   readdirSync(join(PACKAGE_ROOT, folder))

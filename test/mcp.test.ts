@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import type { Role } from '../src/api/roles.js';
-import { readConfig } from '../src/config.js';
 import { ANSWER_BYTES, fitted } from '../src/mcp/fitted-answer.js';
+import { buildApp } from '../src/service/app.js';
+import { readConfig } from '../src/settings/config.js';
 import { ask } from './ask.js';
 import { Agent, ERAS } from './mcp-client.js';
 import { World } from './world.js';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runBuild } from '../src/aggregate/build-run.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
-import { Metrics } from '../src/api/prometheus.js';
+import { buildApp } from '../src/service/app.js';
+import { Metrics } from '../src/service/prometheus.js';
 import { logs } from './otlp/sender.js';
 import { event, World } from './world.js';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
-import { checkoutOf } from '../src/git-remote.js';
+import { checkoutOf } from '../src/disk/git-remote.js';
+import { buildApp } from '../src/service/app.js';
 import { Arguments } from '../src/socket/commands.js';
 import { ending, temporaryFolder, World } from './world.js';
 

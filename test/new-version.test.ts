@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
 import { addDays, type Day } from '../src/day.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { Lake } from '../src/lake/data-lake.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { daybook, TODAY } from './program.js';
 import { temporaryFolder, World } from './world.js';
 

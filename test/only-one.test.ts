@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { OnlyOne } from '../src/only-one.js';
+import { OnlyOne } from '../src/disk/only-one.js';
 import { NOW, temporaryFolder } from './world.js';
 
 const HOLDS_MS = 900_000;

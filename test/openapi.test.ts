@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { compile } from 'json-schema-to-typescript';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { buildApp } from '../src/api/app.js';
+import { buildApp } from '../src/service/app.js';
 import { expectFile, expectPage } from './page.js';
 import { Reference } from './reference.js';
 import { ending, World } from './world.js';

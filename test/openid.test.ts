@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { buildApp } from '../src/api/app.js';
+import { buildApp } from '../src/service/app.js';
 import { type People, passProvider, startProvider } from './openid.js';
 import { World } from './world.js';
 

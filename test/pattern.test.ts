@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { compilePattern, PATTERN_SIZE, sizeOfPattern } from '../src/pattern.js';
+import { compilePattern, PATTERN_SIZE, sizeOfPattern } from '../src/input/pattern.js';
 
 test('the size of an expression is about that of its program, with repetitions written out', () => {
   for (const text of [

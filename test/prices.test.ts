@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { sourceOf } from '../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { readSql } from '../src/store/sql-text.js';
 import { testSamples } from './samples.js';
 import { event, World } from './world.js';

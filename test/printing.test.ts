@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { buildApp } from '../src/api/app.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
-import { print, printable, printData, styled } from '../src/printing.js';
-import { faint, headline, table } from '../src/terminal.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
+import { buildApp } from '../src/service/app.js';
+import { print, printable, printData, styled } from '../src/terminal/printing.js';
+import { faint, headline, table } from '../src/terminal/terminal.js';
 import { World } from './world.js';
 
 /** A stream that takes what a terminal would. */

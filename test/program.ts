@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Role } from '../src/api/roles.js';
 import { dayOf } from '../src/day.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { type AtEnd, temporaryFolder } from './world.js';
 
 /** Of events that it is sent: the program has the clock of the machine, and builds every day from the first event on, here few. */

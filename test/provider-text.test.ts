@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultText, providerText } from '../src/provider-text.js';
+import { faultText, providerText } from '../src/network/provider-text.js';
 
 const KEY = 'e2b_0123456789"abc';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Answers } from '../src/api/answer-schemas.js';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
+import { buildApp } from '../src/service/app.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { World } from './world.js';
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { Role } from '../src/api/roles.js';
 import { levelOf } from '../src/readiness/maturity-level.js';
 import { readCriteria } from '../src/readiness/readiness-rules.js';
 import { normalizedUrl, repoIdOf } from '../src/readiness/repository-url.js';
+import { buildApp } from '../src/service/app.js';
 import { ending, World } from './world.js';
 
 const atEnd = ending();

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { familyOf } from '../src/api/errors.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import type { Given } from './ask.js';
 
 /** A schema of the document, as far as tests look at it. */

@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { UsageError } from '../src/exit.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { Glob } from '../src/readiness/glob.js';
 import { levelOf } from '../src/readiness/maturity-level.js';
 import { type Criterion, readCriteria } from '../src/readiness/readiness-rules.js';

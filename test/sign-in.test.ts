@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { trustedForAddresses } from '../src/api/public-url.js';
-import { readConfig } from '../src/config.js';
 import { SecretKey } from '../src/controls/secret-key.js';
-import { signInLink } from '../src/sign-in/sign-in-link.js';
+import { buildApp } from '../src/service/app.js';
+import { readConfig } from '../src/settings/config.js';
+import { signInLink } from '../src/sign-in/tickets.js';
 import { World } from './world.js';
 
 const CALLER = '/api/v1/caller';

@@ -5,10 +5,10 @@ import { tableFromIPC } from 'apache-arrow';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
-import { buildApp } from '../src/api/app.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { LAKE_TABLES } from '../src/lake/lake-paths.js';
 import { readSnapshot } from '../src/lake/snapshot.js';
+import { buildApp } from '../src/service/app.js';
 import { World } from './world.js';
 
 const ARROW = 'application/vnd.apache.arrow.stream';

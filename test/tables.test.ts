@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { columnsOf, LAKE_TABLES, type LakeTable } from '../src/lake/lake-paths.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import type { TableText } from '../src/store/table-text.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ANSWERS, GROUPS } from '../src/api/answer-names.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import {
   CLI,
   daybook,
@@ -370,7 +370,7 @@ test('what is asked of a running service is printed without loading the database
       };
       return result.map((one) => one.url);
     });
-    expect(loaded.filter((one) => one.endsWith('/dist/terminal.js'))).toHaveLength(1);
+    expect(loaded.filter((one) => one.endsWith('/dist/terminal/terminal.js'))).toHaveLength(1);
     expect(loaded.filter((one) => /duckdb|fastify/.test(one))).toEqual([]);
     // What other commands need isn't loaded either, as dozens of files would be.
     expect(loaded.filter((one) => one.includes('/dist/')).length, args.join(' ')).toBeLessThan(40);

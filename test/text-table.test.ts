@@ -4,7 +4,7 @@ import { shapesOf } from '../src/api/answer-shape.js';
 import { knownOrganization, noDataSentence, reportRange } from '../src/api/report-range.js';
 import { shownFirst } from '../src/api/shown-columns.js';
 import type { Day } from '../src/day.js';
-import { columnsOf, type Layout, layOut } from '../src/text-table.js';
+import { columnsOf, type Layout, layOut } from '../src/terminal/text-table.js';
 
 function shown(rows: Record<string, unknown>[], layout: Layout = {}): string[] {
   const { head, lines } = layOut(columnsOf(rows), layout);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { hasCredentials, withoutCredentials } from '../src/network/url-credentials.js';
 import { readFunctions } from '../src/store/sql-text.js';
-import { hasCredentials, withoutCredentials } from '../src/url-credentials.js';
 
 /** The claims of without_credentials, which removes the same in SQL. */
 const claims = readFileSync(new URL('claims/without_credentials.sql', import.meta.url), 'utf8');

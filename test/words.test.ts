@@ -3,9 +3,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'vitest';
-import { DATABASE } from '../src/data-files.js';
-import { DuckDBInstance } from '../src/duckdb-driver.js';
-import { PACKAGE_ROOT } from '../src/package-root.js';
+import { DuckDBInstance } from '../src/arrow/duckdb-driver.js';
+import { DATABASE } from '../src/disk/data-files.js';
+import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { recordedRequests, textsOf } from './otlp/sender.js';
 import {
   bytesBelow,

@@ -1,9 +1,9 @@
 import { type Day, lastClosedDay } from '../day.js';
 import { messageOf, UsageError } from '../exit.js';
 import { type Breach, ChecksFailed } from '../store/day-checks.js';
+import { staleDays } from '../store/stale-days.js';
 import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
-import { staleDays } from './stale-days.js';
 
 /** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
 const FEW_EVENTS = 200_000;

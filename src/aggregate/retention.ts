@@ -1,7 +1,7 @@
 import { retentionDaysOf } from '../controls/control-revisions.js';
 import { addDays, type Day, dayOf, MS_PER_DAY } from '../day.js';
+import { staleDays } from '../store/stale-days.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
-import { staleDays } from './stale-days.js';
 
 /** A clock that is further ahead of what was written before is believed only when it was so for a while. */
 const AHEAD_AT_MOST_MS = 7 * MS_PER_DAY;

@@ -1,11 +1,11 @@
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
-import { csvLine } from '../csv-line.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
+import { csvLine } from '../terminal/csv-line.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 import {

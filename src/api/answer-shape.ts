@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DaySchema } from '../day.js';
 import {
   BIGINT,
   DATE,
@@ -10,7 +9,8 @@ import {
   STRUCT,
   TIMESTAMP_MS,
   VARCHAR,
-} from '../duckdb-driver.js';
+} from '../arrow/duckdb-driver.js';
+import { DaySchema } from '../day.js';
 import { readSql } from '../store/sql-text.js';
 
 /** A column of an answer, or a member nested in one. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Config } from '../config.js';
 import { type Day, dayOf } from '../day.js';
-import { VERSION } from '../package-root.js';
+import { VERSION } from '../disk/package-root.js';
+import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
 import { type Body, discard, type Pieces, writeBody } from './answer-body.js';

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { EmailText, nameText } from '../name-text.js';
+import { EmailText, nameText } from '../input/name-text.js';
 import { requireOrganization } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';

@@ -10,11 +10,11 @@ import {
   jwtVerify,
 } from 'jose';
 import { z } from 'zod';
-import { certificateFaultOf } from '../certificate.js';
-import type { JwtConfig } from '../config.js';
 import { UsageError } from '../exit.js';
-import { nameText } from '../name-text.js';
-import { limitedFetch } from '../outgoing.js';
+import { nameText } from '../input/name-text.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { limitedFetch } from '../network/outgoing.js';
+import type { JwtConfig } from '../settings/config.js';
 import { ORG_ID } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { callerOfHash, hashOf } from './api-keys.js';

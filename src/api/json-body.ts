@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { ApiError } from './errors.js';
 
 /**

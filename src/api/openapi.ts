@@ -1,7 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { VERSION } from '../package-root.js';
+import { VERSION } from '../disk/package-root.js';
 import { forbiddenTo } from './auth.js';
 import { ERRORS, type ErrorStatus, familyOf, headersOf, PROBLEMS, problemOf } from './errors.js';
 import { withoutIntegerLimits } from './integer-limits.js';

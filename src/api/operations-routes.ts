@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { VERSION } from '../package-root.js';
+import { VERSION } from '../disk/package-root.js';
 import { KeptDocument } from './kept-document.js';
 import type { ApiDeps } from './route-family.js';
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 
 /**
  * The address of this service for the sender of a request, ending with a slash. Behind a proxy that removes a prefix from the path,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { own } from '../own.js';
+import { own } from '../input/own.js';
 import { ApiError } from './errors.js';
 
 /** Headers that may appear only once: a proxy could use the other one. The server itself checks Content-Length. */

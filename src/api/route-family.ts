@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
 import { type Authenticator, requireAction } from './auth.js';
 import type { Caller } from './caller.js';

@@ -1,13 +1,13 @@
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import { BufferType, Data, type DataType, type Field } from 'apache-arrow';
+import { type Layout, layoutOf } from './arrow-type.js';
 import {
   DuckDBListType,
   DuckDBMapType,
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
-} from '../duckdb-driver.js';
-import { type Layout, layoutOf } from './arrow-type.js';
+} from './duckdb-driver.js';
 import { type Bytes, isSet, Offsets, roomFor, Texts, validityOf } from './duckdb-texts.js';
 
 /**

@@ -34,7 +34,7 @@ import {
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
-} from '../duckdb-driver.js';
+} from './duckdb-driver.js';
 
 /** How values lie that have the same bytes in DuckDB and in Arrow: as some elements each of a kind of array. */
 export interface Layout {

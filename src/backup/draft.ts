@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning } from '../running.js';
+import { isRunning } from '../disk/running.js';
 
 /** Makes a folder, beside the one that it becomes, for this process alone. What killed processes left of theirs goes. */
 export async function makeDraft(parent: string, name: string): Promise<string> {

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DATABASE, RESTORED, STAGING } from '../data-files.js';
+import { DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { stampOf } from '../day.js';
-import { DuckDBInstance } from '../duckdb-driver.js';
+import { DATABASE, RESTORED, STAGING } from '../disk/data-files.js';
+import { digestOf } from '../disk/file-digest.js';
+import { freeName, isFull, makeFolder, requireRoom, sync, syncTree, writeWhole } from '../disk/folder.js';
 import { codeOf, UsageError } from '../exit.js';
-import { digestOf } from '../file-digest.js';
-import { freeName, isFull, makeFolder, requireRoom, sync, syncTree, writeWhole } from '../folder.js';
 import { isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';

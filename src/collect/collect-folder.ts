@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readForeign } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
-import { readForeign } from '../foreign-file.js';
 import { writePrivate } from '../hooks/spool.js';
-import { nameText } from '../name-text.js';
+import { nameText } from '../input/name-text.js';
 
 /**
  * What `collect` keeps on a machine:

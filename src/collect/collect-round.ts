@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expandPath } from '../config.js';
+import { isOfSystem } from '../disk/folder.js';
 import { codeOf, type UsageError } from '../exit.js';
-import { isOfSystem } from '../folder.js';
 import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { SOURCES, type Source } from '../ingest/source.js';
+import { expandPath } from '../settings/config.js';
 import { isOfStore, isOutOfRoom, isReadFault } from '../store/store-fault.js';
 import type { BodySender } from './body-sender.js';
 import type { BodySpool } from './body-spool.js';

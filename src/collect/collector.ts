@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { count } from '../counted.js';
+import { OnlyOne } from '../disk/only-one.js';
 import { UsageError } from '../exit.js';
-import { OnlyOne } from '../only-one.js';
 import { isOutOfRoom } from '../store/store-fault.js';
+import { count } from '../terminal/counted.js';
 import { BodySender } from './body-sender.js';
 import { BodySpool } from './body-spool.js';
 import { type Connection, type Target, targetOf } from './collect-folder.js';

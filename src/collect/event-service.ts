@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { certificateFaultOf } from '../certificate.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
-import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../outgoing.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../network/outgoing.js';
 import type { Connection, Sender } from './collect-folder.js';
 
 /** How long the service may take to answer. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { optionOf, readProcessConfig } from '../config.js';
+import { VERSION } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
-import { VERSION } from '../package-root.js';
+import { optionOf, readProcessConfig } from '../settings/config.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `agent` to the program. */

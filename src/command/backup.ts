@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import type { Manifest } from '../backup/backup-manifest.js';
 import { heldFolder, hold } from '../backup/held-files.js';
 import type { Held } from '../backup/take-backup.js';
-import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
+import type { Config } from '../settings/config.js';
 import { settingsOfService } from '../socket/call.js';
 import { ask, isServed, Nobody } from '../socket/control-socket.js';
 import { openStore, requireDatabase } from '../socket/open-store.js';
-import { bytes, count, withProgress } from '../terminal.js';
+import { bytes, count, withProgress } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `backup` and `restore` to the program. */

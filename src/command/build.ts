@@ -3,7 +3,7 @@ import { parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { sentenceOf } from '../store/day-checks.js';
-import { count, withProgress } from '../terminal.js';
+import { count, withProgress } from '../terminal/terminal.js';
 import { type Invocation, note, print } from './program.js';
 
 interface BuildOptions {

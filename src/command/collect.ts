@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
-import { count } from '../counted.js';
+import { count } from '../terminal/counted.js';
 import { type Invocation, note, print } from './program.js';
 
 interface FolderOptions {

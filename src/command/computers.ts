@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { optionOf } from '../config.js';
 import { UsageError } from '../exit.js';
-import { bytes, table, withProgress } from '../terminal.js';
+import { optionOf } from '../settings/config.js';
+import { bytes, table, withProgress } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 import type { RemoteService } from './remote-service.js';
 

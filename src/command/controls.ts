@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { UsageError } from '../exit.js';
-import { isIntricate, LEVELS_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST } from '../input/json-depth.js';
 import { call } from '../socket/call.js';
-import { count, table } from '../terminal.js';
+import { count, table } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 
 interface SetOptions {

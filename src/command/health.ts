@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Command } from 'commander';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import { settingsOfService } from '../socket/call.js';
 import { localUrl } from './local-url.js';
 import { type Invocation, print } from './program.js';

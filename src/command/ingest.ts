@@ -4,16 +4,16 @@ import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { type Config, expandPath } from '../config.js';
-import { refuseHalfRestored } from '../data-files.js';
+import { refuseHalfRestored } from '../disk/data-files.js';
+import { makeFolder } from '../disk/folder.js';
+import { LeftOut } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
-import { makeFolder } from '../folder.js';
-import { LeftOut } from '../foreign-file.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
+import { type Config, expandPath } from '../settings/config.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
-import { bytes, count, withProgress } from '../terminal.js';
+import { bytes, count, withProgress } from '../terminal/terminal.js';
 import { type Invocation, note, print } from './program.js';
 
 interface IngestOptions {

@@ -3,7 +3,7 @@ import { Role } from '../api/roles.js';
 import { addDays, dayOf, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
-import { table } from '../terminal.js';
+import { table } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 
 interface CreateOptions {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Verified } from '../lake/verify.js';
 import { call } from '../socket/call.js';
-import { count } from '../terminal.js';
+import { count } from '../terminal/terminal.js';
 import { type Invocation, note, print } from './program.js';
 
 /** Adds `lake` to the program. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 
 /** An address of this machine for one that means all addresses, which can be listened on but not connected to. */
 const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { optionOf } from '../config.js';
+import { readForeign } from '../disk/foreign-file.js';
 import { messageOf, UsageError } from '../exit.js';
-import { readForeign } from '../foreign-file.js';
 import type { AskRoute } from '../mcp/ask-route.js';
 import type { CallTool } from '../mcp/tool-call.js';
 import type { Tool } from '../mcp/tool-list.js';
-import { Queue } from '../queue.js';
+import { optionOf } from '../settings/config.js';
 import { call } from '../socket/call.js';
 import { isServed } from '../socket/control-socket.js';
+import { Queue } from '../store/queue.js';
 import { type Invocation, note } from './program.js';
 
 interface McpOptions {
@@ -69,7 +69,7 @@ async function ofService(
     throw new UsageError("--org can't be combined with --server: the key says which organization.");
   const [{ RemoteService }, { readBeginning }, { callWith }, { seenIn }] = await Promise.all([
     import('./remote-service.js'),
-    import('../outgoing.js'),
+    import('../network/outgoing.js'),
     import('../mcp/tool-call.js'),
     import('../sql/seen-headers.js'),
   ]);

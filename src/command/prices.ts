@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { call } from '../socket/call.js';
-import { count, table } from '../terminal.js';
+import { count, table } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `prices check` to the program. */

@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { SOCKET } from '../disk/data-files.js';
+import { isFull } from '../disk/folder.js';
+import { VERSION } from '../disk/package-root.js';
+import { messageOf, UsageError } from '../exit.js';
 import {
   type Config,
   isDebugging,
@@ -11,15 +15,11 @@ import {
   type ShownSetting,
   settingsLeftOut,
   showServiceConfig,
-} from '../config.js';
-import { SOCKET } from '../data-files.js';
-import { messageOf, UsageError } from '../exit.js';
-import { isFull } from '../folder.js';
-import { VERSION } from '../package-root.js';
-import { note, print, styled } from '../printing.js';
+} from '../settings/config.js';
 import { isTold } from '../store/store-fault.js';
+import { note, print, styled } from '../terminal/printing.js';
 
-export { note, print } from '../printing.js';
+export { note, print } from '../terminal/printing.js';
 
 /** What every command works with. */
 export interface Invocation {

@@ -1,11 +1,11 @@
 import { UsageError } from '../exit.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import type { Evaluated } from '../readiness/criterion.js';
 import { levelOf, nextSteps, OPENS_NEXT, sharesOf } from '../readiness/maturity-level.js';
 import { readCriteria } from '../readiness/readiness-rules.js';
 import { type Checked, check } from '../readiness/repository-check.js';
 import { isRepositoryUrl } from '../readiness/repository-url.js';
-import { table } from '../terminal.js';
-import { withoutCredentials } from '../url-credentials.js';
+import { table } from '../terminal/terminal.js';
 import { note, print } from './program.js';
 import { RemoteService } from './remote-service.js';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { optionOf } from '../config.js';
+import { optionOf } from '../settings/config.js';
 import type { Invocation } from './program.js';
 import type { CheckOptions } from './readiness-check.js';
 

@@ -5,12 +5,12 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { certificateFaultOf } from '../certificate.js';
-import { readProcessConfig } from '../config.js';
 import { codeOf, UsageError } from '../exit.js';
-import { AnswerTooLong, parsedJson, readAnswer } from '../outgoing.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { AnswerTooLong, parsedJson, readAnswer } from '../network/outgoing.js';
 import { Report, type Submission } from '../readiness/readiness-report.js';
-import type { Progress } from '../terminal.js';
+import { readProcessConfig } from '../settings/config.js';
+import type { Progress } from '../terminal/terminal.js';
 import { ulid } from '../ulid.js';
 
 /** How often what the service can't do just now is asked again, and for how long altogether. */

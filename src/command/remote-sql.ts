@@ -4,10 +4,9 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { messageOf, UsageError } from '../exit.js';
-import { isObject } from '../json-object.js';
+import { isObject } from '../input/json-object.js';
 import type { Seen } from '../lake/snapshot.js';
-import { AnswerTooLong, limited, parsedJson } from '../outgoing.js';
-import { print, printData } from '../printing.js';
+import { AnswerTooLong, limited, parsedJson } from '../network/outgoing.js';
 import { seenIn } from '../sql/seen-headers.js';
 import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
 import {
@@ -19,7 +18,8 @@ import {
   statementsToRun,
 } from '../sql/sql-shell.js';
 import { parametersIn, type Statement } from '../sql/sql-statements.js';
-import { type Column, plainText } from '../text-table.js';
+import { print, printData } from '../terminal/printing.js';
+import { type Column, plainText } from '../terminal/text-table.js';
 import type { RemoteService } from './remote-service.js';
 
 /** What the service is asked for, for each format. */

@@ -1,11 +1,11 @@
 import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../api/answer-names.js';
 import { checkRange } from '../api/report-range.js';
-import { outputWidth } from '../config.js';
 import { lastClosedDay, parseDay, parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
-import { printData } from '../printing.js';
-import { csv, faint, table } from '../terminal.js';
+import { outputWidth } from '../settings/config.js';
+import { printData } from '../terminal/printing.js';
+import { csv, faint, table } from '../terminal/terminal.js';
 import { type Invocation, note, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';

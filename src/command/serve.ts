@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type Config, optionOf } from '../config.js';
-import type { Demo } from '../demo.js';
 import { UsageError } from '../exit.js';
+import type { Demo } from '../service/demo.js';
+import { type Config, optionOf } from '../settings/config.js';
 import { call } from '../socket/call.js';
-import { table } from '../terminal.js';
+import { table } from '../terminal/terminal.js';
 import { fail, type Invocation, note, print } from './program.js';
 
 /** How much longer than a request a build or a command may take when the service is stopped. */
@@ -27,7 +27,10 @@ export function add(program: Command, invocation: Invocation): void {
 async function run(options: ServeOptions, { serviceSettings, clock }: Invocation): Promise<void> {
   const chosen = serviceSettings(options);
   // The other commands start faster without the service.
-  const [{ serve }, { loadDemo }] = await Promise.all([import('../server.js'), import('../demo.js')]);
+  const [{ serve }, { loadDemo }] = await Promise.all([
+    import('../service/server.js'),
+    import('../service/demo.js'),
+  ]);
   let demo: Demo | undefined;
   const serving = await serve(chosen, clock, async (store) => {
     if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);

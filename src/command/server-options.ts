@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { optionOf } from '../config.js';
 import { UsageError } from '../exit.js';
+import { optionOf } from '../settings/config.js';
 import type { RemoteService } from './remote-service.js';
 
 /** The options of a command that can also ask a service elsewhere. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { table } from '../terminal.js';
+import { table } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 
 /** Adds `config` to the program. */

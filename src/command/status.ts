@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
-import { count, table } from '../terminal.js';
-import { plainText } from '../text-table.js';
+import { count, table } from '../terminal/terminal.js';
+import { plainText } from '../terminal/text-table.js';
 import { type Invocation, print } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
@@ -28,7 +28,7 @@ export function add(program: Command, invocation: Invocation): void {
 async function read(options: StatusOptions, { settings, clock }: Invocation): Promise<Status> {
   if (!isRemote(options)) return call(settings(), clock, 'status', {});
   const service = await serviceOf(options, clock);
-  const { Status } = await import('../aggregate/status-routes.js');
+  const { Status } = await import('../api/status-routes.js');
   const { data } = await service.get(z.object({ data: Status }), 'api/v1/status');
   const { data_days, ...organization } = data;
   return { organizations: [organization] };

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type KeySource, keyFor } from '../key-file.js';
+import { type KeySource, keyFor } from '../disk/key-file.js';
 
 /** What a signed address permits. */
 export type Permission = 'PUT' | 'GET';

@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
-import { NO_CONTROLS, nameText, Uuid } from '../name-text.js';
-import { Queue } from '../queue.js';
+import { NO_CONTROLS, nameText, Uuid } from '../input/name-text.js';
+import { hasCredentials, withoutCredentials } from '../network/url-credentials.js';
+import { Queue } from '../store/queue.js';
 import type { Row, Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
-import { hasCredentials, withoutCredentials } from '../url-credentials.js';
 import { Steps, stepsFor } from './provisioning-step.js';
 
 export const Provider = z.enum(['byom', 'e2b']);

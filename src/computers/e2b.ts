@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ConnectionOpts } from 'e2b';
-import { certificateFaultOf } from '../certificate.js';
-import type { E2bConfig } from '../config.js';
-import { AnswerTooLong, SHORT_ANSWER_BYTES } from '../outgoing.js';
-import { faultText, providerText } from '../provider-text.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { AnswerTooLong, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
+import { faultText, providerText } from '../network/provider-text.js';
+import type { E2bConfig } from '../settings/config.js';
 import type { Computer } from './computer.js';
 
 /** How long a sandbox stays awake: the longest that every plan has. Then it is put to sleep with all its processes. */

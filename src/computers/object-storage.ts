@@ -2,9 +2,9 @@ import { createReadStream, mkdirSync, rmSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { digestOf } from '../disk/file-digest.js';
+import { sync } from '../disk/folder.js';
 import { codeOf } from '../exit.js';
-import { digestOf } from '../file-digest.js';
-import { sync } from '../folder.js';
 
 /** The bytes of a file on its way are fewer or more than were announced. */
 export class WrongLength extends Error {

@@ -1,5 +1,5 @@
+import { withoutCredentials } from '../network/url-credentials.js';
 import { ulid } from '../ulid.js';
-import { withoutCredentials } from '../url-credentials.js';
 import { JobFailed } from './agent-message.js';
 import { NoAnswer, NotConnected, type Relay } from './agent-relay.js';
 import type { Computer, Computers } from './computer.js';

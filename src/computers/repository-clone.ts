@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../exit.js';
-import { withoutCredentials } from '../url-credentials.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import { JobFailed } from './agent-message.js';
 import { FileName } from './workspace-path.js';
 

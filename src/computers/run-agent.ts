@@ -3,9 +3,9 @@ import { get as getHttps } from 'node:https';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { certificateFaultOf } from '../certificate.js';
 import { messageOf, UsageError } from '../exit.js';
-import { withoutCredentials } from '../url-credentials.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import {
   CLOSE,
   type FromAgent,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { certificateFaultOf } from '../certificate.js';
-import { limited, SHORT_ANSWER_BYTES } from '../outgoing.js';
-import { faultText } from '../provider-text.js';
-import type { S3Address } from '../store-address.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { limited, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
+import { faultText } from '../network/provider-text.js';
+import type { S3Address } from '../settings/store-address.js';
 import type { DirectAddresses, Objects } from './object-storage.js';
 
 /** How long the store may take for a connection, and how long it may be silent. */

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
 import { requireAddress } from '../api/route-family.js';
-import { isFull } from '../folder.js';
+import { isFull } from '../disk/folder.js';
 import type { Permission } from './address-signer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { LocalObjects, WrongLength } from './object-storage.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Uuid } from '../name-text.js';
+import { Uuid } from '../input/name-text.js';
 import type { Row, Store } from '../store/store.js';
 
 /** How long a transfer can be used, in milliseconds. */

@@ -4,7 +4,7 @@ import { requireAction } from '../api/auth.js';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
-import { nameText } from '../name-text.js';
+import { nameText } from '../input/name-text.js';
 import { JobFailed } from './agent-message.js';
 import { NoAnswer, NotConnected } from './agent-relay.js';
 import type { Computer } from './computer.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NO_CONTROLS, NOT_BLANK } from '../name-text.js';
+import { NO_CONTROLS, NOT_BLANK } from '../input/name-text.js';
 
 /** Characters are counted as JSON Schema counts them: a character beyond the first 65,536 is one. */
 function length(max: number) {

@@ -14,8 +14,8 @@ import {
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { digestOf } from '../disk/file-digest.js';
 import { codeOf, messageOf } from '../exit.js';
-import { digestOf } from '../file-digest.js';
 import { type FileJob, JobFailed } from './agent-message.js';
 
 type Target = Omit<FileJob, 'type' | 'url'>;

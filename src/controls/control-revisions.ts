@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import { Queue } from '../queue.js';
+import { withoutCredentials } from '../network/url-credentials.js';
+import { Queue } from '../store/queue.js';
 import type { Row, Store } from '../store/store.js';
-import { withoutCredentials } from '../url-credentials.js';
 import { AllowedAddresses } from './allowed-addresses.js';
 import type { Settings } from './control-settings.js';
 import type { SecretKey } from './secret-key.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/hooks-config.js';
-import { EmailText, NO_CONTROLS, NOT_BLANK } from '../name-text.js';
-import { hasCredentials } from '../url-credentials.js';
+import { EmailText, NO_CONTROLS, NOT_BLANK } from '../input/name-text.js';
+import { hasCredentials } from '../network/url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';
 
 /** A member that may be absent, with its part of the example. */

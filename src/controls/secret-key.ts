@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { type KeySource, keyFor } from '../key-file.js';
+import { type KeySource, keyFor } from '../disk/key-file.js';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

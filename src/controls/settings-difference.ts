@@ -1,4 +1,4 @@
-import { isObject } from '../json-object.js';
+import { isObject } from '../input/json-object.js';
 import type { Settings } from './control-settings.js';
 import { MASK, mapSecrets } from './settings-secrets.js';
 

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { certificateFaultOf } from '../certificate.js';
 import { UsageError } from '../exit.js';
-import { nameText } from '../name-text.js';
-import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../outgoing.js';
+import { nameText } from '../input/name-text.js';
+import { certificateFaultOf } from '../network/certificate.js';
+import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../network/outgoing.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;

@@ -47,7 +47,7 @@ export async function hookCommand(
     }
     if (config === undefined) throw new Error('--config must name a file with hooks.');
     const [{ printData }, { readHooksConfig, record, runHooks }, { endAll }] = await Promise.all([
-      import('../printing.js'),
+      import('../terminal/printing.js'),
       import('./hook-runs.js'),
       import('./run-hook.js'),
     ]);
@@ -70,5 +70,5 @@ export async function hookCommand(
 
 /** Says a sentence, if there is one: most of the time there is none, and nothing is loaded for it. */
 async function say(sentence: string | undefined): Promise<void> {
-  if (sentence !== undefined) (await import('../printing.js')).note(sentence);
+  if (sentence !== undefined) (await import('../terminal/printing.js')).note(sentence);
 }

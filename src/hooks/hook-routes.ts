@@ -7,11 +7,11 @@ import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';
-import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/event-routes.js';
 import type { Sender } from '../ingest/inbox.js';
+import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
-import { NOT_BLANK, nameText } from '../name-text.js';
+import { NOT_BLANK, nameText } from '../input/name-text.js';
 import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
 
 /** A text of an agent: odd ones are counted too. */

@@ -1,5 +1,5 @@
+import { readForeign } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
-import { readForeign } from '../foreign-file.js';
 import { answerOf, type HookAnswer } from './hook-answer.js';
 import { commandsOf } from './hook-match.js';
 import { HooksConfig } from './hooks-config.js';

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { compilePattern, PATTERN_SIZE, PATTERNS_SIZE, sizeOfPattern } from '../pattern.js';
-import '../sentence.js';
+import { compilePattern, PATTERN_SIZE, PATTERNS_SIZE, sizeOfPattern } from '../input/pattern.js';
+import '../input/sentence.js';
 
 /** A regular expression in the spelling of JavaScript. A star alone stands for everything, as an empty text does. */
 const Pattern = z.string().max(2048);

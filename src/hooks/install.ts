@@ -2,9 +2,9 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
+import { sync } from '../disk/folder.js';
+import { readForeign } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
-import { sync } from '../folder.js';
-import { readForeign } from '../foreign-file.js';
 import { isToolCall, membersOf } from './payload.js';
 
 export const AGENTS = ['claude-code', 'droid'] as const;

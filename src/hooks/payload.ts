@@ -3,7 +3,7 @@
  * events a payload becomes is decided by the server, in sql/source/hooks/events.sql.
  */
 
-import { isObject } from '../json-object.js';
+import { isObject } from '../input/json-object.js';
 
 /** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
 export type Payload = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../json-object.js';
+import { isObject } from '../input/json-object.js';
 import { isMapped, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
 

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../exit.js';
-import type { Answer, Outgoing } from '../outgoing.js';
+import type { Answer, Outgoing } from '../network/outgoing.js';
 
 /**
  * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
@@ -90,7 +90,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   let outgoing: Outgoing | undefined;
   let left: string | undefined;
   try {
-    const { Outgoing } = await import('../outgoing.js');
+    const { Outgoing } = await import('../network/outgoing.js');
     outgoing = await Outgoing.to(connection.server);
     for (const name of names) {
       const path = join(spool, name);
@@ -124,7 +124,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
     return left === undefined ? 'sent' : { refused: left };
   } catch (error) {
     if (signal.aborted) return 'late';
-    const { certificateFaultOf } = await import('../certificate.js');
+    const { certificateFaultOf } = await import('../network/certificate.js');
     const reason = messageOf(error);
     const fault = certificateFaultOf(error);
     return {
@@ -182,7 +182,7 @@ export async function deliverAlone(
   signal: AbortSignal,
   now: number,
 ): Promise<Delivery | undefined> {
-  const { OnlyOne } = await import('../only-one.js');
+  const { OnlyOne } = await import('../disk/only-one.js');
   for (;;) {
     const one = OnlyOne.at(join(folder, 'delivering'), DELIVERER_HOLDS_MS, () => now);
     if (one === undefined) return undefined;

@@ -1,15 +1,15 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { digestOf } from '../disk/file-digest.js';
 import { codeOf } from '../exit.js';
-import { digestOf } from '../file-digest.js';
-import { collectGarbage } from '../memory.js';
-import { Room } from '../room.js';
 import { ORG_ID, requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
 import { type Body, bodyOf, digestOfBody, nameOf, oldBodyOf } from './body-name.js';
+import { collectGarbage } from './memory.js';
+import { Room } from './room.js';
 import { AsideList, DAMAGED, FOREIGN, type SetAside, unreadable } from './set-aside.js';
 import { CANONICAL, CHECKED } from './source.js';
 

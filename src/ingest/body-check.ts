@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
-import { isObject } from '../json-object.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
+import { isObject } from '../input/json-object.js';
 import { ElementSplitter, LineSplitter, NotAnArray, type Splitter } from './body-lines.js';
 import { EventCheck, membersOf } from './event-check.js';
 import { type Fault, PLAIN_CHARACTERS, SENTENCES } from './event-members.js';

@@ -1,4 +1,4 @@
-import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 
 /**
  * The members of events, declared once. The check over HTTP, the OpenAPI document, the SQL that reads events (sql/source/canonical,

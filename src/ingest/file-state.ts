@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { closeSync, readSync, statSync } from 'node:fs';
-import { openForeign } from '../foreign-file.js';
+import { openForeign } from '../disk/foreign-file.js';
 
 /** How much of a file's end is looked at: bytes. */
 const TAIL_BYTES = 4096;

@@ -1,6 +1,6 @@
-import { isOfSystem } from '../folder.js';
-import { LeftOut } from '../foreign-file.js';
-import { checkoutOf } from '../git-remote.js';
+import { isOfSystem } from '../disk/folder.js';
+import { LeftOut } from '../disk/foreign-file.js';
+import { checkoutOf } from '../disk/git-remote.js';
 import { requireOrganization } from '../store/organization.js';
 import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { isOfStore, isOutOfMemory } from '../store/store-fault.js';

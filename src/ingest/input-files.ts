@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { checkForeign, LeftOut, unreadable } from '../disk/foreign-file.js';
 import { codeOf, UsageError } from '../exit.js';
-import { checkForeign, LeftOut, unreadable } from '../foreign-file.js';
 import { withoutPacking } from '../store/line-numbers.js';
 import { readableBeside } from '../store/readable-batch.js';
 import { fileLimitOf, sideFilesOf, unitOf } from '../store/source-sql.js';

@@ -1,11 +1,11 @@
-import { DuckDBInstance, type DuckDBPreparedStatement } from '../duckdb-driver.js';
-import { Room } from '../room.js';
+import { DuckDBInstance, type DuckDBPreparedStatement } from '../arrow/duckdb-driver.js';
 import { rowsOf } from '../store/duckdb-rows.js';
 import { connect } from '../store/duckdb-session.js';
 import { EVENT_MEMBERS, HARMFUL_OPTIMIZERS, NO_EVENT, readEvents } from '../store/source-sql.js';
 import { readFunctions, readSql } from '../store/sql-text.js';
 import type { SourceSql } from '../store/store.js';
 import { InboxFull } from './inbox.js';
+import { Room } from './room.js';
 
 const MEMORY_MB = 128;
 /** How many documents are mapped together at most, and how long they are together: characters. */

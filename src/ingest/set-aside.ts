@@ -1,5 +1,5 @@
+import { isOfSystem } from '../disk/folder.js';
 import { codeOf } from '../exit.js';
-import { isOfSystem } from '../folder.js';
 
 /** How long a file rests that the store has failed on. */
 const RETRY_MS = 60_000;

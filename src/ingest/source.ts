@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
-import { PACKAGE_ROOT } from '../package-root.js';
 import type { SourceSql } from '../store/store.js';
 import { EXTENSION_FOLDERS, filesBesideMessages } from './cline-files.js';
 import { storageFilesOf } from './opencode-storage.js';

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MS_PER_DAY } from '../day.js';
+import { writeWhole } from '../disk/folder.js';
 import { reasonOf, UsageError } from '../exit.js';
-import { writeWhole } from '../folder.js';
-import { Queue } from '../queue.js';
+import { Queue } from '../store/queue.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { LOG } from './delta-log.js';
 import { folderOf, LAKE } from './lake-paths.js';

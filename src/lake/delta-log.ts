@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { VERSION } from '../package-root.js';
+import { VERSION } from '../disk/package-root.js';
 import { quote } from '../store/sql-text.js';
 import { columnsOf, commentOf, type LakeTable, PUBLISHED_AT } from './lake-paths.js';
 import type { DataFile, Snapshot, TableState } from './snapshot.js';

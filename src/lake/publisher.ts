@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Day } from '../day.js';
-import { sync, writeWhole } from '../folder.js';
+import { sync, writeWhole } from '../disk/folder.js';
 import type { Store, WrittenFile } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 import {

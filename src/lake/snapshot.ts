@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
+import { isOfSystem } from '../disk/folder.js';
 import { codeOf } from '../exit.js';
-import { isOfSystem } from '../folder.js';
 import { folderOf, LAKE_TABLES } from './lake-paths.js';
 
 /** What an organization has published, in its folder: exchanged whole. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../api/caller.js';
 import { trustedCaller } from '../api/trusted-caller.js';
 import type { Seen } from '../lake/snapshot.js';
-import { readBeginning } from '../outgoing.js';
+import { readBeginning } from '../network/outgoing.js';
 import { seenIn } from '../sql/seen-headers.js';
 
 /** A request of a route. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
 import type { Role } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import { askOwn } from './ask-route.js';
 import { callWith } from './tool-call.js';
 import { type Tool, toolsOf } from './tool-list.js';

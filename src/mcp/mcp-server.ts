@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { VERSION } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
-import { VERSION } from '../package-root.js';
 import { type CallTool, refusal } from './tool-call.js';
 import type { Tool } from './tool-list.js';
 

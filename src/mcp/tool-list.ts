@@ -3,7 +3,7 @@ import { analyticsTools } from '../api/analytics-tools.js';
 import { withoutIntegerLimits } from '../api/integer-limits.js';
 import { may, type Role } from '../api/roles.js';
 import type { RouteTool, ToolText } from '../api/route-tool.js';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import { sqlTools } from '../sql/sql-tools.js';
 
 /** The JSON Schema of an argument, as far as it is looked at. */

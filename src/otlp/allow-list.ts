@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OTLP } from '../ingest/source.js';
-import { isIntricate, LEVELS_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST } from '../input/json-depth.js';
 
 /** What an attribute's value can be, once it is read; anything but a text, a number or a truth value is undefined. */
 export type Scalar = string | undefined;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { NotDecoded, PIECE_BYTES, RECORDS_AT_MOST, TooManyRecords } from './telemetry.js';
 
 /** The records of a resource: where each is in the body, and the text around them, in which `{"at":3}` stands for the fourth. */

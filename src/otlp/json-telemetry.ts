@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { type Attributes, inherited, keep, type Scalar } from './allow-list.js';
 import { cutRecords, type Group } from './json-cut.js';
 import {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { LEVELS_AT_MOST } from '../json-depth.js';
+import { LEVELS_AT_MOST } from '../input/json-depth.js';
 import { isKept, keep, type Scalar } from './allow-list.js';
 import { AnyValueSchema, KeyValueSchema } from './proto/opentelemetry/proto/common/v1/common_pb.js';
 import { NotDecoded } from './telemetry.js';

@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../json-depth.js';
+import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { type Attributes, inherited, keep, type Scalar } from './allow-list.js';
 import { ExportLogsServiceRequestSchema } from './proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
 import { ExportMetricsServiceRequestSchema } from './proto/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { LEVELS_AT_MOST } from '../json-depth.js';
+import { LEVELS_AT_MOST } from '../input/json-depth.js';
 import { jsonOf, shortened } from './allow-list.js';
 import { type Known, knownOf } from './known-names.js';
 import type { Moment, SessionSender, Sessions } from './session-settings.js';

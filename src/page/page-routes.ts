@@ -4,8 +4,8 @@ import files from '@fastify/static';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { mediaTypeOf } from '../api/send-answer.js';
-import type { Config } from '../config.js';
-import { PACKAGE_ROOT } from '../package-root.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
+import type { Config } from '../settings/config.js';
 
 const FOLDER = join(PACKAGE_ROOT, 'dist', 'web');
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
-import { withoutCredentials } from '../url-credentials.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 
 const TIMEOUT_MS = 10_000;
 const OUTPUT_BYTES = 1 << 26;

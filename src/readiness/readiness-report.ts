@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { NOT_BLANK, nameText, Uuid } from '../name-text.js';
-import { withoutCredentials } from '../url-credentials.js';
+import { NOT_BLANK, nameText, Uuid } from '../input/name-text.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import { Level } from './maturity-level.js';
 import { isRepositoryUrl } from './repository-url.js';
 

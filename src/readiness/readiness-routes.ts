@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_LIMIT, limitOf } from '../api/page-limit.js';
 import type { ApiDeps } from '../api/route-family.js';
-import { own } from '../own.js';
+import { own } from '../input/own.js';
 import { Level, nextSteps, sharesOf } from './maturity-level.js';
 import { CriterionId, RepoId, Report, ReportId, Submission } from './readiness-report.js';
 import { criteriaOf, type Repository, reportsOf, repositoriesOf, saveReport } from './stored-reports.js';

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { VERSION } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
-import { VERSION } from '../package-root.js';
 import { partsOf } from './application.js';
 import { type Evaluated, evaluate } from './criterion.js';
 import { Tree } from './file-tree.js';

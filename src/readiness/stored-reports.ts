@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../api/errors.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import { quote, readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import { withoutCredentials } from '../url-credentials.js';
 import { type Level, levelOf } from './maturity-level.js';
 import { Report, type Submission } from './readiness-report.js';
 import { shippedById } from './readiness-rules.js';

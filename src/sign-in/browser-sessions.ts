@@ -4,7 +4,7 @@ import { callerOfHash } from '../api/api-keys.js';
 import { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
 import type { OpenTicket, Tickets } from './tickets.js';
 

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { staleDays } from '../aggregate/stale-days.js';
 import { ACTIONS, type Action, may, Role } from '../api/roles.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema, lastClosedDay } from '../day.js';
 import { readSql } from '../store/sql-text.js';
+import { staleDays } from '../store/stale-days.js';
 
 const day = (description: string, example: string) =>
   DaySchema.nullable().meta({ description: `${description}, or null`, examples: [example] });

@@ -1,9 +1,9 @@
 import type { Configuration } from 'openid-client';
 import { callerOfClaims } from '../api/auth.js';
 import type { Caller } from '../api/caller.js';
-import type { OidcConfig } from '../config.js';
-import { limitedFetch } from '../outgoing.js';
-import { faultText } from '../provider-text.js';
+import { limitedFetch } from '../network/outgoing.js';
+import { faultText } from '../network/provider-text.js';
+import type { OidcConfig } from '../settings/config.js';
 
 /** What a browser keeps on its way to the provider and back. */
 export interface Login {

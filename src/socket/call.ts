@@ -1,8 +1,8 @@
-import { goOnWith } from '../afterwards.js';
-import type { Config } from '../config.js';
 import type { SetAside } from '../ingest/set-aside.js';
+import type { Config } from '../settings/config.js';
 import type { Store } from '../store/store.js';
-import type { Progress } from '../terminal.js';
+import type { Progress } from '../terminal/terminal.js';
+import { goOnWith } from './afterwards.js';
 import type { CommandArguments, CommandName, CommandResult } from './commands.js';
 import { ask, Nobody } from './control-socket.js';
 import { openStore, requireDatabase } from './open-store.js';

@@ -7,17 +7,17 @@ import { createKey, KeyEmail, KeyEnd, KeyName, KeyUser, listKeys, revokeKey } fr
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
-import type { Config } from '../config.js';
 import type { Controls } from '../controls/control-revisions.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
+import { nameText } from '../input/name-text.js';
 import type { Lake } from '../lake/data-lake.js';
-import { nameText } from '../name-text.js';
+import type { Config } from '../settings/config.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import type { Progress } from '../terminal.js';
+import type { Progress } from '../terminal/terminal.js';
 import { serviceSettings } from './service-settings.js';
 
 /** What a command works with, whichever process has the database open. */
@@ -213,7 +213,7 @@ export const commands = {
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),
   status: async (context: Context, _: Of<'status'>) => {
     const [{ organizationStatus }, { newestRun }] = await Promise.all([
-      import('../aggregate/organization-status.js'),
+      import('../store/organization-status.js'),
       import('../aggregate/build-run.js'),
     ]);
     return {
@@ -248,7 +248,7 @@ export const commands = {
     const { store, config, clock } = context;
     // The service knows its own address best: whoever asks may have other settings.
     const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
-    const { signInLink } = await import('../sign-in/sign-in-link.js');
+    const { signInLink } = await import('../sign-in/tickets.js');
     return signInLink(store, new SecretKey(config), clock, link);
   },
   getControls: async (context: Context, { orgId }: Of<'getControls'>) =>

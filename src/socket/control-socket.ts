@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SOCKET } from '../data-files.js';
+import { SOCKET } from '../disk/data-files.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
-import { note } from '../printing.js';
 import { isTold } from '../store/store-fault.js';
-import type { Progress } from '../terminal.js';
+import { note } from '../terminal/printing.js';
+import type { Progress } from '../terminal/terminal.js';
 import type { CommandName, Context } from './commands.js';
 
 /** A line of an answer: any number of `progress`, then one of the others. */

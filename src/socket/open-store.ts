@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config } from '../config.js';
-import { DATABASE, refuseHalfRestored } from '../data-files.js';
+import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
+import { hasKey } from '../disk/key-file.js';
 import { UsageError } from '../exit.js';
-import { hasKey } from '../key-file.js';
-import { note } from '../printing.js';
+import type { Config } from '../settings/config.js';
 import { MARK, requireFile } from '../store/loss-mark.js';
 import type { Mishaps } from '../store/renewable.js';
 import type { Store } from '../store/store.js';
 import { StoreBusy } from '../store/store-fault.js';
+import { note } from '../terminal/printing.js';
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;

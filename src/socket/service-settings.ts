@@ -1,4 +1,4 @@
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 
 /** The settings of a service that commands on its data folder go by themselves. None of them is a secret. */
 export type ServiceSettings = ReturnType<typeof serviceSettings>;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Answer } from '../api/answer-names.js';
 import { type ReportRequest, rowsOfReport } from '../api/answer-rows.js';
-import type { Config } from '../config.js';
 import { UsageError } from '../exit.js';
 import { requireKept } from '../lake/kept-instant.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { readSnapshot, seenOf } from '../lake/snapshot.js';
+import type { Config } from '../settings/config.js';
 import { Session } from '../store/duckdb-session.js';
 import { ROLL_UPS, rollUpView } from '../store/roll-ups.js';
 import { quote } from '../store/sql-text.js';

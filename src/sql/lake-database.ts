@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '../duckdb-driver.js';
+import { type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { columnsOf, folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
 import { lakeSql } from '../lake/lake-sql.js';
 import type { Snapshot } from '../lake/snapshot.js';

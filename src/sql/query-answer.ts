@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
+import { BIGINT, DuckDBTypeId } from '../arrow/duckdb-driver.js';
 import { textBytes } from '../arrow/text-lines.js';
-import { csvLine } from '../csv-line.js';
-import { BIGINT, DuckDBTypeId } from '../duckdb-driver.js';
 import { readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
+import { csvLine } from '../terminal/csv-line.js';
 import { confine, NAMES, organizationFolder, readLake } from './lake-database.js';
 import { checkQuery } from './query-check.js';
 import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
-import type { Config } from '../config.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { notePassed } from '../ingest/memory.js';
 import { LAKE } from '../lake/lake-paths.js';
 import type { Seen } from '../lake/snapshot.js';
-import { notePassed } from '../memory.js';
-import { killFirst, residentBytes } from '../own-process.js';
-import { PACKAGE_ROOT } from '../package-root.js';
+import type { Config } from '../settings/config.js';
+import { killFirst, residentBytes } from '../store/own-process.js';
 import type { SqlForm, SqlJob, SqlParameters, SqlReport } from './query-job.js';
 import { BUSY, ENGINE, memorySentence, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Seen } from '../lake/snapshot.js';
-import { faint, headline } from '../terminal.js';
-import { type Column, layOut } from '../text-table.js';
+import { faint, headline } from '../terminal/terminal.js';
+import { type Column, layOut } from '../terminal/text-table.js';
 
 /** How many rows a table shows. */
 export const SHOWN_ROWS = 1000;

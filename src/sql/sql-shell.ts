@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { chunksOf } from '../arrow/duckdb-chunks.js';
-import type { Config } from '../config.js';
-import { csvLine } from '../csv-line.js';
 import {
   type DuckDBConnection,
   type DuckDBPreparedStatement,
@@ -11,15 +9,17 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
   StatementType,
-} from '../duckdb-driver.js';
+} from '../arrow/duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
-import { print, printData } from '../printing.js';
+import type { Config } from '../settings/config.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { readTables } from '../store/tables.js';
-import { plainText } from '../text-table.js';
+import { csvLine } from '../terminal/csv-line.js';
+import { print, printData } from '../terminal/printing.js';
+import { plainText } from '../terminal/text-table.js';
 import { confine, openLake, organizationFolder, readLake } from './lake-database.js';
 import { rowsText, SHOWN_ROWS } from './shown-rows.js';
 import { allStatementsIn, faultOf, type Statement } from './sql-statements.js';

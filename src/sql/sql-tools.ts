@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RouteTool } from '../api/route-tool.js';
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import { SqlParameter } from './query-job.js';
 
 /** The body of a query. */

@@ -10,12 +10,12 @@ import {
   truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE, refuseHalfRestored } from '../data-files.js';
+import { DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { stampOf } from '../day.js';
-import { DuckDBInstance } from '../duckdb-driver.js';
+import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
+import { freeName, fullDisk, makeFolder, sync, unwritable } from '../disk/folder.js';
+import { isRunning } from '../disk/running.js';
 import { codeOf, UsageError } from '../exit.js';
-import { freeName, fullDisk, makeFolder, sync, unwritable } from '../folder.js';
-import { isRunning } from '../running.js';
 import { isSpool } from './settler.js';
 import { isOutOfRoom, StoreBusy } from './store-fault.js';
 

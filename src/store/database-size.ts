@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE } from '../data-files.js';
+import { DATABASE } from '../disk/data-files.js';
 
 /** How much of what is there already a checkpoint may write again: bytes. */
 const REWRITTEN_AT_MOST = 32 << 20;

@@ -5,7 +5,7 @@ import {
   DuckDBListValue,
   DuckDBTimestampMillisecondsValue,
   type DuckDBValue,
-} from '../duckdb-driver.js';
+} from '../arrow/duckdb-driver.js';
 import type { Row, Value } from './store.js';
 
 /** Converts a value as Store promises it. Throws where a column has a type that no table has. */

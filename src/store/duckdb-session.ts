@@ -1,5 +1,4 @@
 import type { DuckDBResult } from '@duckdb/node-api';
-import { MS_PER_DAY } from '../day.js';
 import {
   BIGINT,
   DATE,
@@ -8,7 +7,8 @@ import {
   type DuckDBInstance,
   type DuckDBType,
   type DuckDBValue,
-} from '../duckdb-driver.js';
+} from '../arrow/duckdb-driver.js';
+import { MS_PER_DAY } from '../day.js';
 import { rowsOf } from './duckdb-rows.js';
 import { withSources } from './sql-text.js';
 import type { Parameters, ReadColumns, Row, WrittenFile } from './store.js';

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DATABASE, refuseHalfRestored } from '../data-files.js';
-import type { DuckDBInstance } from '../duckdb-driver.js';
-import { requireRoom } from '../folder.js';
-import { Queue } from '../queue.js';
+import type { DuckDBInstance } from '../arrow/duckdb-driver.js';
+import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
+import { requireRoom } from '../disk/folder.js';
 import {
   type DatabaseOptions,
   openDatabase,
@@ -15,6 +14,7 @@ import { Builder, type DailySql, dailySql } from './day-builder.js';
 import { connect, limitMemory, type Session, withWriter } from './duckdb-session.js';
 import { duckDbPlace, Mark, requireFile } from './loss-mark.js';
 import { Processors } from './processors.js';
+import { Queue } from './queue.js';
 import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
 import { removableOf } from './removable-days.js';

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
-import { isOfSystem } from '../folder.js';
-import { LeftOut, mebibytes, streamForeign } from '../foreign-file.js';
+import { isOfSystem } from '../disk/folder.js';
+import { LeftOut, mebibytes, streamForeign } from '../disk/foreign-file.js';
 import type { SourceSql } from './store.js';
 import { BLOCK_BYTES, zstdParts } from './zstd-frames.js';
 

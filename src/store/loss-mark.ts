@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DATABASE } from '../data-files.js';
+import { DATABASE } from '../disk/data-files.js';
+import { writeWhole } from '../disk/folder.js';
 import { UsageError } from '../exit.js';
-import { writeWhole } from '../folder.js';
-import { Queue } from '../queue.js';
+import { Queue } from './queue.js';
 import type { Store } from './store.js';
 
 /** The files of marks: who deletes `daybook.duckdb*` begins anew. */

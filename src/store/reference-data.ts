@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
-import { PACKAGE_ROOT } from '../package-root.js';
 import { quote } from './sql-text.js';
 
 /** The files of an operator that queries read as tables, by their paths. */

@@ -1,4 +1,4 @@
-import type { Checkout } from '../git-remote.js';
+import type { Checkout } from '../disk/git-remote.js';
 import type { Session } from './duckdb-session.js';
 import { quote } from './sql-text.js';
 

@@ -5,7 +5,7 @@ import {
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
-} from '../duckdb-driver.js';
+} from '../arrow/duckdb-driver.js';
 import { quote } from './sql-text.js';
 
 /** A column that has a name and the expression that has its value. */

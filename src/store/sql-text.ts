@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
-import { PACKAGE_ROOT } from '../package-root.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
 import type { OrgDay, Sources } from './store.js';
 
 const ROOT = join(PACKAGE_ROOT, 'sql');

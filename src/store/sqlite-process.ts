@@ -2,7 +2,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { mebibytes } from '../foreign-file.js';
+import { mebibytes } from '../disk/foreign-file.js';
 import type { RowsRead, RowsRequest } from './sqlite-rows.js';
 
 /** How much is written at once: characters. */

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkForeign, LeftOut } from '../foreign-file.js';
-import { inOwnProcess, ProcessEnded } from '../own-process.js';
-import { PACKAGE_ROOT } from '../package-root.js';
+import { checkForeign, LeftOut } from '../disk/foreign-file.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { inOwnProcess, ProcessEnded } from './own-process.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'store', 'sqlite-process.js');
 

@@ -1,4 +1,4 @@
-import { isFull } from '../folder.js';
+import { isFull } from '../disk/folder.js';
 
 /** The store can't do this now, but can later. The message is for whoever asked. */
 export class StoreUnavailable extends Error {

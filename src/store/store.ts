@@ -1,6 +1,6 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
-import type { Checkout } from '../git-remote.js';
+import type { Checkout } from '../disk/git-remote.js';
 
 /** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
 export type Parameter = string | number | null | { readonly day: Day };

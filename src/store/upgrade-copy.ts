@@ -1,9 +1,9 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { DATABASE } from '../data-files.js';
 import { stampOf } from '../day.js';
+import { DATABASE } from '../disk/data-files.js';
+import { copyLocked, isFull, requireRoom, sync } from '../disk/folder.js';
 import { UsageError } from '../exit.js';
-import { copyLocked, isFull, requireRoom, sync } from '../folder.js';
 import { checkpointBytes, databaseBytes } from './database-size.js';
 import type { Session } from './duckdb-session.js';
 import { areTablesOld, changesAfter, definedIn, newestChange } from './schema-change.js';

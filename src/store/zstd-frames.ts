@@ -1,4 +1,4 @@
-import { streamForeign } from '../foreign-file.js';
+import { streamForeign } from '../disk/foreign-file.js';
 
 /** A frame that needs a larger window is not unpacked: DuckDB and the zstd command have this limit too. Bytes. */
 const WINDOW_BYTES = 128 << 20;

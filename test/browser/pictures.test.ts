@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays } from '../../src/day.js';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { event } from '../world.js';
 import { LAST, loaded, Site } from './browser.js';
 import { northwind } from './northwind.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 
 /** Where scripts/chdb.js installs the engine, wherever this code was compiled to. */
 const MODULES = join(PACKAGE_ROOT, 'test', 'clickhouse', 'node_modules');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished } from 'vitest';
-import { DATABASE } from '../../src/data-files.js';
+import { DATABASE } from '../../src/disk/data-files.js';
 import { freePort } from '../ask.js';
 import { RATE_CARD } from '../laws/law.js';
 import { daybook, keyOf, start } from '../program.js';

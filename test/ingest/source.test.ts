@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import type { Source } from '../../src/ingest/source.js';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
 import { World } from '../world.js';
 
 /** Sources of these tests: an entry and a folder of SQL, and nothing else of Daybook knows them. */

@@ -1,5 +1,5 @@
 /** Compares what Daybook counts with what was served, and says why they differ where that is known. */
-import { columnsOf, layOut } from '../../src/text-table.js';
+import { columnsOf, layOut } from '../../src/terminal/text-table.js';
 import { type Untold, WAYS, type Way } from './agent.js';
 import type { Numbers } from './daybook.js';
 

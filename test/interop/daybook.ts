@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Server, startServer } from '../../bench/service.js';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 
 const CLI = join(PACKAGE_ROOT, 'dist', 'cli.js');
 const NUMBERS = join(PACKAGE_ROOT, 'test', 'interop', 'numbers.sql');

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 
 /**
  * Installs packages, each `name@version`, into a folder that later runs use as well, and answers it. Their install scripts

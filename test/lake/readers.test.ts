@@ -6,10 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { runBuild } from '../../src/aggregate/build-run.js';
 import { createKey } from '../../src/api/api-keys.js';
-import { buildApp } from '../../src/api/app.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { Lake } from '../../src/lake/data-lake.js';
 import { Seen } from '../../src/lake/snapshot.js';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { buildApp } from '../../src/service/app.js';
 import { isInstalled } from '../clickhouse/engine.js';
 import { World } from '../world.js';
 

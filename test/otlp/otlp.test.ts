@@ -8,12 +8,12 @@ import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/api/api-keys.js';
 import { InboxFull } from '../../src/ingest/inbox.js';
 import { OTLP } from '../../src/ingest/source.js';
+import { BodyMemory } from '../../src/otlp/body-memory.js';
 import {
   ExportLogsServiceRequestSchema,
   ExportLogsServiceResponseSchema,
 } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
 import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
-import { BodyMemory } from '../../src/otlp/request-body.js';
 import { SIGNALS } from '../../src/otlp/telemetry.js';
 import { NOW } from '../world.js';
 import { type Attributes, logs, metrics, Receiver, spans } from './sender.js';

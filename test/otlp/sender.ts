@@ -4,13 +4,13 @@ import { gunzipSync } from 'node:zlib';
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import type { FastifyInstance } from 'fastify';
 import { createKey } from '../../src/api/api-keys.js';
-import { buildApp } from '../../src/api/app.js';
 import type { Role } from '../../src/api/roles.js';
 import { placeOf } from '../../src/otlp/allow-list.js';
 import { ExportLogsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/logs/v1/logs_service_pb.js';
 import { ExportMetricsServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js';
 import { ExportTraceServiceRequestSchema } from '../../src/otlp/proto/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
 import type { Signal } from '../../src/otlp/telemetry.js';
+import { buildApp } from '../../src/service/app.js';
 import { World } from '../world.js';
 
 /** A service of one test that takes telemetry. */

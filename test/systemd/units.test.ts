@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scheduleOf } from '../../src/collect/schedule.js';
-import { PACKAGE_ROOT } from '../../src/package-root.js';
+import { PACKAGE_ROOT } from '../../src/disk/package-root.js';
 import { falseServer, Laptop } from '../laptop.js';
 import { CLI, daybook, ended, start } from '../program.js';
 import { event, lines, temporaryFolder } from '../world.js';

@@ -1,4 +1,4 @@
-import { own } from '../../src/own.js';
+import { own } from '../../src/input/own.js';
 import type { Filter } from './address.js';
 import { hrefOf } from './address.js';
 import { Empty } from './empty.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { own } from '../../src/own.js';
+import { own } from '../../src/input/own.js';
 import { begin, type ServiceError, sendJson } from './client.js';
 import mark from './mark.svg';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { own } from '../../src/own.js';
+import { own } from '../../src/input/own.js';
 import { parametersIn } from '../../src/sql/sql-statements.js';
 import { type Address, go, hrefOf, rangeOf } from './address.js';
 import type { Session } from './session.js';

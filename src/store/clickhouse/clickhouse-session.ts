@@ -12,8 +12,8 @@ import {
   parseError,
   ResultSet,
 } from '@clickhouse/client';
-import { certificateFaultOf } from '../../certificate.js';
 import { codeOf, messageOf } from '../../exit.js';
+import { certificateFaultOf } from '../../network/certificate.js';
 import { readSql } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';

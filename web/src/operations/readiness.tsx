@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { own } from '../../../src/own.js';
+import { own } from '../../../src/input/own.js';
 import { type Address, go, hrefOf, SERVER } from '../address.js';
 import type { Answers, ReadinessReport, RepositoryReadiness } from '../answers.js';
 import { useFresh, withQuery } from '../client.js';

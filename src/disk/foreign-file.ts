@@ -10,7 +10,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import { codeOf, UsageError } from './exit.js';
+import { codeOf, UsageError } from '../exit.js';
 
 /** A file that isn't read. `reason` is a clause: "it is a pipe". */
 export class LeftOut extends UsageError {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf } from './exit.js';
+import { codeOf } from '../exit.js';
 import { isRunning } from './running.js';
 
 /** Lets one process at a time do some work, by a file with its number. A process that was killed doesn't block others. */

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
-import { UsageError } from './exit.js';
+import { UsageError } from '../exit.js';
 import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } from './setting-list.js';
 
 /** What the settings say. Paths are absolute. */

@@ -1,7 +1,7 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
 import type { Readable } from 'node:stream';
-import { UsageError } from './exit.js';
-import { isObject } from './json-object.js';
+import { UsageError } from '../exit.js';
+import { isObject } from '../input/json-object.js';
 
 /** The longest answer that is read where a short one is expected, such as a receipt, a key set or an error: bytes. */
 export const SHORT_ANSWER_BYTES = 4 << 20;

@@ -1,4 +1,4 @@
-import { codeOf } from './exit.js';
+import { codeOf } from '../exit.js';
 
 /** Whether a process of this machine has a number. */
 export function isRunning(pid: number): boolean {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { ApiDeps } from '../api/route-family.js';
 import { DaySchema, lastClosedDay } from '../day.js';
+import { organizationStatus } from '../store/organization-status.js';
 import { readSql } from '../store/sql-text.js';
-import { organizationStatus } from './organization-status.js';
+import type { ApiDeps } from './route-family.js';
 
 const count = (description: string, example: number) =>
   z

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type Day, DaySchema } from './day.js';
-import { PACKAGE_ROOT } from './package-root.js';
+import { type Day, DaySchema } from '../day.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { toBucket, toClickHouse } from './store-address.js';
-import './sentence.js';
+import '../input/sentence.js';
 
 /** What is said of a setting, beside its form and its default. */
 export interface Description {

@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { NO_CONTROLS } from '../input/name-text.js';
+import { withoutCredentials } from '../network/url-credentials.js';
 import { readForeign } from './foreign-file.js';
-import { NO_CONTROLS } from './name-text.js';
-import { withoutCredentials } from './url-credentials.js';
 
 /** Files of git that are longer than this aren't read: bytes. */
 const FILE_BYTES = 1 << 20;

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { open, readdir, rename, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, UsageError } from './exit.js';
+import { codeOf, UsageError } from '../exit.js';
 
 const run = promisify(execFile);
 

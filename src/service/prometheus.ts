@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import { staleDays } from '../aggregate/stale-days.js';
-import type { Config } from '../config.js';
+import { ApiError } from '../api/errors.js';
 import { lastClosedDay } from '../day.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Outcome } from '../otlp/take-telemetry.js';
 import type { Signal } from '../otlp/telemetry.js';
+import type { Config } from '../settings/config.js';
+import { staleDays } from '../store/stale-days.js';
 import type { Store } from '../store/store.js';
-import { ApiError } from './errors.js';
 
 /** How long values from the store are reused, because scrapes must not cost work. */
 const HOLDS_MS = 15_000;

@@ -1,7 +1,7 @@
 import type { Day } from '../day.js';
-import { readSql } from '../store/sql-text.js';
-import type { Parameters, Row, Store } from '../store/store.js';
+import { readSql } from './sql-text.js';
 import { staleDays } from './stale-days.js';
+import type { Parameters, Row, Store } from './store.js';
 
 /** What is stored of each organization, or of one, and which of its closed days are built: `last` is the newest of them. */
 export async function organizationStatus(store: Store, last: Day, only?: string) {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { outputWidth } from './config.js';
+import { outputWidth } from '../settings/config.js';
 import { csvLine } from './csv-line.js';
 import { printable, styled } from './printing.js';
 import { columnsOf, type Layout, layOut } from './text-table.js';

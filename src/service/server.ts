@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { Schedule } from './aggregate/build-schedule.js';
-import { buildApp } from './api/app.js';
-import { Metrics } from './api/prometheus.js';
-import { trustedForAddresses } from './api/public-url.js';
-import type { Config } from './config.js';
-import { codeOf, UsageError } from './exit.js';
-import { isOpenToAll } from './folder.js';
-import { Inbox } from './ingest/inbox.js';
-import { Lake } from './lake/data-lake.js';
-import { isServed, serveControl } from './socket/control-socket.js';
-import { openStore } from './socket/open-store.js';
-import { damagedLogs } from './store/database-file.js';
-import type { Store } from './store/store.js';
+import { Schedule } from '../aggregate/build-schedule.js';
+import { trustedForAddresses } from '../api/public-url.js';
+import { isOpenToAll } from '../disk/folder.js';
+import { codeOf, UsageError } from '../exit.js';
+import { Inbox } from '../ingest/inbox.js';
+import { Lake } from '../lake/data-lake.js';
+import type { Config } from '../settings/config.js';
+import { isServed, serveControl } from '../socket/control-socket.js';
+import { openStore } from '../socket/open-store.js';
+import { damagedLogs } from '../store/database-file.js';
+import type { Store } from '../store/store.js';
+import { buildApp } from './app.js';
+import { Metrics } from './prometheus.js';
 
 /** A running service. */
 export interface Serving {

@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../day.js';
-import { keyOf, type OrgDay, orgDayOf, type Parameters, type Store } from '../store/store.js';
+import { keyOf, type OrgDay, orgDayOf, type Parameters, type Store } from './store.js';
 
 /** A trailing window reaches 30 days: an event changes the 29 days after its own. */
 const WINDOW_DAYS_AFTER = 29;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './exit.js';
+import { UsageError } from '../exit.js';
 
 /** The file of the database, in the data folder. */
 export const DATABASE = 'daybook.duckdb';

@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, UsageError } from './exit.js';
+import { codeOf, UsageError } from '../exit.js';
 import { makeFolder, syncNow, unwritable } from './folder.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './aggregate/build-days.js';
-import { createKey } from './api/api-keys.js';
-import { type Day, lastClosedDay } from './day.js';
-import { ingest } from './ingest/ingest-files.js';
-import { inputFiles } from './ingest/input-files.js';
-import { CLAUDE_CODE } from './ingest/source.js';
-import { PACKAGE_ROOT } from './package-root.js';
-import { ChecksFailed } from './store/day-checks.js';
-import { readSql } from './store/sql-text.js';
-import type { Store } from './store/store.js';
+import { build } from '../aggregate/build-days.js';
+import { createKey } from '../api/api-keys.js';
+import { type Day, lastClosedDay } from '../day.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { ingest } from '../ingest/ingest-files.js';
+import { inputFiles } from '../ingest/input-files.js';
+import { CLAUDE_CODE } from '../ingest/source.js';
+import { ChecksFailed } from '../store/day-checks.js';
+import { readSql } from '../store/sql-text.js';
+import type { Store } from '../store/store.js';
 
 const ORG = 'demo';
 

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { codeOf } from '../exit.js';
 import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
 import { InboxFull } from '../ingest/inbox.js';
-import { Room } from '../room.js';
+import { Room } from '../ingest/room.js';
 
 /** How much of bodies is held at a time: bytes. */
 const HELD_BYTES = 192 << 20;

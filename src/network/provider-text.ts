@@ -1,4 +1,4 @@
-import { messageOf } from './exit.js';
+import { messageOf } from '../exit.js';
 import { withoutCredentials } from './url-credentials.js';
 
 /** How much of what a provider says is kept: its end, which names the error of a program. */

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from '../api/caller.js';
+import { ApiError } from '../api/errors.js';
+import { may } from '../api/roles.js';
+import type { ApiDeps } from '../api/route-family.js';
+import { isOfSystem } from '../disk/folder.js';
+import { type Encoding, NotUnpacked, PACKED_BYTES, TooLarge, UNPACKED_BYTES } from './body.js';
+import { BODY_LINES, TooManyLines } from './body-check.js';
+import { NotAnArray } from './body-lines.js';
+import { type Inbox, InboxFull } from './inbox.js';
+
+const Encodings = z.enum(['identity', 'gzip']);
+
+const MIB = 2 ** 20;
+export const TOO_LARGE = `A body must have at most ${PACKED_BYTES / MIB} MiB as sent and ${UNPACKED_BYTES / MIB} MiB unpacked: send it in parts.`;
+const TOO_MANY = `A body must have at most ${BODY_LINES} lines, or elements of an array: send it in parts.`;
+export const NO_ARRAY =
+  'The body must be a JSON array of events: to send one event per line, use application/x-ndjson.';
+export const FULL =
+  "The service can't keep more waiting events: none of these were accepted, so send them again later.";
+
+/** How a body is packed, by its Content-Encoding. Throws 415. */
+export function encodingOf(header: string | undefined): Encoding {
+  const parsed = Encodings.safeParse(header?.trim().toLowerCase() ?? 'identity');
+  if (!parsed.success) throw new ApiError(415, `The Content-Encoding ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
+}
+
+/** What routes that take events work with. */
+export interface InboxDeps extends ApiDeps {
+  readonly inbox: Inbox;
+}
+
+/** The user whose events alone a caller may send; null for any. Throws a 403 where there is none. */
+export function onlyUserOf({ role, userId }: Caller): string | null {
+  if (may(role, 'send events of other users')) return null;
+  if (userId !== null) return userId;
+  throw new ApiError(
+    403,
+    'This key belongs to no user, but may send only events of its own user: create one with --user.',
+  );
+}
+
+/** Aborted when a client goes away before its answer. */
+export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. The log has why a disk can't be written. */
+export function refusalOfBody(error: unknown, log: FastifyBaseLogger): unknown {
+  if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
+  if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);
+  if (error instanceof NotUnpacked)
+    return new ApiError(400, 'The body is not compressed as its Content-Encoding says.');
+  if (error instanceof NotAnArray) return new ApiError(400, NO_ARRAY);
+  if (isOfSystem(error)) log.error({ err: error }, 'the events of the request could not be kept');
+  return error instanceof InboxFull || isOfSystem(error) ? new ApiError(503, FULL) : error;
+}
