@@ -1,21 +1,25 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { MS_PER_DAY } from '../day.js';
+import cron, { type ScheduledTask } from 'node-cron';
 import type { Store } from '../store/store.js';
 import { type Cause, type RunOptions, runBuild } from './build-run.js';
 
-/** How often it is looked whether it is time to build: a timer for the whole night knows nothing of a clock that is set, or of a machine that sleeps. */
-const LOOK_MS = 1000;
+/** How often the clocks are compared: node-cron notices neither a clock that was set back nor, before its next time, a machine that slept. */
+const COMPARE_MS = 60_000;
+/** The system's clock may be corrected by so much: milliseconds. */
+const STEP_MS = 1000;
 
 /** After a run with failures it is tried again, each time after twice as long. */
 const FIRST_RETRY_MS = 5 * 60_000;
 const LAST_RETRY_MS = 60 * 60_000;
 
-/** The nightly batch: builds at a time of day, and at the start what was missed. */
+/** The nightly batch: builds when a cron expression says so, and at the start what was missed. It follows the system's clock. */
 export class Schedule {
-  private timer: NodeJS.Timeout | undefined;
+  private task: ScheduledTask | undefined;
+  private comparison: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
   private retryAfterMs = FIRST_RETRY_MS;
   private under: Promise<void> = Promise.resolve();
+  private isWaiting = false;
   private isStopped = false;
 
   constructor(
@@ -27,20 +31,38 @@ export class Schedule {
     private readonly options: RunOptions,
   ) {}
 
-  /** Builds what was missed, and from then on every day at a UTC time, `HH:MM`. */
-  start(at: string): void {
-    let nights = nightsUntil(this.clock(), at);
-    this.timer = setInterval(() => {
-      const before = nights;
-      nights = nightsUntil(this.clock(), at);
-      // Also when the clock goes back over the time: it was wrong until then.
-      if (nights !== before) this.run('nightly');
-    }, LOOK_MS);
+  /** Builds what was missed, and from then on at the times of a cron expression, in UTC. */
+  start(expression: string): void {
+    this.schedule(expression);
+    let ahead = Date.now() - performance.now();
+    this.comparison = setInterval(() => {
+      const before = ahead;
+      ahead = Date.now() - performance.now();
+      if (Math.abs(ahead - before) < STEP_MS) return;
+      this.schedule(expression);
+      this.run('nightly');
+    }, COMPARE_MS);
     this.run('start');
   }
 
+  /** Has node-cron count from now on. */
+  private schedule(expression: string): void {
+    const run = () => this.run('nightly');
+    this.task?.destroy();
+    this.task = cron.schedule(expression, run, { timezone: 'UTC' });
+    // One event for each time that has passed unnoticed.
+    this.task.on('execution:missed', run);
+    this.log.info({ next: this.task.getNextRun() }, 'the next build is planned');
+  }
+
+  /** Builds when the build under way has ended. Until it begins, others need none of their own. */
   private run(cause: Cause): void {
-    this.under = this.under.then(() => this.build(cause));
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    this.under = this.under.then(() => {
+      this.isWaiting = false;
+      return this.build(cause);
+    });
   }
 
   private async build(cause: Cause): Promise<void> {
@@ -72,13 +94,9 @@ export class Schedule {
   /** Ends the schedule, and waits for a build under way. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    clearInterval(this.timer);
+    this.task?.destroy();
+    clearInterval(this.comparison);
     clearTimeout(this.retry);
     await this.under;
   }
-}
-
-/** How often it was a time of day, `HH:MM` in UTC, until an instant. */
-function nightsUntil(now: number, at: string): number {
-  return Math.floor((now - Date.parse(`1970-01-01T${at}Z`)) / MS_PER_DAY);
 }

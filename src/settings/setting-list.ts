@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import cron from 'node-cron';
 import { z } from 'zod';
 import { type Day, DaySchema } from '../day.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
@@ -96,10 +97,14 @@ export const Settings = z.object({
     'DAYBOOK_BUILD_AT',
     z
       .string()
-      .regex(/^([01]\d|2[0-3]):[0-5]\d$|^off$/, 'must be a time of day as HH:MM, or off')
       .default('00:15')
-      .transform((time) => (time === 'off' ? undefined : time)),
-    'UTC time of the nightly build, or `off`',
+      .transform((text) => text.replace(/^([01]\d|2[0-3]):([0-5]\d)$/, '$2 $1 * * *'))
+      .refine(
+        (text) => text === 'off' || (/^\d+( \S+){4}$/.test(text) && cron.validate(text)),
+        'must be a time of day as HH:MM, a cron expression of five fields that begins with one minute, or off',
+      )
+      .transform((expression) => (expression === 'off' ? undefined : expression)),
+    'UTC time of the nightly build as `HH:MM`, or a cron expression such as `15 */6 * * *`, or `off`',
   ),
   retentionDays: setting(
     'DAYBOOK_SESSION_RETENTION_DAYS',
