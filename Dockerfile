@@ -6,6 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sql sql
 COPY web web
+ARG COMMIT
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Role } from '../src/api/roles.js';
-import { Computers } from '../src/computers/computer.js';
 import { ComputerBody } from '../src/computers/computer-routes.js';
 import { buildApp } from '../src/service/app.js';
 import { readConfig } from '../src/settings/config.js';
@@ -418,41 +417,6 @@ describe('changing a computer', () => {
     const { status, body: retried } = await ada('POST', path);
     expect(status).toBe(200);
     expect(retried).toMatchObject({ status: 'provisioning', provisioningSteps: body.provisioningSteps });
-  });
-
-  test('shows no password that an earlier version has kept, and a start of the service removes it', async () => {
-    const { world, as } = service();
-    const ada = as('member', 'ada');
-    const { body } = await ada('POST', '/computers', { ...MADE, repos: ['https://git.acme.test/a'] });
-    const kept = {
-      repos: JSON.stringify(['https://ci:s3cr3t@git.acme.test/a.git', 'git@git.acme.test:b.git']),
-      steps: JSON.stringify(
-        body.provisioningSteps.map((step: object) => ({
-          ...step,
-          error: '"git clone -- https://ci:s3cr3t@git.acme.test/a.git" ended with 128',
-        })),
-      ),
-    };
-    await world.store.run([
-      {
-        sql: 'UPDATE computers SET repos = $repos, steps = $steps WHERE computer_id = $id',
-        parameters: { ...kept, id: body.id },
-      },
-    ]);
-    const shown = await ada('GET', `/computers/${body.id}`);
-    expect(shown.body.provisioningSteps[0].error).toBe(
-      '"git clone -- https://git.acme.test/a.git" ended with 128',
-    );
-    await new Computers(world.store, world.clock).removeCredentials();
-    const [row] = await world.store.select('SELECT repos, steps FROM computers WHERE computer_id = $id', {
-      id: body.id,
-    });
-    expect(JSON.parse(String(row?.repos))).toEqual([
-      'https://git.acme.test/a.git',
-      'git@git.acme.test:b.git',
-    ]);
-    expect(String(row?.steps)).not.toContain('s3cr3t');
-    expect((await ada('GET', `/computers/${body.id}`)).body).toEqual(shown.body);
   });
 
   test('has addresses below the public one, where that is set, whatever a request says', async () => {

@@ -415,40 +415,6 @@ describe('what was acknowledged is judged by the time of that moment', () => {
     const [reject] = await world.store.select("SELECT day FROM rejects WHERE reason = 'not_json'");
     expect(Date.parse(String(reject?.day)) - Date.parse(String(day?.day))).toBe(moved);
   });
-
-  test('also what an earlier version acknowledged', async () => {
-    const { world } = await service();
-    const inbox = join(world.config.data, 'inbox');
-    const id = (index: number) => `req_${ulid(world.now + index)}`;
-    const known = `${ulid(world.now)}.acme`;
-    for (const [index, folder] of [
-      'ready/acme',
-      'ready/other',
-      `settling/${ulid(world.now)}.acme`,
-      `settling/${known}`,
-    ].entries()) {
-      mkdirSync(join(inbox, folder), { recursive: true });
-      writeFileSync(join(inbox, folder, `${id(index)}.ndjson`), lines([event(`${index}`, at(world.now))]));
-    }
-    // Its process was killed before it could remove what it had settled.
-    await world.store.run([
-      {
-        sql: "INSERT INTO batches SELECT 1, 'acme', 'canonical', instant(0), 1, 0, 0, $token",
-        parameters: { token: known },
-      },
-    ]);
-    world.now -= 30 * DAY_MS;
-    const next = Inbox.open(world.config.data, 10, world.clock);
-    expect(next.depth.files).toBe(4);
-    await next.drain(world.store);
-    expect(next.setAside).toEqual([]);
-    expect(next.depth).toEqual({ bytes: 0, files: 0 });
-    await next.close();
-    expect(await stored(world)).toEqual(['0', '2']);
-    expect(await stored(world, 'other')).toEqual(['1']);
-    expect(readdirSync(join(inbox, 'ready'))).toEqual([]);
-    expect(readdirSync(join(inbox, 'settling'))).toEqual([]);
-  });
 });
 
 describe('what can not be settled is set aside', () => {
@@ -456,7 +422,7 @@ describe('what can not be settled is set aside', () => {
     const { world, send } = await service();
     const inbox = join(world.config.data, 'inbox');
     const name = (id: string) =>
-      nameOf({ requestId: `req_${id}`, receivedAt: world.now, orgId: 'acme', isChecked: false });
+      nameOf({ requestId: `req_${id}`, receivedAt: world.now, orgId: 'acme', digest: '0'.repeat(16) });
     await send(lines([event('1')]));
     await world.inbox.close();
     for (const folder of ['incoming/folder', 'ready/.illegal', 'ready/acme', `settling/T/${name('folder')}`])

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
@@ -200,18 +200,6 @@ function fileOf(table: (typeof LAKE_TABLES)[number], orgId: string): string {
   const lake = join(world.config.data, 'lake');
   return join(lake, orgId, table, String(readSnapshot(lake, orgId)?.tables[table]?.files[0]?.path));
 }
-
-test('an answer has no password of an address, also where an earlier version has kept one', async () => {
-  const path = fileOf('events', 'globex');
-  const connection = await (await DuckDBInstance.create(':memory:')).connect();
-  await connection.run(
-    `COPY (SELECT * REPLACE ('https://ci:s3cr3t@host/x.git' AS repo) FROM read_parquet('${path}')) TO '${path}.new' (FORMAT parquet)`,
-  );
-  connection.closeSync();
-  renameSync(`${path}.new`, path);
-  const { text } = await run({ sql: "SELECT repo FROM tool_calls WHERE repo <> ''" }, { org: 'globex' });
-  expect(JSON.parse(text).data).toEqual([{ repo: 'https://host/x.git' }]);
-});
 
 describe('an answer in each form', () => {
   const sql = `SELECT * FROM (VALUES

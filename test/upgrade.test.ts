@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
@@ -17,70 +17,40 @@ const CHANGES = readSqlFolder('change').map(({ name, text }) => ({
   name,
   text,
 }));
-/** The first with all the tables that a batch is settled into, without which no database ever had events. */
-const FIRST_WITH_EVENTS = 7;
-/** The change since which the database has the channel of each event. */
-const FIRST_WITH_CHANNELS = 24;
-const PLAYED = CHANGES.slice(0, -1).filter(
-  ({ number }) => process.env.SLOW_TESTS !== undefined || [2, 13].includes(number),
-);
+/** The newest change makes a table. */
+const NEWEST = CHANGES.at(-1)?.number ?? 0;
+/** The change before, as names of copies have it. */
+const BEFORE = String(NEWEST - 1).padStart(4, '0');
+const [, NEWEST_TABLE = ''] = /CREATE TABLE (\w+)/.exec(CHANGES.at(-1)?.text ?? '') ?? [];
 
-/** Events as the first version had them: without the members that have been added since. */
-const ORGANIZATIONS: SentEvent[][] = fc
-  .sample(organization, { seed: 7, numRuns: 8 })
-  .map((events) => events.map((event) => ({ ...event, channel: null, request_id: null })));
-
-/** A prompt of a session. The first version knew its channel, but didn't store it. */
-function promptBy(channel: string, event_id: string): SentEvent {
-  const timestamp = '2026-06-08T10:00:00Z';
-  return { event_id, type: 'user_message', timestamp, user_id: 'ada', session_id: 'two-channels', channel };
-}
-
-ORGANIZATIONS[0]?.push(promptBy('hook', 'turn:hook:1'), promptBy('log', 'turn:1'));
-
-function sendEvents(world: World): Promise<void> {
-  return world.sendTogether(ORGANIZATIONS.map((events, index) => [`org-${index}`, events]));
-}
+const ORGANIZATIONS: SentEvent[][] = fc.sample(organization, { seed: 7, numRuns: 8 });
 
 async function answers(world: World): Promise<unknown[]> {
   await world.build();
-  // Coverage shows that the first version stored no channels.
-  return Promise.all(
-    ORGANIZATIONS.map((_, index) =>
-      answersOf(world, `org-${index}`, undefined, (family) => family !== 'coverage'),
-    ),
-  );
+  return Promise.all(ORGANIZATIONS.map((_, index) => answersOf(world, `org-${index}`)));
 }
 
 /** A database of today, and what it answers. */
 const fresh = await World.create({ DAYBOOK_RATE_CARD: RATE_CARD }, afterAll, undefined, 'DuckDB');
-await sendEvents(fresh);
+await fresh.sendTogether(ORGANIZATIONS.map((events, index) => [`org-${index}`, events]));
 const expected = await answers(fresh);
 await fresh.store.close();
 
-/** Makes a data folder whose database has seen the changes up to one, with the rows that its tables have today. */
-async function oldData(newest: number): Promise<string> {
+/** Makes a data folder with the database of the version before: without the newest change, and with tables and days of other definitions. */
+async function oldData(...more: string[]): Promise<string> {
   const data = join(temporaryFolder(), 'data');
   mkdirSync(data);
+  copyFileSync(join(fresh.config.data, DATABASE), join(data, DATABASE));
   const instance = await DuckDBInstance.create(join(data, DATABASE));
   const old = await instance.connect();
-  await old.run(
-    'CREATE TABLE changes (number BIGINT NOT NULL, name VARCHAR NOT NULL, applied_at TIMESTAMP(3) NOT NULL)',
-  );
-  const seen = CHANGES.filter(({ number }) => number <= newest);
-  for (const { number, name, text } of seen)
-    await old.run(`${text}; INSERT INTO changes VALUES (${number}, '${name}', '2026-06-01')`);
-  if (newest >= FIRST_WITH_EVENTS) {
-    await old.run(`ATTACH '${join(fresh.config.data, DATABASE)}' AS fresh (READ_ONLY)`);
-    for (const [, table] of seen.flatMap(({ text }) => [...text.matchAll(/CREATE TABLE (\w+)/g)])) {
-      if (table === 'facts') continue;
-      const columns = await old.runAndReadAll(
-        `SELECT string_agg(column_name, ', ') FROM duckdb_columns() WHERE database_name <> 'fresh' AND table_name = '${table}'`,
-      );
-      await old.run(`INSERT INTO ${table} SELECT ${columns.getRows()[0]?.[0]} FROM fresh.${table}`);
-      if (table === 'day_inputs') await old.run("UPDATE day_inputs SET definitions = 'of then'");
-    }
-  }
+  for (const sql of [
+    `DROP TABLE ${NEWEST_TABLE}`,
+    `DELETE FROM changes WHERE number = ${NEWEST}`,
+    "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'",
+    "UPDATE day_inputs SET definitions = 'of then'",
+    ...more,
+  ])
+    await old.run(sql);
   old.closeSync();
   instance.closeSync();
   return data;
@@ -100,47 +70,34 @@ async function contentsOf(path: string): Promise<unknown[]> {
 
 const copiesIn = (data: string) => readdirSync(join(data, 'backups')).sort();
 
-describe('a database of an older Daybook', () => {
-  for (const { number, name } of PLAYED) {
-    test(`that has seen the changes up to ${name} answers as a new one, and is copied before`, async () => {
-      const data = await oldData(number);
-      const before = await contentsOf(join(data, DATABASE));
-      const world = await World.create(
-        { DAYBOOK_DATA: data, DAYBOOK_RATE_CARD: RATE_CARD },
-        undefined,
-        undefined,
-        'DuckDB',
-      );
-      if (number < FIRST_WITH_EVENTS) await sendEvents(world);
-      expect(await answers(world)).toEqual(expected);
-      const copies = copiesIn(data);
-      expect(copies).toEqual([`daybook-${String(number).padStart(4, '0')}-20260710T120000Z.duckdb`]);
-      expect(before[0]).toBe(number);
-      expect(await contentsOf(join(data, 'backups', String(copies[0])))).toEqual(before);
-      if (number >= FIRST_WITH_EVENTS) {
-        await world.send([promptBy('event', 'turn:2')], { orgId: 'org-0' });
-        await world.build();
-        const shadowed = "SELECT event_id FROM shadowed_events WHERE event_id LIKE 'turn:%'";
-        // What was stored before channels may have come by the best one, unless its id is that of a hook.
-        const known = number < FIRST_WITH_CHANNELS ? ['turn:hook:1'] : ['turn:1', 'turn:hook:1'];
-        expect(await world.store.select(`${shadowed} ORDER BY event_id`)).toEqual(
-          known.map((event_id) => ({ event_id })),
-        );
-      }
-      await world.store.close();
-      // It is one of today now.
-      await World.create(
-        { DAYBOOK_DATA: data, DAYBOOK_RATE_CARD: RATE_CARD },
-        undefined,
-        undefined,
-        'DuckDB',
-      );
-      expect(copiesIn(data)).toEqual(copies);
-    });
-  }
+describe('a database of the version before', () => {
+  test('answers as a new one, and is copied before', async () => {
+    const data = await oldData();
+    const before = await contentsOf(join(data, DATABASE));
+    const settings = { DAYBOOK_DATA: data, DAYBOOK_RATE_CARD: RATE_CARD };
+    const world = await World.create(settings, undefined, undefined, 'DuckDB');
+    expect(await answers(world)).toEqual(expected);
+    const copies = copiesIn(data);
+    expect(copies).toEqual([`daybook-${BEFORE}-20260710T120000Z.duckdb`]);
+    expect(before[0]).toBe(NEWEST - 1);
+    expect(await contentsOf(join(data, 'backups', String(copies[0])))).toEqual(before);
+    await world.store.close();
+    // It is one of today now.
+    await World.create(settings, undefined, undefined, 'DuckDB');
+    expect(copiesIn(data)).toEqual(copies);
+  });
+
+  test('before 0.2 is refused in a sentence, and stays as it was', async () => {
+    const data = await oldData('UPDATE changes SET number = number - 29');
+    const before = await contentsOf(join(data, DATABASE));
+    const world = World.create({ DAYBOOK_DATA: data }, undefined, undefined, 'DuckDB');
+    await expect(world).rejects.toThrow(/^A Daybook before 0\.2 made the database: /);
+    expect(await contentsOf(join(data, DATABASE))).toEqual(before);
+    expect(existsSync(join(data, 'backups'))).toBe(false);
+  });
 
   test('stays as it was when it can not be brought up to date, and of its copies the newest two are kept', async () => {
-    const data = await oldData(9);
+    const data = await oldData();
     const before = await contentsOf(join(data, DATABASE));
     const card = join(temporaryFolder(), 'card.json');
     writeFileSync(card, '{');
@@ -154,23 +111,23 @@ describe('a database of an older Daybook', () => {
       await expect(opening).rejects.toThrow('does not match docs/rate-card.md');
     }
     expect(copiesIn(data)).toEqual([
-      'daybook-0009-20260701T000002Z.duckdb',
-      'daybook-0009-20260701T000003Z.duckdb',
+      `daybook-${BEFORE}-20260701T000002Z.duckdb`,
+      `daybook-${BEFORE}-20260701T000003Z.duckdb`,
     ]);
     expect(await contentsOf(join(data, DATABASE))).toEqual(before);
   });
 
   test('keeps the copy before its upgrade also if the clock was set back', async () => {
-    const data = await oldData(9);
+    const data = await oldData();
     const { rateCard, prices } = readConfig({});
     mkdirSync(join(data, 'backups'));
     for (const second of [2, 3])
-      writeFileSync(join(data, 'backups', `daybook-0009-20270101T00000${second}Z.duckdb`), '');
+      writeFileSync(join(data, 'backups', `daybook-${BEFORE}-20270101T00000${second}Z.duckdb`), '');
     const now = Date.UTC(2026, 6, 1);
     await (await DuckDbStore.open(data, { memoryMb: 256, rateCard, prices, now })).close();
     expect(copiesIn(data)).toEqual([
-      'daybook-0009-20260701T000000Z.duckdb',
-      'daybook-0009-20270101T000003Z.duckdb',
+      `daybook-${BEFORE}-20260701T000000Z.duckdb`,
+      `daybook-${BEFORE}-20270101T000003Z.duckdb`,
     ]);
   });
 });

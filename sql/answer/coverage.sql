@@ -10,7 +10,7 @@ WITH channels_of_agent AS (
     list_transform(
       list_sort(list({ 'place': place, 'channel': used.channel, 'used': used })),
       lambda one: {
-        'channel': CAST(one.used.channel AS VARCHAR),  -- the channel, empty if an earlier version stored the events, e.g. log
+        'channel': CAST(one.used.channel AS VARCHAR),  -- the channel, e.g. log
         'events': CAST(one.used.events AS BIGINT),  -- events that are stored, e.g. 120
         'shadowed': CAST(one.used.shadowed AS BIGINT),  -- of them, those that don't count because a better channel reports the same, e.g. 0
         'tokens': CAST(one.used.tokens AS BIGINT),  -- tokens of all kinds, e.g. 128100

@@ -23,7 +23,7 @@ telemetry AS (
     day,
     event_id,
     request_id,
-    channel_rank(channel, event_id) AS channel_rank
+    channel_rank(channel) AS channel_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
     AND type = 'model_usage'
@@ -35,7 +35,7 @@ request_day AS (
     org_id,
     day,
     request_id,
-    min(channel_rank(channel, event_id)) AS best_rank
+    min(channel_rank(channel)) AS best_rank
   FROM events
   WHERE type = 'model_usage'
     AND (org_id, request_id) IN (SELECT org_id, request_id FROM telemetry)
@@ -67,7 +67,7 @@ other_tool AS (
     day,
     event_id,
     type,
-    channel_rank(channel, event_id) AS channel_rank
+    channel_rank(channel) AS channel_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
     AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
@@ -79,7 +79,7 @@ tool_day AS (
     day,
     event_id,
     type,
-    channel_rank(channel, event_id) AS channel_rank
+    channel_rank(channel) AS channel_rank
   FROM events
   WHERE type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
     AND (org_id, event_id) IN (SELECT org_id, event_id FROM other_tool)
@@ -130,8 +130,8 @@ session_usage AS (
     channel,
     goes_by_request(type, agent, request_id) AS goes_by_request,
     CASE
-      WHEN channel = 'log' AND request_id IS NULL THEN channel_rank('otlp_span', event_id) + 0.5
-      ELSE channel_rank(channel, event_id)
+      WHEN channel = 'log' AND request_id IS NULL THEN channel_rank('otlp_span') + 0.5
+      ELSE channel_rank(channel)
     END AS channel_rank
   FROM events
   WHERE is_session_usage(type, agent)
@@ -163,7 +163,6 @@ worse_in_session AS (
     AND session_best.session_id = session_usage.session_id
   WHERE session_usage.channel_rank > session_best.best_rank
     AND NOT session_usage.goes_by_request
-    AND session_usage.channel IS NOT NULL
     AND (session_usage.org_id, session_usage.day) IN (SELECT org_id, day FROM shadow_days)
 ),
 -- Most days have one channel, and their events aren't compared.
@@ -177,7 +176,6 @@ mixed_day AS (
     org_id,
     day
   HAVING min(channel) <> max(channel)
-    OR count(channel) < count(*)
 ),
 -- What several channels report: the events of a family in a session. That a session starts or ends is told by any of its events.
 mixed_family AS (
@@ -197,10 +195,10 @@ mixed_family AS (
       event_family(type) AS family,
       CASE event_family(type)
         WHEN 'sessions'
-          THEN min(min(channel_rank(channel, event_id))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id)
-        ELSE min(channel_rank(channel, event_id))
+          THEN min(min(channel_rank(channel))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id)
+        ELSE min(channel_rank(channel))
       END AS best_rank,
-      max(channel_rank(channel, event_id)) AS worst_rank
+      max(channel_rank(channel)) AS worst_rank
     FROM events
     WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
       AND NOT is_session_usage(type, agent)
@@ -226,11 +224,9 @@ worse_channel AS (
     AND mixed_family.agent_name = coalesce(events.agent, '')
     AND mixed_family.session_id = events.session_id
     AND mixed_family.family = event_family(events.type)
-  WHERE channel_rank(events.channel, events.event_id) > mixed_family.best_rank
+  WHERE channel_rank(events.channel) > mixed_family.best_rank
     AND NOT is_session_usage(events.type, events.agent)
     AND NOT goes_by_request(events.type, events.agent, events.request_id)
-    -- An event that was stored before channels were kept may have come by the best one. Those of hooks are known.
-    AND (events.channel IS NOT NULL OR channel_rank(events.channel, events.event_id) = channel_rank('hook', ''))
 ),
 -- What gave way to events that retention has removed.
 remembered AS (

@@ -8,7 +8,7 @@ reported AS (
     day,
     user_id,
     coalesce(agent, '') AS agent,
-    coalesce(channel, '') AS channel,
+    channel,
     count(*) AS events,
     sum(
       CASE
@@ -28,7 +28,7 @@ reported AS (
     day,
     user_id,
     coalesce(agent, ''),
-    coalesce(channel, '')
+    channel
 ),
 hidden AS (
   SELECT
@@ -36,7 +36,7 @@ hidden AS (
     events.day AS day,
     events.user_id AS user_id,
     coalesce(events.agent, '') AS agent,
-    coalesce(events.channel, '') AS channel,
+    events.channel AS channel,
     count(*) AS shadowed
   FROM events
   JOIN shadowed_events
@@ -49,7 +49,7 @@ hidden AS (
     events.day,
     events.user_id,
     coalesce(events.agent, ''),
-    coalesce(events.channel, '')
+    events.channel
 )
 SELECT
   CAST(org_id AS VARCHAR) AS org_id,

@@ -1,5 +1,5 @@
 -- The rank of the channel that an event came by: of channels that report the same, the lowest counts.
-CREATE OR REPLACE FUNCTION channel_rank(channel, event_id) AS
+CREATE OR REPLACE FUNCTION channel_rank(channel) AS
   CASE
     WHEN channel = 'event' THEN 1
     WHEN channel = 'log' THEN 2
@@ -7,8 +7,5 @@ CREATE OR REPLACE FUNCTION channel_rank(channel, event_id) AS
     WHEN channel = 'otlp_log' THEN 4
     WHEN channel = 'otlp_span' THEN 5
     WHEN channel = 'otlp_metric' THEN 6
-    WHEN channel = 'vendor_api' THEN 7
-    -- Stored before channels were kept: an event of a hook has that in its id, and the others rank as logs.
-    WHEN event_id LIKE '%:hook:%' THEN 3
-    ELSE 2
+    ELSE 7
   END;

@@ -25,7 +25,7 @@ QUALIFY row_number() OVER (
   PARTITION BY org_id, day, event_id
   ORDER BY
     CASE WHEN type = 'model_usage' THEN coalesce(output_tokens, 0) END DESC NULLS LAST,
-    channel_rank(channel, event_id),
+    channel_rank(channel),
     occurred_at,
     session_id,
     user_id,

@@ -2,7 +2,7 @@
 -- Grain: (user_id, day, agent, channel).
 SELECT
   *,
-  CAST(channel_rank(channel, '') AS BIGINT) AS place
+  CAST(channel_rank(channel) AS BIGINT) AS place
 FROM coverage
 WHERE org_id = $org_id
   AND day BETWEEN $from AND $to

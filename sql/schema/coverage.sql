@@ -6,7 +6,7 @@ CREATE TABLE coverage (
   day         DATE NOT NULL,
   user_id     VARCHAR NOT NULL,  -- unknown if the events don't say whose they are
   agent       VARCHAR NOT NULL,  -- '' if the events name none
-  channel     VARCHAR NOT NULL,  -- event, log, hook, otlp_log, otlp_span, otlp_metric, vendor_api; '' if an earlier version stored the events
+  channel     VARCHAR NOT NULL,  -- event, log, hook, otlp_log, otlp_span, otlp_metric, vendor_api
   events      BIGINT NOT NULL,   -- that are stored
   shadowed    BIGINT NOT NULL,   -- of them, those that don't count because a better channel reports the same
   tokens      BIGINT NOT NULL,   -- of all four kinds

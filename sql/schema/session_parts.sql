@@ -5,7 +5,7 @@ CREATE TABLE session_parts (
   org_id              VARCHAR NOT NULL,
   day                 DATE NOT NULL,
   user_id             VARCHAR NOT NULL,
-  session_id          VARCHAR NOT NULL,  -- '' for all sessions of a day that an earlier version built
+  session_id          VARCHAR NOT NULL,
   agent               VARCHAR NOT NULL,  -- '' if the events name none
   client              VARCHAR NOT NULL,  -- '' if the events name none
   repo                VARCHAR NOT NULL,  -- '' if the events name none

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { VERSION } from '../disk/package-root.js';
+import { COMMIT, VERSION } from '../disk/package-root.js';
 import { KeptDocument } from './kept-document.js';
 import type { ApiDeps } from './route-family.js';
 
@@ -26,6 +26,15 @@ const ready = (status: 'ready' | 'not ready', last_build_at: number | null) =>
       .nullable()
       .meta({ description: 'when a build last succeeded, in Unix milliseconds', examples: [last_build_at] }),
   });
+
+const Healthy = z.object({
+  status: z.literal('ok'),
+  version: z.string().meta({ description: 'of Daybook', examples: [VERSION] }),
+  commit: z
+    .string()
+    .nullable()
+    .meta({ description: 'the commit that it was built from, if that is known', examples: ['3f2a9c1d7b60'] }),
+});
 
 /** Only if it declares itself. */
 const Document = z.looseObject({
@@ -67,10 +76,10 @@ export const operationsRoutes: FastifyPluginAsyncZod<ApiDeps & SettlingDeps> = a
       schema: {
         tags: ['operations'],
         summary: 'Whether the process answers',
-        response: { 200: z.object({ status: z.literal('ok') }) },
+        response: { 200: Healthy },
       },
     },
-    async () => ({ status: 'ok' as const }),
+    async () => ({ status: 'ok' as const, version: VERSION, commit: COMMIT || null }),
   );
 
   app.get(

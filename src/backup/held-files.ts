@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../exit.js';
-import { bodyOf, oldBodyOf } from '../ingest/body-name.js';
+import { bodyOf } from '../ingest/body-name.js';
 import type { Store } from '../store/store.js';
 
 /** Where the files are linked to that wait in the inbox, and those for computers, while somebody copies them. */
@@ -45,12 +45,6 @@ async function linkFiles(
  */
 async function linkInbox(from: string, to: string): Promise<void> {
   const ready = join(from, 'ready');
-  for (const orgId of await entriesOf(ready, 'isDirectory'))
-    await linkFiles(
-      join(ready, orgId),
-      join(to, 'ready', orgId),
-      (name) => oldBodyOf(name, orgId) !== undefined,
-    );
   await linkFiles(ready, join(to, 'ready'), (name) => bodyOf(name) !== undefined);
   for (const token of await entriesOf(join(from, 'settling'), 'isDirectory'))
     for (const name of await linkFiles(join(from, 'settling', token), join(to, 'settling', token)))

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { SOCKET } from '../disk/data-files.js';
 import { isFull } from '../disk/folder.js';
-import { VERSION } from '../disk/package-root.js';
+import { COMMIT, VERSION } from '../disk/package-root.js';
 import { messageOf, UsageError } from '../exit.js';
 import {
   type Config,
@@ -44,7 +44,7 @@ export function createProgram(
 ): { program: Command; invocation: Invocation } {
   const program = new Command('daybook')
     .description('Self-hosted analytics for coding agents: exact daily numbers over a REST API and SQL.')
-    .version(VERSION)
+    .version(COMMIT === '' ? VERSION : `${VERSION} (${COMMIT})`)
     .option(...optionOf('DAYBOOK_DATA'))
     .option(
       '--accept-loss',

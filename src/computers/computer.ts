@@ -117,7 +117,6 @@ const COLUMNS =
 
 const NullableText = z.string().nullable();
 
-// Earlier versions kept addresses with passwords, and what git said of them: see removeCredentials.
 function reposOf(row: Row): string[] {
   return z
     .array(z.string())
@@ -295,22 +294,6 @@ export class Computers {
       ]);
       this.changed(id);
       return changed;
-    });
-  }
-
-  /** Removes the passwords and tokens that earlier versions have kept in the addresses of repositories, and in errors. */
-  removeCredentials(): Promise<void> {
-    return this.queue.run(async () => {
-      for (const row of await this.store.select('SELECT computer_id, repos, steps FROM computers')) {
-        const [repos, steps] = [JSON.stringify(reposOf(row)), JSON.stringify(stepsOf(row))];
-        if (repos === row.repos && steps === row.steps) continue;
-        await this.store.run([
-          {
-            sql: 'UPDATE computers SET repos = $repos, steps = $steps WHERE computer_id = $computer_id',
-            parameters: { computer_id: String(row.computer_id), repos, steps },
-          },
-        ]);
-      }
     });
   }
 

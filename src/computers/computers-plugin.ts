@@ -65,14 +65,13 @@ function handleProtocols(offered: ReadonlySet<string>): string | false {
 }
 
 /** Goes on with what an earlier service has left, and clears uploads away. */
-function workWhileListening(app: FastifyInstance, { computers, uploads, provisioner }: ComputerDeps): void {
+function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();
   const work = (task: () => Promise<void>, what: string) => {
     working = working.then(task).catch((error) => app.log.error({ err: error }, what));
   };
   app.addHook('onListen', async () => {
-    work(() => computers.removeCredentials(), 'could not remove stored passwords');
     work(() => provisioner.resume(), 'could not continue provisionings');
     timer = setInterval(() => work(() => uploads.sweep(), 'could not remove old uploads'), SWEEP_MS);
   });

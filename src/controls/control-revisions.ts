@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import { withoutCredentials } from '../network/url-credentials.js';
 import { Queue } from '../store/queue.js';
 import type { Row, Store } from '../store/store.js';
 import { AllowedAddresses } from './allowed-addresses.js';
@@ -73,10 +72,7 @@ function changeOf(row: Row | undefined): Change {
   if (row === undefined) return { revision: 0, settings: {}, user: null, updatedAt: null };
   return {
     revision: Number(row.revision),
-    // Earlier versions accepted addresses with passwords.
-    settings: Stored.parse(
-      JSON.parse(withoutCredentials(JSON.stringify(mapSecrets(storedOf(row), () => MASK)))),
-    ),
+    settings: mapSecrets(storedOf(row), () => MASK),
     user: { id: String(row.user_id), email: String(row.user_email), name: String(row.user_name) },
     updatedAt: new Date(Number(row.updated_at)).toISOString(),
   };
@@ -210,8 +206,7 @@ export class Controls {
     // One after the other, so that of two that aren't there always the same is named.
     const older = await settingsOf(from);
     const newer = await settingsOf(to);
-    // Earlier versions accepted addresses with passwords.
-    return JSON.parse(withoutCredentials(JSON.stringify(differencesOf(older, newer))));
+    return differencesOf(older, newer);
   }
 
   /** Whether a request of the organization may come from an address. Changes apply at once, those of another process soon. */

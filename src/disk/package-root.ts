@@ -14,3 +14,10 @@ function packageRoot(folder: string): string {
 export const { version: VERSION } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
+
+/** The commit that the package was built from, shortened; empty if it was built elsewhere than in its repository. */
+export const COMMIT = commitIn(join(PACKAGE_ROOT, 'dist', 'commit'));
+
+function commitIn(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().slice(0, 12) : '';
+}

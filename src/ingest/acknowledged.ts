@@ -3,15 +3,14 @@ import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'nod
 import { basename, join } from 'node:path';
 import { digestOf } from '../disk/file-digest.js';
 import { codeOf } from '../exit.js';
-import { ORG_ID, requireOrganizations } from '../store/organization.js';
+import { requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 import { ulid } from '../ulid.js';
-import { type Body, bodyOf, digestOfBody, nameOf, oldBodyOf } from './body-name.js';
-import { collectGarbage } from './memory.js';
+import { type Body, bodyOf, digestOfBody } from './body-name.js';
 import { Room } from './room.js';
 import { AsideList, DAMAGED, FOREIGN, type SetAside, unreadable } from './set-aside.js';
-import { CANONICAL, CHECKED } from './source.js';
+import { CHECKED } from './source.js';
 
 /** How much is settled together: bytes and files. */
 const BATCH_BYTES = 256 << 20;
@@ -144,7 +143,7 @@ export class Acknowledged {
       const { hasCome } = this;
       this.hasCome = false;
       quiet = this.held.files > 0 ? 0 : quiet + 1;
-      if (quiet === REST_AFTER) store.rest().then(collectGarbage).catch(failed);
+      if (quiet === REST_AFTER) store.rest().catch(failed);
       const isRetried = this.setAside.length > 0 && quiet % RETRY_AFTER === 0;
       if ((this.held.files === 0 && !isRetried) || this.draining !== undefined) return;
       looks += 1;
@@ -186,15 +185,9 @@ export class Acknowledged {
     this.aside.begin();
     for (const token of await this.namesIn(this.settling)) {
       const folder = join(this.settling, token);
-      for (const name of await this.namesIn(folder))
-        await this.find(join(folder, name), inBatch(name, token));
+      for (const name of await this.namesIn(folder)) await this.find(join(folder, name), bodyOf(name));
     }
-    for (const orgId of await this.oldFolders()) {
-      const folder = join(this.ready, orgId);
-      for (const name of await this.namesIn(folder))
-        await this.find(join(folder, name), oldBodyOf(name, orgId));
-    }
-    for (const name of await this.bodyNames()) await this.find(join(this.ready, name), bodyOf(name));
+    for (const name of await this.namesIn(this.ready)) await this.find(join(this.ready, name), bodyOf(name));
     this.aside.end(this.report);
     return this.setAside;
   }
@@ -204,8 +197,7 @@ export class Acknowledged {
     this.aside.begin();
     // What a killed process was settling, and what the store has failed on.
     for (const token of await readdir(this.settling)) await this.settle(store, token);
-    await this.renameOld();
-    const names = await this.bodyNames();
+    const names = await this.namesIn(this.ready);
     for (let next = 0; next < names.length; ) {
       const token = ulid(this.clock());
       let [bytes, files] = [0, 0];
@@ -225,31 +217,6 @@ export class Acknowledged {
     this.aside.end(this.report);
   }
 
-  /** Moves bodies that an earlier version acknowledged, in a folder for each organization, to where they are now. */
-  private async renameOld(): Promise<void> {
-    for (const orgId of await this.oldFolders()) {
-      const folder = join(this.ready, orgId);
-      for (const name of await this.namesIn(folder)) {
-        const body = oldBodyOf(name, orgId);
-        const entry = await this.find(join(folder, name), body);
-        if (entry !== undefined) await rename(entry.path, join(this.ready, nameOf(entry)));
-      }
-      // It stays as long as something is in it.
-      await rmdir(folder).catch(() => undefined);
-    }
-  }
-
-  /** The names of what is in `ready`, without an earlier version's folders: what is in these has been looked at. */
-  private async bodyNames(): Promise<string[]> {
-    const oldFolders = new Set(await this.oldFolders());
-    return (await this.namesIn(this.ready)).filter((name) => !oldFolders.has(name));
-  }
-
-  private async oldFolders(): Promise<string[]> {
-    const entries = await readdir(this.ready, { withFileTypes: true });
-    return entries.flatMap((entry) => (entry.isDirectory() && ORG_ID.test(entry.name) ? [entry.name] : []));
-  }
-
   /** Settles the files of a batch, but for those that the store has already, and removes them. */
   private async settle(store: Store, token: string): Promise<void> {
     const folder = join(this.settling, token);
@@ -258,16 +225,13 @@ export class Acknowledged {
     const runs: Entry[][] = [[]];
     for (const name of names) {
       const path = join(folder, name);
-      const body = inBatch(name, token);
+      const body = bodyOf(name);
       if (body !== undefined && isSettled(name)) {
         await this.remove({ ...body, path, bytes: (await lstat(path)).size });
         continue;
       }
       const entry = await this.findWhole(path, body);
-      const run = runs.at(-1);
-      if (entry !== undefined && (run?.[0]?.isChecked ?? entry.isChecked) === entry.isChecked)
-        run?.push(entry);
-      else if (entry !== undefined) runs.push([entry]);
+      if (entry !== undefined) runs.at(-1)?.push(entry);
       // A part is told by its first and last file, so one that stays can't be between them.
       else if (body !== undefined) runs.push([]);
     }
@@ -286,7 +250,7 @@ export class Acknowledged {
     try {
       await requireOrganizations(store, new Set(files.map(({ orgId }) => orgId)), now);
       await store.settle({
-        source: files[0]?.isChecked === true ? CHECKED : CANONICAL,
+        source: CHECKED,
         files: files.map((file) => ({ ...file, name: file.requestId })),
         settledAt: now,
         token: part,
@@ -346,7 +310,7 @@ export class Acknowledged {
   /** The same, of a body that has the bytes that were acknowledged. */
   private async findWhole(path: string, body: Body | undefined): Promise<Entry | undefined> {
     const entry = await this.find(path, body);
-    if (entry?.digest === undefined) return entry;
+    if (entry === undefined) return undefined;
     try {
       if (digestOfBody((await digestOf(path)).sha256) === entry.digest) return entry;
       this.aside.put(path, DAMAGED);
@@ -362,11 +326,6 @@ export class Acknowledged {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
   }
-}
-
-/** The body in a file of a batch. An earlier version named the organization in the token. */
-function inBatch(name: string, token: string): Body | undefined {
-  return bodyOf(name) ?? oldBodyOf(name, token.slice(token.indexOf('.') + 1));
 }
 
 /** Names a part of a batch to the store, by its first and last file. */

@@ -21,7 +21,7 @@ export interface Sender extends BodySender {
 }
 
 /** Whose lines came when, in which request. */
-export type Receipt = Omit<Body, 'isChecked' | 'digest'>;
+export type Receipt = Omit<Body, 'digest'>;
 
 /** As much waits of the organization as may: nothing was taken. */
 export class InboxFull extends Error {
@@ -71,8 +71,6 @@ export class Inbox {
     const incoming = join(folder, 'incoming');
     mkdirSync(incoming, { recursive: true });
     for (const name of readdirSync(incoming)) discard(join(incoming, name));
-    // An earlier version had temporary files there.
-    discard(join(folder, 'checking'));
     const acknowledged = Acknowledged.open(folder, limitMb * 2 ** 20, clock);
     // Before the first body is acknowledged: it is lost with the folder that it is in.
     for (const path of [folder, data]) syncNow(path);
@@ -108,7 +106,7 @@ export class Inbox {
       const { bytes, sha256 } = await writeBody(body, path, sender.encoding, (pieces) => check.keep(pieces));
       const digest = digestOfBody(sha256);
       if (check.ofOthers > 0 || bytes === 0) await rm(path);
-      else await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true, digest }, bytes });
+      else await this.keep({ path, body: { requestId, orgId, receivedAt, digest }, bytes });
       return check;
     } catch (error) {
       await rm(path, { force: true });
@@ -139,7 +137,7 @@ export class Inbox {
         await file.close();
       }
       const digest = digestOfBody(hash.digest('hex'));
-      await this.keep({ path, body: { requestId, orgId, receivedAt, isChecked: true, digest }, bytes });
+      await this.keep({ path, body: { requestId, orgId, receivedAt, digest }, bytes });
     } catch (error) {
       await rm(path, { force: true });
       throw error;

@@ -7,7 +7,6 @@ import { Queue } from '../store/queue.js';
 import type { OrgDay, Store } from '../store/store.js';
 import { LOG } from './delta-log.js';
 import { folderOf, LAKE } from './lake-paths.js';
-import { moveOldFolders, removeOldLake } from './old-lake.js';
 import { type Publication, Publisher } from './publisher.js';
 import { foldersIn, organizationsIn, readSnapshot, SNAPSHOT, snapshotText } from './snapshot.js';
 import { knownDays } from './stored-days.js';
@@ -75,15 +74,7 @@ export class Lake {
   private async publishAll(store: Store): Promise<string[]> {
     mkdirSync(this.folder, { recursive: true });
     await this.publisher.abandon();
-    const orgIds = await organizationsOf(store);
-    await this.moveOld(orgIds);
-    const left = await this.publishSome(store, { orgIds });
-    if (!this.publisher.isClosing) await removeOldLake(this.folder);
-    return left;
-  }
-
-  private moveOld(orgIds: readonly string[]): Promise<void> {
-    return moveOldFolders(this.folder, orgIds, (name) => this.publisher.remove(name));
+    return this.publishSome(store, { orgIds: await organizationsOf(store) });
   }
 
   /** Compares the lake with the store: of one organization, or of all. What is just being built or published isn't a difference. */
@@ -99,9 +90,7 @@ export class Lake {
   async repair(store: Store): Promise<Verified> {
     // What was cut off is ended first: it would take the place of what is found here.
     await this.exclusive(async () => {
-      const orgIds = await organizationsOf(store);
-      await this.moveOld(orgIds);
-      for (const orgId of orgIds) await this.publisher.begin(orgId);
+      for (const orgId of await organizationsOf(store)) await this.publisher.begin(orgId);
     });
     const found = await this.verify(store);
     await this.exclusive(async () => {

@@ -28,16 +28,7 @@ const NAME_LIMIT = 255;
  * that is too long is cut and followed by `~~` and its SHA-256.
  */
 export function folderOf(orgId: string): string {
-  return nameOf(orgId, /^[._]|[^a-z\d_.-]|\.$/gu);
-}
-
-/** The name that earlier versions gave it: `Acme` and `acme` differed only in case. */
-export function earlierFolderOf(orgId: string): string {
-  return nameOf(orgId, /^[._]|[^\w.-]/gu);
-}
-
-function nameOf(orgId: string, encoded: RegExp): string {
-  const name = orgId.replace(encoded, (char) =>
+  const name = orgId.replace(/^[._]|[^a-z\d_.-]|\.$/gu, (char) =>
     [...Buffer.from(char)].map((byte) => `~${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
   if (name.length <= NAME_LIMIT) return name;

@@ -67,7 +67,7 @@ const EXAMPLE = {
   branch: 'main',
   hasLocalChanges: false,
   hasNonRemoteCommits: false,
-  agentVersion: '0.1.0',
+  agentVersion: '0.2.0',
 };
 
 /** A report (public-api.md 2.7) without the members that the server adds, given the rule for its names. */
@@ -123,7 +123,7 @@ const contentOf = (name: (most: number) => z.ZodString) => ({
     .meta({ description: 'absent if no model took part' })
     .optional(),
   agentVersion: name(100)
-    .meta({ description: 'version of the program that made the report', examples: ['0.1.0'] })
+    .meta({ description: 'version of the program that made the report', examples: ['0.2.0'] })
     .optional(),
 });
 

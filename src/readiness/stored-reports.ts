@@ -105,7 +105,7 @@ export async function* reportsOf(
       before_id: before.id,
       limit: size,
     });
-    yield rows.map(({ document }) => textOf(document));
+    yield rows.map(({ document }) => String(document));
     const last = rows.at(-1);
     if (last === undefined || rows.length < size) return;
     before = { at: Number(last.created_at), id: String(last.report_id) };
@@ -134,14 +134,9 @@ export async function repositoriesOf(
   const reports = new Map<string, Report[]>();
   for (const { repo_id, document } of rows) {
     const own = reports.get(String(repo_id)) ?? [];
-    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(textOf(document)))]);
+    reports.set(String(repo_id), [...own, Report.parse(JSON.parse(String(document)))]);
   }
   return [...reports.values()].flatMap(([latest, before]) =>
     latest === undefined ? [] : [{ latest, before }],
   );
-}
-
-/** The JSON of a stored report. Earlier versions stored addresses with passwords and tokens. */
-function textOf(document: unknown): string {
-  return withoutCredentials(String(document));
 }

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod';
 import { ApiError } from '../api/errors.js';
 import { lastClosedDay } from '../day.js';
+import { COMMIT, VERSION } from '../disk/package-root.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Outcome } from '../otlp/take-telemetry.js';
 import type { Signal } from '../otlp/telemetry.js';
@@ -56,6 +57,12 @@ export class Metrics {
 
   constructor(private readonly clock: () => number) {
     collectDefaultMetrics({ register: this.registry });
+    const labelNames = ['version', 'commit'] as const;
+    const help = 'Version and commit of Daybook: always 1';
+    new Gauge({ name: 'daybook_build_info', help, labelNames, registers: [this.registry] }).set(
+      { version: VERSION, commit: COMMIT },
+      1,
+    );
     // Gauges that are named like counters; the same values are available by type.
     for (const what of ['handles', 'requests', 'resources'])
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);

@@ -63,10 +63,6 @@ export class BrowserSessions {
     const ticket = await this.ticketOf(request);
     if (ticket !== undefined) await this.tickets.end(ticket);
     this.keep('', 0, request, reply);
-    // Earlier versions gave it no prefix.
-    const base = baseOf(this.config, request);
-    if (cookieName(COOKIE, base) !== COOKIE && request.cookies[COOKIE] !== undefined)
-      reply.clearCookie(COOKIE, { path: base.pathname, secure: true });
   }
 
   /** Signs out all browsers of a user, or of an organization, and ends the links that would sign in more. */

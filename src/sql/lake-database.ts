@@ -97,16 +97,10 @@ export async function readLake(
   for (const table of LAKE_TABLES) {
     if (!wanted.has(table)) continue;
     const rows = lakeSql(lake, table, snapshots, asOf) ?? `FROM ${EMPTY}.${table}`;
-    statements.push(`CREATE VIEW ${table} AS ${table === 'events' ? withoutSecrets(rows) : rows}`);
+    statements.push(`CREATE VIEW ${table} AS ${rows}`);
   }
   for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
   if (statements.length > 0) await connection.run(statements.join(';\n'));
-}
-
-/** The events of a query. Files of earlier versions have addresses with passwords, as agents sent them. */
-function withoutSecrets(rows: string): string {
-  const columns = ['repo', 'url', 'command'].map((name) => `without_credentials(${name}) AS ${name}`);
-  return rows.startsWith('FROM ') ? rows : `SELECT * REPLACE (${columns.join(', ')}) FROM (${rows})`;
 }
 
 /** The folder with the files of an organization. */

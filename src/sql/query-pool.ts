@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
-import { notePassed } from '../ingest/memory.js';
 import { LAKE } from '../lake/lake-paths.js';
 import type { Seen } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
@@ -204,12 +203,8 @@ class Run {
 
 /** The bytes of an answer: all of them, or the stream ends with the error. */
 function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
-  const bytes = new Transform({
+  const bytes = new PassThrough({
     highWaterMark: AHEAD_BYTES,
-    transform: (piece: Buffer, _, done) => {
-      notePassed(piece.length);
-      done(null, piece);
-    },
     flush: (done) =>
       void ended.then((report) =>
         done(report.state === 'failed' ? new SqlError(report.fault, report.detail) : null),

@@ -7,14 +7,18 @@ import { type Reference, type ReferencePaths, readReferences } from './reference
 import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql-text.js';
 import type { Parameters, Row } from './store.js';
 
-/** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version. */
+/** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version, and of one before 0.2. */
 export function changesAfter(newest: number): { number: number; name: string; text: string }[] {
   const changes = readSqlFolder('change').map(({ name, text }) => ({
     number: Number(name.slice(0, 4)),
     name,
     text,
   }));
-  const known = changes.at(-1)?.number ?? 0;
+  const [first = 0, known = 0] = [changes[0]?.number, changes.at(-1)?.number];
+  if (newest > 0 && newest < first)
+    throw new UsageError(
+      'A Daybook before 0.2 made the database: begin with an empty data folder, and ingest or send the events again.',
+    );
   if (newest > known) {
     throw new UsageError(
       `A newer Daybook made the database (change ${newest}, this one knows ${known}): install that version or a later one.`,
@@ -35,10 +39,10 @@ export interface Defined {
   /** Which columns tables have now; none where there is no such table. */
   readonly columns: () => Promise<(table: string) => readonly string[]>;
   /**
-   * Makes a table anew. A day table begins with the rows of a table that has these columns, mostly its own old ones, which are served
-   * until their days are built again.
+   * Makes a table anew, given the columns that it has. A day table keeps its rows, which are served until their days are built
+   * again.
    */
-  readonly renew: (table: SqlText, from: string, columns: readonly string[]) => Promise<void>;
+  readonly renew: (table: SqlText, old: readonly string[]) => Promise<void>;
   /** Fills a table with reference data in place of what it has. */
   readonly fill: (reference: Reference) => Promise<void>;
 }
@@ -54,14 +58,6 @@ export async function newestChange({ tables, select }: Pick<Defined, 'tables' | 
 export function namesOf(rows: readonly Row[]): Set<string> {
   return new Set(rows.map(({ table_name }) => String(table_name)));
 }
-
-/** The table whose rows a new day table begins with, on the days that an earlier version built: until then no agent, or part of a session, was told apart. */
-const BEGINNINGS: Readonly<Record<string, string>> = {
-  user_agents: 'users',
-  session_models: 'user_models',
-  session_parts: 'user_agents',
-  session_tools: 'user_tools',
-};
 
 async function factsIn({ select }: Defined): Promise<Map<string, string>> {
   const facts = await select('SELECT name, value FROM facts');
@@ -96,14 +92,8 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
     await define(definitions.functions);
     for (const { text } of definitions.ownTables) await define(text);
     const there = await database.columns();
-    const made = new Map<string, string[]>();
     for (const table of oldTables(database, facts)) {
-      const from = there(table.name).length > 0 ? table.name : (BEGINNINGS[table.name] ?? table.name);
-      await database.renew(table, from, made.get(from) ?? there(from));
-      made.set(
-        table.name,
-        columnsOf(table.text).map(({ name }) => name),
-      );
+      await database.renew(table, there(table.name));
       if (table.name === 'trailing_days')
         await run(`INSERT INTO trailing_days VALUES ${Array.from({ length: 30 }, (_, day) => `(${day})`)}`);
       renewed.add(table.name);
@@ -194,14 +184,13 @@ export function definedIn(session: Session): Defined {
       const names = new Map(rows.map((row) => [row.table_name, row.names as string[]]));
       return (table) => names.get(table) ?? [];
     },
-    renew: async ({ name, text }, from, old) => {
+    renew: async ({ name, text }, old) => {
       if (old.length === 0) return void (await run(text));
-      const source = from === name ? `old_${name}` : from;
-      if (from === name) await run(`ALTER TABLE ${name} RENAME TO ${source}`);
+      await run(`ALTER TABLE ${name} RENAME TO old_${name}`);
       await run(text);
       if ((BUILT_TABLES as readonly string[]).includes(name))
-        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM ${source}`);
-      if (from === name) await run(`DROP TABLE ${source} CASCADE`);
+        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM old_${name}`);
+      await run(`DROP TABLE old_${name} CASCADE`);
     },
     fill: async ({ table, insert }) => {
       await run(`DELETE FROM ${table}`);

@@ -139,16 +139,14 @@ export class Site {
     }
   }
 
-  /** Makes the database one of an earlier version, whose tables and days this one brings up to date. */
+  /** Makes the database one of the version before, whose tables and days this one brings up to date. */
   async age(): Promise<void> {
     const instance = await DuckDBInstance.create(join(this.data, DATABASE));
     const connection = await instance.connect();
     for (const sql of [
       'BEGIN',
-      'DELETE FROM changes WHERE number >= 27',
+      "DELETE FROM changes WHERE name LIKE '%ended_tickets'",
       'DROP TABLE IF EXISTS ended_tickets',
-      'ALTER TABLE keys DROP COLUMN IF EXISTS name',
-      'ALTER TABLE keys DROP COLUMN IF EXISTS created_by',
       "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'",
       "UPDATE day_inputs SET definitions = 'of then'",
       'COMMIT',

@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
@@ -16,10 +7,8 @@ import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
 import { columnsOf, folderOf, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
-import { moveOldFolders } from '../../src/lake/old-lake.js';
 import {
   NEXT,
-  noSnapshot,
   organizationsIn,
   readSnapshot,
   SNAPSHOT,
@@ -28,7 +17,7 @@ import {
 } from '../../src/lake/snapshot.js';
 import { isTurn } from '../../src/lake/table-plan.js';
 import type { Row } from '../../src/store/store.js';
-import { temporaryFolder, World } from '../world.js';
+import { World } from '../world.js';
 import {
   ask,
   build,
@@ -305,27 +294,6 @@ describe('the lake', () => {
     expect(writtenFiles(lake).size).toBe((await lake.verify(world.store)).files);
   });
 
-  test('moves the folders that an earlier version named in another way, once, and writes nothing again', async () => {
-    const { world, lake } = await worldWithLake();
-    for (const orgId of ['Acme', 'acme', 'x.'])
-      await world.send([event('2026-07-09', orgId), event('2026-07-08', orgId)], { orgId });
-    await build(world, lake);
-    const folders = ['acme', 'x~2E', '~41cme'];
-    expect(readdirSync(lake.folder).sort()).toEqual(folders);
-    const written = writtenFiles(lake);
-    for (const [now, old] of [
-      ['~41cme', 'Acme'],
-      ['x~2E', 'x.'],
-    ] as const)
-      renameSync(join(lake.folder, now), join(lake.folder, old));
-    for (let start = 0; start < 2; start += 1) {
-      await new Lake(world.config, world.clock).publish(world.store, []);
-      expect(readdirSync(lake.folder).sort()).toEqual(folders);
-      expect(writtenFiles(lake)).toEqual(written);
-    }
-    await expectWhole(world, lake);
-  });
-
   test('reads no snapshot of another organization, and publishes anew where one is', async () => {
     const { world, lake } = await worldWithLake();
     for (const orgId of ['acme', 'globex']) await world.send([event('2026-07-09', orgId)], { orgId });
@@ -338,50 +306,6 @@ describe('the lake', () => {
     await new Lake(world.config, world.clock).publish(world.store, []);
     await expectWhole(world, lake);
     expect(readSnapshot(lake.folder, 'globex')?.org_id).toBe('globex');
-  });
-
-  test('removes a folder that several organizations shared on a file system that ignores case', async () => {
-    const folder = temporaryFolder();
-    const ids = ['ACME', 'Acme', 'acme', 'globex'];
-    const snapshotIn = (name: string, orgId: string) => {
-      mkdirSync(join(folder, name));
-      writeFileSync(join(folder, name, SNAPSHOT), snapshotText(noSnapshot(orgId)));
-    };
-    // Such a file system finds a name in any case.
-    const ignoringCase = (name: string) =>
-      readdirSync(folder).some((one) => one.toLowerCase() === name.toLowerCase());
-    const remove = async (name: string) => rmSync(join(folder, name), { recursive: true });
-    for (const [name, orgId] of [
-      ['Acme', 'acme'],
-      ['acme', 'acme'],
-      ['ACME', 'ACME'],
-    ] as const) {
-      snapshotIn(name, orgId);
-      await moveOldFolders(folder, ids, remove, ignoringCase);
-      expect(readdirSync(folder)).toEqual([]);
-    }
-    // Elsewhere each has its own.
-    snapshotIn('Acme', 'Acme');
-    snapshotIn('acme', 'acme');
-    await moveOldFolders(folder, ids, remove);
-    expect(readdirSync(folder).sort()).toEqual(['acme', '~41cme']);
-  });
-
-  test('takes the place of the lake of an earlier version', async () => {
-    const { world, lake } = await worldWithLake();
-    for (const orgId of ['acme', 'users']) await world.send([event('2026-07-09', 'ada')], { orgId });
-    const old = [
-      'users/org_id=acme/day=2026-07-09',
-      'tools/org_id=users/day=2026-07-09',
-      '_catalog/org_id=acme',
-    ];
-    for (const path of old) mkdirSync(join(lake.folder, path), { recursive: true });
-    for (const path of old) writeFileSync(join(lake.folder, path, 'data.parquet'), '');
-    writeFileSync(join(lake.folder, '_catalog.json'), '{}');
-    await build(world, lake);
-    expect(readdirSync(lake.folder).sort()).toEqual(['acme', 'users']);
-    expect(readdirSync(join(lake.folder, 'users'))).not.toContain('org_id=acme');
-    await expectWhole(world, lake);
   });
 });
 

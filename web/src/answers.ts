@@ -1660,7 +1660,7 @@ export interface CoverageRow {
   shadowed: number;
   channels: {
     /**
-     * the channel, empty if an earlier version stored the events
+     * the channel
      */
     channel: string;
     /**

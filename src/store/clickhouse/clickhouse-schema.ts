@@ -93,13 +93,11 @@ const OWN_DEFINITIONS = [
 /** A ClickHouse database. */
 export function definedIn(session: ClickHouseSession): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
-  /** Makes a table that gets its name when it is whole. One that is there gives way then: who reads sees one or the other. */
-  const replace = async (table: string, isThere: boolean, fill: (into: string) => Promise<void>) => {
+  /** Makes a table again, which takes the place of the old one when it is whole: readers see one or the other. */
+  const replace = async (table: string, fill: (into: string) => Promise<void>) => {
     await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
     await fill(`${table}_new`);
-    await run(
-      isThere ? `EXCHANGE TABLES ${table}_new AND ${table}` : `RENAME TABLE ${table}_new TO ${table}`,
-    );
+    await run(`EXCHANGE TABLES ${table}_new AND ${table}`);
     await run(`DROP TABLE IF EXISTS ${table}_new SYNC`);
   };
   return {
@@ -124,7 +122,7 @@ export function definedIn(session: ClickHouseSession): Defined {
       const names = new Map(rows.map((row) => [row.table_name, row.names as unknown as string[]]));
       return (table) => names.get(rowsOf(table)) ?? [];
     },
-    renew: async ({ name, text }, from, old) => {
+    renew: async ({ name, text }, old) => {
       const table = rowsOf(name);
       if (!DAILY.includes(name) || old.length === 0) {
         await run(`DROP TABLE IF EXISTS ${table} SYNC`);
@@ -132,19 +130,19 @@ export function definedIn(session: ClickHouseSession): Defined {
         return;
       }
       const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
-      await replace(table, from === name, async (into) => {
+      await replace(table, async (into) => {
         await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
         // Each build has a partition of its own, and an insert by itself takes a hundred at most.
         await run(
           `INSERT INTO ${into} (${columns.map((column) => column.name).join(', ')})
-          SELECT ${carriedOver(columns, old)} FROM ${rowsOf(from)}
+          SELECT ${carriedOver(columns, old)} FROM ${table}
           WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)
           SETTINGS max_partitions_per_insert_block = 0`,
         );
       });
     },
     fill: ({ table, insert }) =>
-      replace(table, true, async (into) => {
+      replace(table, async (into) => {
         await run(`CREATE TABLE ${into} AS ${table}`);
         await run(insert(into));
       }),

@@ -10,6 +10,8 @@ CREATE TABLE keys (
   fingerprint  VARCHAR NOT NULL,      -- the first characters of key_hash, for lists and logs
   created_at   TIMESTAMP(3) NOT NULL,
   expires_at   TIMESTAMP(3),
-  revoked_at   TIMESTAMP(3)
+  revoked_at   TIMESTAMP(3),
+  name         VARCHAR,               -- what the key is for, as whoever made it said
+  created_by   VARCHAR                -- who created it over HTTP: the user, or what names the credential of no user; null for a key that the service's machine made
 )
 --clickhouse ENGINE = MergeTree ORDER BY key_id SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1
