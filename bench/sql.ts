@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -58,7 +57,7 @@ async function idle(pid: number | undefined): Promise<void> {
   }
 }
 
-/** Streams of SQL against the chunks that they are made of, and what a query does to the others. */
+/** How long a million rows take over HTTP, how soon the first answer comes, and what a query does to the others. */
 export async function sql(root: string): Promise<void> {
   const folder = join(root, 'bench', 'out', 'data', 'sql');
   if (!existsSync(join(folder, 'filled'))) rmSync(folder, { recursive: true, force: true });
@@ -85,16 +84,10 @@ export async function sql(root: string): Promise<void> {
     DAYBOOK_SQL_ROWS: '20000000',
   });
   const [key = ''] = service.keys;
-  const chunks = fork(join(root, 'bench', 'out', 'bench', 'chunks.js'));
   try {
-    await streams(service.url, key, service.child.pid, async (text) => {
-      chunks.send(text);
-      const [{ ms }] = await once(chunks, 'message');
-      return ms;
-    });
+    await streams(service.url, key, service.child.pid);
     await others(service.url, key);
   } finally {
-    chunks.kill();
     await service.stop();
   }
 }
@@ -126,29 +119,27 @@ async function ask(url: string, key: string, text: string): Promise<{ ms: number
   return { ms: performance.now() - started, bytes };
 }
 
-/** The rate of answers against that of chunks; and what both processes take of memory, which is looked at apart. */
-async function streams(
-  url: string,
-  key: string,
-  pid: number | undefined,
-  chunksOf: (text: string) => Promise<number>,
-): Promise<void> {
+/** How long answers take; and what both processes take of memory, which is looked at apart. */
+async function streams(url: string, key: string, pid: number | undefined): Promise<void> {
+  const first: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await idle(pid);
+    first.push((await ask(url, key, 'SELECT 1 AS one')).ms);
+  }
+  console.log(`the first answer: median ${median(first).toFixed(0)} ms`);
   for (const [what, text] of Object.entries(QUERIES)) {
-    const ratios: number[] = [];
+    const times: number[] = [];
     for (let round = 0; round <= ROUNDS; round += 1) {
       await idle(pid);
       const { ms, bytes } = await ask(url, key, text);
-      const least = await chunksOf(text);
       // The first one is for the cold start.
       if (round === 0) continue;
-      ratios.push(least / ms);
+      times.push(ms);
       console.log(
-        `${what}, round ${round}: 1 million rows, chunks ${least.toFixed(0)} ms, answer ${ms.toFixed(0)} ms, ${bytes} bytes, load ${loadavg()[0]?.toFixed(1)}`,
+        `${what}, round ${round}: 1 million rows in ${ms.toFixed(0)} ms, ${bytes} bytes, load ${loadavg()[0]?.toFixed(1)}`,
       );
     }
-    console.log(
-      `${what}: rate of the answer / of DuckDB's chunks: ${median(ratios).toFixed(2)} (bar: at least 0.5)`,
-    );
+    console.log(`${what}: 1 million rows in ${median(times).toFixed(0)} ms`);
     for (const [rows, all] of [
       ['1 million', text],
       ['20 million', `${text}, range(20)`],

@@ -2,22 +2,14 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import { messageOf, UsageError } from '../exit.js';
 import { isObject } from '../input/json-object.js';
 import type { Seen } from '../lake/snapshot.js';
 import { AnswerTooLong, limited, parsedJson } from '../network/outgoing.js';
 import { seenIn } from '../sql/seen-headers.js';
 import { rowsText, SHOWN_ROWS } from '../sql/shown-rows.js';
-import {
-  draftOf,
-  type Format,
-  type ShellOptions,
-  type ShellTable,
-  type SqlShell,
-  statementsToRun,
-} from '../sql/sql-shell.js';
-import { parametersIn, type Statement } from '../sql/sql-statements.js';
+import { draftOf, type Format, type ShellOptions, statementsToRun } from '../sql/sql-shell.js';
+import { parametersIn } from '../sql/sql-statements.js';
 import { print, printData } from '../terminal/printing.js';
 import { type Column, plainText } from '../terminal/text-table.js';
 import type { RemoteService } from './remote-service.js';
@@ -33,37 +25,23 @@ const ACCEPT: Readonly<Record<Format, string>> = {
 /** The longest row that is read: characters. */
 const ROW_CHARACTERS = 32 << 20;
 
-const Tables = z.object({
-  data: z.array(
-    z.object({
-      name: z.string(),
-      about: z.string(),
-      columns: z.array(z.object({ name: z.string(), type: z.string(), comment: z.string().nullable() })),
-    }),
-  ),
-});
-
 /** SQL on the lake of a service, for the organization of a key. */
-export class RemoteShell implements SqlShell {
-  private running: AbortController | undefined;
-  private known: ShellTable[] | undefined;
-
+export class RemoteSql {
   constructor(
     private readonly service: RemoteService,
     private readonly options: ShellOptions,
     private readonly out: Writable,
   ) {}
 
+  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
   async run(text: string): Promise<void> {
-    for (const statement of statementsToRun(text, this.options.output)) await this.execute(statement);
+    for (const { sql } of statementsToRun(text, this.options.output)) await this.execute(sql);
   }
 
-  async execute({ sql }: Statement): Promise<void> {
+  private async execute(sql: string): Promise<void> {
     const { format, parameters = {}, output = '', asOf } = this.options;
     const as_of = asOf === undefined ? undefined : new Date(asOf).toISOString();
     const started = performance.now();
-    this.running = new AbortController();
-    const { signal } = this.running;
     const wanted = parametersIn(sql);
     const params = Object.fromEntries(Object.entries(parameters).filter(([name]) => wanted.has(name)));
     const lacking = [...wanted].find((name) => !Object.hasOwn(params, name));
@@ -72,14 +50,13 @@ export class RemoteShell implements SqlShell {
         `The parameter $${lacking} has no value: give it one with --param ${lacking}=VALUE.`,
       );
     try {
-      const answer = await this.service.post('api/v1/sql', { sql, params, as_of }, ACCEPT[format], signal);
+      const answer = await this.service.post('api/v1/sql', { sql, params, as_of }, ACCEPT[format]);
       const body = limited(answer, this.service.queryMb * 2 ** 20);
       if (format === 'table') await this.writeTable(body, seenIn(answer.headers), started);
       else if (format === 'json') await this.writeJson(body);
       else if (format === 'csv') for await (const part of textOf(body)) await this.write(part);
       else await pipeline(body, createWriteStream(draftOf(output)));
     } catch (error) {
-      if (signal.aborted) throw new UsageError('The query was interrupted.');
       if (error instanceof AnswerTooLong)
         throw new UsageError(
           'The answer is longer than DAYBOOK_SQL_ANSWER_MB allows: set it higher here, or ask for less.',
@@ -87,18 +64,7 @@ export class RemoteShell implements SqlShell {
       if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
         throw new UsageError('The answer broke off before its end: run the query again.');
       throw error instanceof UsageError ? error : new UsageError(messageOf(error));
-    } finally {
-      this.running = undefined;
     }
-  }
-
-  interrupt(): void {
-    this.running?.abort();
-  }
-
-  async tables(): Promise<ShellTable[]> {
-    this.known ??= (await this.service.get(Tables, 'api/v1/sql/tables')).data;
-    return this.known;
   }
 
   private async write(text: string): Promise<void> {

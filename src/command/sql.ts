@@ -10,7 +10,7 @@ import { UsageError } from '../exit.js';
 import { requireKept } from '../lake/kept-instant.js';
 import { outputWidth, stateFolder } from '../settings/config.js';
 import { settingsOfService } from '../socket/call.js';
-import type { Format, Parameters, SqlShell } from '../sql/sql-shell.js';
+import type { Format, Parameters, Shell, ShellOptions } from '../sql/sql-shell.js';
 import type { Invocation } from './program.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 
@@ -72,6 +72,10 @@ async function run(query: string | undefined, options: SqlOptions, invocation: I
       'Standard input has the key: give a query or --file, or set DAYBOOK_KEY instead of --key.',
     );
   const isAsking = query === undefined && file === undefined && process.stdin.isTTY === true;
+  if (isAsking && isRemote(options))
+    throw new UsageError(
+      'The prompt reads the data of this machine: give a query or --file to ask a service.',
+    );
   if (isAsking && output !== undefined)
     throw new UsageError('--output writes the rows of one query: give exactly one.');
   const sql = isAsking ? '' : await sqlOf(query, file);
@@ -79,13 +83,16 @@ async function run(query: string | undefined, options: SqlOptions, invocation: I
   const draft = output === undefined ? undefined : draftOf(output);
   const out = draft === undefined || format === 'parquet' ? process.stdout : createWriteStream(draft);
   try {
-    const shell = await open(options, out, invocation);
-    if (isAsking) {
-      const { prompt } = await import('../sql/sql-prompt.js');
-      const historyPath = join(stateFolder(), 'sql-history');
-      return await prompt(shell, { input: process.stdin, output: process.stdout, historyPath });
+    if (isRemote(options)) await askService(sql, options, out, invocation);
+    else {
+      const shell = await open(options, out, invocation);
+      if (!isAsking) await shell.run(sql);
+      else {
+        const { prompt } = await import('../sql/sql-prompt.js');
+        const historyPath = join(stateFolder(), 'sql-history');
+        return await prompt(shell, { input: process.stdin, output: process.stdout, historyPath });
+      }
     }
-    await shell.run(sql);
     if (output === undefined || draft === undefined) return;
     if (out !== process.stdout) {
       out.end();
@@ -97,26 +104,34 @@ async function run(query: string | undefined, options: SqlOptions, invocation: I
   }
 }
 
-/** SQL in the service that is named, else on the lake in the data folder. */
-async function open(options: SqlOptions, out: Writable, { settings, clock }: Invocation): Promise<SqlShell> {
+function shellOptions(options: SqlOptions): ShellOptions {
   const width = options.wide === true || options.output !== undefined ? undefined : outputWidth();
   const { org: orgId, format, output, param: parameters, write } = options;
   const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
-  const chosen = { orgId, asOf, format, output, parameters, width, isWriting: write === true };
-  if (!isRemote(options)) {
-    const { Shell } = await import('../sql/sql-shell.js');
-    const config = settings();
-    if (asOf !== undefined) requireKept(asOf, await settingsOfService(config), clock());
-    return Shell.open(config, chosen, out);
-  }
-  if (orgId !== undefined) throw new UsageError('The key decides the organization: leave --org out.');
-  if (write === true)
+  return { orgId, asOf, format, output, parameters, width, isWriting: write === true };
+}
+
+/** Runs SQL in the service that is named. */
+async function askService(
+  sql: string,
+  options: SqlOptions,
+  out: Writable,
+  { clock }: Invocation,
+): Promise<void> {
+  if (options.org !== undefined) throw new UsageError('The key decides the organization: leave --org out.');
+  if (options.write === true)
     throw new UsageError('--write works only without a service: leave --server and --key out.');
-  const [service, { RemoteShell }] = await Promise.all([
-    serviceOf(options, clock),
-    import('./remote-sql.js'),
-  ]);
-  return new RemoteShell(service, chosen, out);
+  const [service, { RemoteSql }] = await Promise.all([serviceOf(options, clock), import('./remote-sql.js')]);
+  await new RemoteSql(service, shellOptions(options), out).run(sql);
+}
+
+/** SQL on the lake in the data folder. */
+async function open(options: SqlOptions, out: Writable, { settings, clock }: Invocation): Promise<Shell> {
+  const { Shell } = await import('../sql/sql-shell.js');
+  const config = settings();
+  const chosen = shellOptions(options);
+  if (chosen.asOf !== undefined) requireKept(chosen.asOf, await settingsOfService(config), clock());
+  return Shell.open(config, chosen, out);
 }
 
 async function sqlOf(query: string | undefined, file: string | undefined): Promise<string> {

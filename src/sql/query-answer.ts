@@ -7,8 +7,7 @@ import { readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { csvLine } from '../terminal/csv-line.js';
-import { confine, NAMES, organizationFolder, readLake } from './lake-database.js';
-import { checkQuery } from './query-check.js';
+import { confine, organizationFolder, readLake } from './lake-database.js';
 import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';
 import { NEVER_PUBLISHED, NOT_YET_PUBLISHED, SqlError } from './sql-error.js';
 
@@ -99,36 +98,6 @@ export async function answer(
   }
   await bytes.end();
   return query.rows;
-}
-
-/** The formats with different code, and the number of rows after which that code is compiled. */
-const REHEARSALS: readonly (readonly [form: SqlForm, rows: number])[] = [
-  ['arrow', 100_000],
-  ['json', 50_000],
-];
-
-/**
- * Runs queries of its own, so that their code is loaded and compiled. Stops early when `isAsked` says that a real query waits.
- */
-export async function rehearse(connection: DuckDBConnection, isAsked: () => boolean): Promise<void> {
-  for (const [form, rows] of REHEARSALS) {
-    if (isAsked()) return;
-    const job: SqlJob = {
-      lake: '',
-      orgId: '',
-      // Numbers, and texts of DuckDB's two kinds.
-      sql: `SELECT i AS a, concat('a', i) AS b, concat('longer than it may be there itself', i) AS c FROM range(${rows}) AS numbers (i)`,
-      params: [],
-      form,
-      rows,
-      bytes: 0,
-      file: '',
-    };
-    await checkQuery(connection, job.sql, NAMES);
-    const query = await Query.of(connection, job, 0, { newest_day: null, published_at: '' });
-    for await (const _ of query.pieces()) if (isAsked()) break;
-    await connection.run('ROLLBACK');
-  }
 }
 
 /** A stream of DuckDB ended too early. */

@@ -27,9 +27,6 @@ const MEMORY_BESIDE = 256 * 2 ** 20;
 /** How long a process may take to start. */
 const START_MS = 30_000;
 
-/** How much of an answer is buffered for its reader. */
-const AHEAD_BYTES = 1 << 20;
-
 /** A query and the format of its answer. */
 export interface SqlRequest {
   readonly orgId: string;
@@ -138,8 +135,7 @@ export class Queries {
     const { data, prices, sql } = this.config;
     const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
       cwd: data,
-      // One thread for JavaScript, beside DuckDB's: see chunksOf.
-      env: { UV_THREADPOOL_SIZE: '1' },
+      env: {},
       // Most of its objects are short-lived: with more room they are collected less often, and the rest almost never.
       execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
@@ -204,7 +200,6 @@ class Run {
 /** The bytes of an answer: all of them, or the stream ends with the error. */
 function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
   const bytes = new PassThrough({
-    highWaterMark: AHEAD_BYTES,
     flush: (done) =>
       void ended.then((report) =>
         done(report.state === 'failed' ? new SqlError(report.fault, report.detail) : null),

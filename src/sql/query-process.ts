@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { NAMES, openLake } from './lake-database.js';
-import { answer, rehearse } from './query-answer.js';
+import { answer } from './query-answer.js';
 import { checkQuery } from './query-check.js';
 import type { Failed, SqlJob, SqlReport } from './query-job.js';
 import { toSqlError } from './sql-error.js';
-
-const READY_MS = 2000;
-
-/** How much is buffered, so that both sides have work. */
-const AHEAD_BYTES = 4 << 20;
 
 /**
  * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It gets the query as a message,
@@ -36,14 +31,6 @@ const lake = openLake({ memoryMb, threads, prices });
 // Tells the waiting query.
 lake.catch(() => undefined);
 
-let isAsked = false;
-let rehearsal: Promise<void> | undefined;
-// An idle process may as well warm up. A query that comes meanwhile waits until that has stopped.
-setTimeout(() => {
-  if (!isAsked)
-    rehearsal = lake.then((connection) => rehearse(connection, () => isAsked)).catch(() => undefined);
-}, READY_MS);
-
 /** An error of a query as a report. */
 function failure(error: unknown): Failed {
   const { fault, message } = toSqlError(error, memoryMb);
@@ -54,10 +41,8 @@ function failure(error: unknown): Failed {
 
 process.on('message', async (job: SqlJob) => {
   let tables: Set<string>;
-  isAsked = true;
   try {
     const connection = await lake;
-    await rehearsal;
     await report({ state: 'started' });
     tables = await checkQuery(connection, job.sql, NAMES);
   } catch (error) {
@@ -68,8 +53,7 @@ process.on('message', async (job: SqlJob) => {
     const rows = await answer(await lake, job, tables, {
       begin: (seen) => report({ state: 'begun', seen }),
       write: async (bytes) => {
-        output.write(bytes);
-        if (output.writableLength > AHEAD_BYTES) await once(output, 'drain');
+        if (!output.write(bytes)) await once(output, 'drain');
       },
     });
     await new Promise<void>((done) => output.end(done));

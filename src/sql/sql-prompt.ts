@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { UsageError } from '../exit.js';
 import { print, printable } from '../terminal/printing.js';
 import { table } from '../terminal/terminal.js';
-import type { SqlShell } from './sql-shell.js';
+import type { Shell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
 import { WORDS } from './sql-words.js';
 
@@ -20,7 +20,7 @@ const HELP = `A statement ends with a semicolon. Tab completes words, tables and
 
 /** Prompts for SQL until the input ends, and keeps the history in a file. */
 export async function prompt(
-  shell: SqlShell,
+  shell: Shell,
   {
     input,
     output,
@@ -87,7 +87,7 @@ export async function prompt(
 }
 
 /** Runs a dot command. Returns whether the prompt continues. */
-async function command(shell: SqlShell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
+async function command(shell: Shell, line: string, output: NodeJS.WritableStream): Promise<boolean> {
   const [word = '', name = ''] = line.split(/\s+/);
   if (word === '.quit' || word === '.exit') return false;
   if (word === '.tables') {
@@ -113,7 +113,7 @@ interface Names {
 }
 
 /** The words to complete, and the columns of each table and view. */
-async function namesOf(shell: SqlShell): Promise<Names> {
+async function namesOf(shell: Shell): Promise<Names> {
   const tables = await shell.tables();
   // The line editor prints them as they are.
   const columns = new Map(

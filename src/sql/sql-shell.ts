@@ -74,18 +74,6 @@ export interface ShellTable {
   }[];
 }
 
-/** What runs SQL for a terminal: here, or in a service. */
-export interface SqlShell {
-  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
-  run(text: string): Promise<void>;
-  /** Runs a statement and writes its rows. Throws a UsageError that says what is wrong with it. */
-  execute(statement: Statement): Promise<void>;
-  /** Cancels the running statement. */
-  interrupt(): void;
-  /** The tables and views that statements can read. */
-  tables(): Promise<ShellTable[]>;
-}
-
 /** The statements of a text that has some. Throws a UsageError for several if the rows go to a file. */
 export function statementsToRun(text: string, output: string | undefined): Statement[] {
   const statements = allStatementsIn(text);
@@ -96,7 +84,7 @@ export function statementsToRun(text: string, output: string | undefined): State
 }
 
 /** SQL on the lake of a data folder, in a DuckDB of this process: it needs no service, waits for no lock, and never writes Daybook's data. */
-export class Shell implements SqlShell {
+export class Shell {
   private isInterrupted = false;
 
   private constructor(
