@@ -29,7 +29,7 @@ export abstract class Column {
     this.count += count;
   }
 
-  /** What was gathered so far. It stands until more is added, which goes to the same place: making room takes longer than filling it. */
+  /** The bytes so far. They are valid until more is added, because the buffer is reused: allocating takes longer than filling. */
   take(): Data {
     const { count, bits } = this;
     const { buffers, children = [] } = this.gathered(count);
@@ -176,7 +176,7 @@ class Lists extends Column {
     let end = 0;
     for (let index = 0; index < count; index += 1) {
       const length = isSet(bits, index) ? Number(entries[index * 2 + 1]) : 0;
-      // What a query gives was copied, so they stand one after the other.
+      // The values of a query were copied, so they stand one after the other.
       if (length > 0 && Number(entries[index * 2]) !== end) throw new TypeError('lists are not in order');
       end += length;
       this.offsets.push(length);

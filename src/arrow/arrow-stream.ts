@@ -9,7 +9,7 @@ import { chunksOf, type Rows } from './duckdb-chunks.js';
 /** How many rows make a batch: enough to share what each costs, few enough to stay small. */
 const ROWS_A_BATCH = 1 << 15;
 
-/** Hands out what it has written as one piece at a time. What the library's own queue has can't be taken so. */
+/** Hands out the written bytes as one piece at a time, which the library's own queue can't. */
 class Writer extends RecordBatchStreamWriter {
   private made: Uint8Array[] = [];
 

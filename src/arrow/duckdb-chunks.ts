@@ -1,6 +1,6 @@
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 
-/** What is read of a result. */
+/** The part of a result that is read. */
 export type Rows = Pick<DuckDBResult, 'fetchChunk' | 'columnNames' | 'columnTypes'>;
 
 /** The chunks of a result, in their order. */

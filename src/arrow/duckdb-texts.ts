@@ -1,6 +1,6 @@
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 
-/** What a text of DuckDB takes in its vector, and the length up to which it is there itself, instead of a pointer to it. */
+/** The bytes of a text in a vector of DuckDB, and the length up to which the text itself is there instead of a pointer. */
 const TEXT_BYTES = 16;
 const INLINE_BYTES = 12;
 
@@ -67,7 +67,7 @@ export class Texts {
     let at = offsets.end;
     let end = at;
     for (let index = 0; index < count; index += 1) {
-      // What stands where there is no value has no meaning.
+      // The bytes of a null are undefined.
       if (!isSet(bits, index)) words[index * 4] = 0;
       end += words[index * 4] as number;
     }
@@ -108,7 +108,7 @@ export class Texts {
     }
   }
 
-  /** What was gathered so far. It stands until more is added. */
+  /** The bytes so far, valid until more is added. */
   take(): { offsets: Int32Array; bytes: Uint8Array } {
     const offsets = this.offsets.take();
     return { offsets, bytes: this.bytes.subarray(0, offsets.at(-1)) };

@@ -22,7 +22,7 @@ export async function* textBytes(
       const { bytes } = texts.take();
       for (let at = 0; at < bytes.length; at += BYTES_A_PIECE) {
         if (at > 0) await setImmediate();
-        // What was gathered is overwritten by the next chunk.
+        // The next chunk overwrites the buffer.
         yield Buffer.from(bytes.subarray(at, at + BYTES_A_PIECE));
       }
     }

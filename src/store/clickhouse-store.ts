@@ -44,13 +44,13 @@ function connectTo({ url, username, password, database }: ClickHouseAddress): Cl
     application: 'daybook',
     request_timeout: REQUEST_TIMEOUT_MS,
     compression: { response: true },
-    // What goes wrong is thrown, and said once.
+    // Errors are thrown, and reported once.
     log: { level: ClickHouseLogLevel.OFF },
   });
 }
 
 /**
- * Makes the database unless it is there: who may not make one can use one that somebody else has made. Throws a UsageError where
+ * Creates the database if it is missing. A user without that right can use one that somebody else has created. Throws a UsageError where
  * that can't be, or there is none to read, and StoreUnavailable when the server can't be reached.
  */
 async function requireDatabase(address: ClickHouseAddress, isReading = false): Promise<void> {
@@ -88,7 +88,7 @@ interface Staging {
 export class ClickHouseStore implements Store {
   /** A build takes a second however small it is. */
   readonly daysAtOnce = 186;
-  /** Whoever writes waits for the one before. */
+  /** Writers take turns. */
   private readonly queue = new Queue();
   /** Rises before and after every step that changes what readers see. */
   private commits = 0;
@@ -191,7 +191,7 @@ export class ClickHouseStore implements Store {
     return this.withRows(sql, sources, {}, (session, text) => session.copy(copyOf(text, path, partitions)));
   }
 
-  /** What the SELECTs of sources give comes as Parquet files, which the embedded DuckDB reads. */
+  /** The rows of sources come as Parquet files, which the embedded DuckDB reads. */
   private withRows<T>(
     sql: string,
     sources: Sources,
@@ -214,7 +214,7 @@ export class ClickHouseStore implements Store {
     try {
       const files: Record<string, string> = {};
       for (const [name, text] of Object.entries(sources)) {
-        // A name of what a killed process may leave: see isSpool.
+        // A killed process may leave a file of this name: see isSpool.
         const path = join(this.folder, `rows-${name}_${randomUUID().replaceAll('-', '')}.parquet`);
         paths.push(path);
         await this.session.download(text, parameters, path);
@@ -280,7 +280,7 @@ export class ClickHouseStore implements Store {
           ),
         );
       }
-      // Also what was cut off before it got here.
+      // Covers work that was cut off before it got here, too.
       const isRemoved = '(org_id, day) IN (SELECT org_id, day FROM removed_days)';
       const [left] = await session.select(`SELECT count(*) AS events FROM events_rows WHERE ${isRemoved}`);
       if (Number(left?.events) > 0)
@@ -303,7 +303,7 @@ export class ClickHouseStore implements Store {
   /** The server does it by itself. */
   async tidy(): Promise<void> {}
 
-  /** What is in the data folder only: the database itself is on its server, which has backups of its own. */
+  /** Only the files of the data folder: the database is on its server, which has backups of its own. */
   async hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void> {
     await this.queue.run(at);
     await during();

@@ -24,7 +24,7 @@ const STORAGE = { storage_compatibility_version: 'v1.5.0' };
 /** How much of temporary files a database may have: by itself the engine takes nearly all of the disk. */
 const TEMPORARY_GB = 16;
 
-/** What a database may use of its machine: MiB of memory, and processors; all of them unless it says how many. */
+/** The resources of a database: MiB of memory, and processors (all of them by default). */
 export interface Resources {
   readonly memoryMb: number;
   readonly threads?: number | undefined;
@@ -54,7 +54,7 @@ class DamagedLog extends UsageError {
 
   constructor(
     folder: string,
-    /** What the engine says of it. */
+    /** The engine's message. */
     readonly reason: string,
   ) {
     super(
@@ -66,20 +66,20 @@ class DamagedLog extends UsageError {
 /** How many bytes an entry of the log has before its data: its length and its checksum. */
 const ENTRY_HEAD_BYTES = 16;
 
-/** Where a log stops being readable, in bytes; undefined if that isn't what is wrong with it. */
+/** The byte at which a log stops being readable; undefined if the error is another one. */
 function readableBytes({ reason }: DamagedLog): number | undefined {
   const data = /entry at byte position (\d+)/.exec(reason)?.[1];
   return data === undefined ? undefined : Number(data) - ENTRY_HEAD_BYTES;
 }
 
-/** The names of logs as they were before Daybook went on without what it couldn't read of them, oldest first. */
+/** The names of copies of damaged logs, whose unreadable ends Daybook has dropped, oldest first. */
 export function damagedLogs(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.startsWith(ASIDE))
     .sort();
 }
 
-/** What a database that can't be opened means for the one who runs it. */
+/** Explains to the operator why a database can't be opened. */
 export function sentenceOf(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;
   if (isOutOfRoom(error)) return fullDisk(folder);
@@ -98,7 +98,7 @@ function damaged(folder: string, cause: string): UsageError {
   );
 }
 
-/** What a failed command means for the one who runs it. Queries find damage that opening does not, such as a file that was cut off. */
+/** Explains a failed command to the operator. Queries find damage that opening does not, such as a truncated file. */
 export function sentenceOfQuery(error: unknown, folder: string): unknown {
   const [cause = ''] = error instanceof Error ? error.message.split('\n') : [];
   // Commands also read other files, in which the same can be wrong.
@@ -136,7 +136,7 @@ function isLeftover(file: string): boolean {
 }
 
 /**
- * Opens a database file in the data folder, and clears what a killed process left beside it.
+ * Opens a database file in the data folder, and removes the files that a killed process left beside it.
  * Throws StoreBusy when another process has it open.
  */
 export async function openInstance(
@@ -160,7 +160,7 @@ export async function openInstance(
     instance.closeSync();
     throw error;
   }
-  // What a killed process left: having the database open, this is the only one that writes here.
+  // A killed process left them. This process has the database open, so no other writes here.
   for (const file of readdirSync(folder))
     if (isLeftover(file)) rmSync(join(folder, file), { force: true, recursive: true });
   return instance;

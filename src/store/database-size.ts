@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE } from '../disk/data-files.js';
 
-/** How much of what is there already a checkpoint may write again: bytes. */
+/** How many bytes of existing data a checkpoint may write again. */
 const REWRITTEN_AT_MOST = 32 << 20;
 
 /** The bytes of a file; 0 if there is none. */

@@ -35,13 +35,13 @@ export type BuiltTable = (typeof BUILT_TABLES)[number];
 /** The text of the query that gives the rows of a day table. */
 export type DailySql = (table: BuiltTable) => string;
 
-/** What `sql/daily` has. */
+/** The names of the files in `sql/daily`. */
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
-/** What says which events of the running build don't count, in the order in which it is filled. */
+/** The scratch tables that say which events of the running build don't count, in the order in which they are filled. */
 export const SHADOW_TABLES = ['shadow_days', 'fresh_shadows'] as const;
 
-/** What holds rows of the running build that nobody else reads. */
+/** The scratch tables of the running build. */
 export const SCRATCH_TABLES = [
   'due',
   'fresh_digests',
@@ -56,7 +56,7 @@ const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join
 /** The days of a week, by how long before its last day they are. */
 const DAYS_BACK = [0, 1, 2, 3, 4, 5, 6];
 
-/** How the SQL of builds chooses what is due. */
+/** How the SQL of builds selects the due days. */
 const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
 
 /** Replaces the tables of days in DuckDB. */
@@ -201,7 +201,7 @@ export class Builder {
     }
   }
 
-  /** Notes what the due days are built from, and what the build has restated. */
+  /** Records the inputs of the due days, and the restatements of the build. */
   private async note(batch: number, builtAt: number): Promise<void> {
     const isDue = 'WHERE (org_id, day) IN (SELECT org_id, day FROM due)';
     // The old inputs say why rows have changed, and when the day was built first.

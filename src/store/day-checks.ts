@@ -6,7 +6,7 @@ import type { OrgDay, Store } from './store.js';
 export interface Breach extends OrgDay {
   /** The name of the claim's file, as `users_add_up`; null if the day can't be computed. */
   readonly check: string | null;
-  /** What the check found, or the error of the database. */
+  /** The finding of the check, or the error of the database. */
   readonly difference: string;
 }
 
@@ -19,7 +19,7 @@ export class ChecksFailed extends Error {
   }
 }
 
-/** What to tell of a breach. */
+/** A breach as a sentence for people. */
 export function sentenceOf({ check, orgId, day, difference }: Breach): string {
   return check === null
     ? `The day ${day} of ${orgId} stays as it was, because the database can't compute it (${difference.replace(/\.$/, '')}): report that, unless it says what to do.`

@@ -23,9 +23,9 @@ import {
   StoreUnwritable,
 } from './store-fault.js';
 
-/** One database connection, with what this project asks of one. */
+/** A database connection with typed parameters, transactions and errors that people understand. */
 export class Session {
-  /** `broke` hears of what makes the whole database useless until it is opened again. */
+  /** `broke` is called with an error after which the database has to be opened again. */
   constructor(
     readonly connection: DuckDBConnection,
     private readonly broke: (error: unknown) => void = () => {},
@@ -72,7 +72,7 @@ export class Session {
     }
   }
 
-  /** What an error of the engine is to whoever asked: what will pass, or can be mended, is told as such. */
+  /** Turns an error of the engine into one for the caller: an error that will pass, or can be mended, says so. */
   private faultOf(error: unknown): unknown {
     if (isFatal(error)) {
       this.broke(error);
@@ -96,7 +96,7 @@ export class Session {
     }
   }
 
-  /** Runs the work in a transaction that is taken back in any case: what it wrote, nobody else ever sees. */
+  /** Runs the work in a transaction that is always rolled back. */
   async trial<T>(work: () => Promise<T>): Promise<T> {
     await this.run('BEGIN');
     try {
@@ -106,7 +106,7 @@ export class Session {
     }
   }
 
-  /** Never throws: what made it necessary is what must be heard of. */
+  /** Never throws, so that the error that made the rollback necessary is the one that is reported. */
   private async rollBack(): Promise<void> {
     try {
       await this.run('ROLLBACK');
@@ -117,7 +117,7 @@ export class Session {
   }
 }
 
-/** What an error is to whoever asked if the disk did not take what was written. */
+/** The error for the caller if the disk refused a write. */
 function unwritten(error: unknown): StoreUnavailable | undefined {
   if (isOutOfRoom(error)) return new StoreFull({ cause: error });
   return isUnwritable(error) ? new StoreUnwritable({ cause: error }) : undefined;
@@ -134,7 +134,7 @@ export async function connect(instance: DuckDBInstance, broke?: (error: unknown)
   return session;
 }
 
-/** Makes of a database and a connection that writes what uses it. Closes both where that fails, so that the file can be opened again. */
+/** Sets up a database and its writing connection. Closes both if that fails, so that the file can be opened again. */
 export async function withWriter<T>(
   instance: DuckDBInstance,
   broke: (error: unknown) => void,
@@ -152,8 +152,8 @@ export async function withWriter<T>(
 }
 
 /**
- * Gives memory back that nobody needs: what is cached beyond a limit, and what the allocator keeps for later.
- * TRICKY: setting the limit, even to what it is, is what makes the engine's allocator let go.
+ * Gives unneeded memory back: the cache beyond a limit, and the free pages of the allocator.
+ * TRICKY: the engine's allocator lets go of them when the limit is set, even to its current value.
  */
 export async function limitMemory(session: Session, memoryMb: number): Promise<void> {
   await session.run(`SET memory_limit = '${memoryMb}MiB'`);

@@ -33,7 +33,7 @@ const CHECKPOINT_RETRY_MS = 50;
 /** More than a page of a disk: on one that is full, less may still find room at the end of the log. */
 const PROBE_CHARACTERS = 4096;
 
-/** How much of what was read a store that rests keeps in memory: MiB. */
+/** The cache that an idle store keeps: MiB. */
 const RESTING_MB = 16;
 
 /** An open database, and all that goes when it has to be opened again. */
@@ -54,9 +54,9 @@ export type StoreOptions = DatabaseOptions & ReferencePaths & { daily?: DailySql
 /** The store of one machine: a DuckDB file, which one process at a time has open. */
 export class DuckDbStore implements Store {
   readonly daysAtOnce = 31;
-  /** Whoever writes waits for the one before: there is one writing connection. */
+  /** Writers take turns on the one writing connection. */
   private readonly queue = new Queue();
-  /** Whoever holds the file waits for the one before. */
+  /** Holds of the file take turns. */
   private readonly holds = new Queue();
   /** How often something was written: by this process, since no other one has the file. */
   private writes = 0;
@@ -75,7 +75,7 @@ export class DuckDbStore implements Store {
   /**
    * Opens the database in a folder, makes it when it isn't there, and brings its tables up to date. Opened to read, it must be
    * there and up to date. When the engine gives
-   * up on it later, it is opened again, and whoever asks meanwhile gets StoreUnavailable. Throws StoreBusy when another
+   * up on it later, it is opened again, and requests meanwhile get StoreUnavailable. Throws StoreBusy when another
    * process has it open.
    */
   static async open(folder: string, settings: StoreOptions): Promise<DuckDbStore> {
@@ -110,10 +110,10 @@ export class DuckDbStore implements Store {
       settings.mishaps,
     );
     try {
-      // Not on the connection that writes: what isn't committed must not be marked.
+      // Not on the writing connection: only committed rows may be marked.
       const select: Store['select'] = (sql) => withReader(database, (session) => session.select(sql));
       const names = await withReader(database, (session) => definedIn(session).tables());
-      // Before anything is written, so that what was lost can still be put back.
+      // Before anything is written, so that a lost file can still be put back.
       const mark = await Mark.open(duckDbPlace(folder), select, settings, names);
       const definitions = await database.use(async ({ writer }) => {
         if (settings.isReading === true) return requireUpToDate(definedIn(writer), settings);
@@ -122,7 +122,7 @@ export class DuckDbStore implements Store {
       });
       return new DuckDbStore(database, mark, daily, folder, settings, definitions);
     } catch (error) {
-      // What is refused stays as it is: by itself the engine would take the rest of a log that was cut off into the file.
+      // A refused database stays as it is: the engine would take the readable part of a truncated log into the file.
       await database
         .use(({ writer }) => writer.run('PRAGMA disable_checkpoint_on_shutdown'))
         .catch(() => undefined);
@@ -213,7 +213,7 @@ export class DuckDbStore implements Store {
 
   rest(): Promise<void> {
     return this.queue.run(async () => {
-      // Who reads under the limit might get too little.
+      // A query that runs under the limit might get too little memory.
       if (this.readers > 0) return;
       this.resting = this.database
         .use(async ({ writer }) => {
@@ -228,7 +228,7 @@ export class DuckDbStore implements Store {
   }
 
   tidy(): Promise<void> {
-    // Who holds the file needs it as it is.
+    // A hold of the file needs it unchanged.
     return this.holds.run(async () => {
       await requireRoom(this.folder, checkpointBytes(this.folder), 'Tidying up the database');
       await this.queue.run(() => this.database.use(({ writer }) => checkpoint(writer)));

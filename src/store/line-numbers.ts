@@ -18,7 +18,7 @@ const PIECE_CHARACTERS = 1 << 18;
 /** The bytes of a plain, `.gz` or `.zst` file, as far as they can be unpacked. */
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
   if (path.endsWith('.gz')) {
-    // A stream that was cut off gives what is there; one with a fault what had been unpacked before the fault was met.
+    // Yields everything that could be unpacked before the error.
     const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
     const out = new PassThrough();
     let failure: Error | undefined;
@@ -182,9 +182,9 @@ function beginning(text: string, characters: number): string {
 
 interface NumberedFile {
   readonly path: string;
-  /** What the rules call it. */
+  /** The name of its rule. */
   readonly source: number;
-  /** What it is read as. */
+  /** The name of its format. */
   readonly unit?: SourceSql['unit'];
   /** Whether it is known to be damaged. Otherwise that is found out, as far as unpacking shows it. */
   readonly isDamaged?: boolean;
@@ -192,7 +192,7 @@ interface NumberedFile {
 
 /** A line of a file, as the rules read it. */
 export interface NumberedLine {
-  /** What the rules call its file. */
+  /** The number of its file in the rules. */
   readonly source: number;
   readonly line_no: number;
   readonly read_fault: string | null;

@@ -7,7 +7,7 @@ import { UsageError } from '../exit.js';
 import { Queue } from './queue.js';
 import type { Store } from './store.js';
 
-/** The files of marks: who deletes `daybook.duckdb*` begins anew. */
+/** The files of marks. Deleting `daybook.duckdb*` deletes the mark too. */
 export const MARK = `${DATABASE}.mark`;
 export const CLICKHOUSE_MARK = 'clickhouse.mark';
 
@@ -16,7 +16,7 @@ const LAG_MS = 1000;
 
 const COUNT = z.int().min(0);
 
-/** What only ever grows, unless a database has lost something. */
+/** Numbers that only grow, unless a database has lost something. */
 const Counts = z.object({ batches: COUNT, keys: COUNT, revocations: COUNT, controls: COUNT });
 type Counts = z.infer<typeof Counts>;
 
@@ -35,7 +35,7 @@ const QUERIES: Record<keyof Counts, { readonly sql: string; readonly table: stri
   controls: { sql: 'SELECT count(*) FROM control_revisions', table: 'control_revisions' },
 };
 
-/** What a database has. One that is new, or of an older Daybook, lacks tables, of which `tables` names those that are there. */
+/** The counts of a database. A new one lacks tables: `tables` names those that exist. */
 async function countsIn(select: Store['select'], tables?: ReadonlySet<string>): Promise<Counts> {
   const columns = Object.entries(QUERIES).map(
     ([name, { sql, table }]) => `(${tables?.has(table) === false ? 'SELECT 0' : sql}) AS ${name}`,
@@ -44,7 +44,7 @@ async function countsIn(select: Store['select'], tables?: ReadonlySet<string>): 
   return Counts.parse(row);
 }
 
-/** What the mark says; undefined without one. One that is damaged says nothing. */
+/** The counts in a mark; undefined if there is none, or if it is damaged. */
 function readMark(path: string): Counts | undefined {
   try {
     return Counts.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -53,11 +53,11 @@ function readMark(path: string): Counts | undefined {
   }
 }
 
-/** A database's mark, and what its sentence says. */
+/** A database's mark, and the words of the sentence about a loss. */
 interface Place {
   /** Of the file. */
   readonly path: string;
-  /** What has lost something, and what to put back. */
+  /** The name of the database, and the way to put it back. */
   readonly what: string;
   readonly remedy: string;
 }
@@ -97,8 +97,8 @@ export function requireFile(folder: string, acceptsLoss: boolean): void {
 }
 
 /**
- * What a database had at least, in a file outside of it, so that one that has lost something is recognized. TRICKY: it is
- * written after what it counts is on disk, and never before: a database may have more, as after a kill.
+ * Remembers the least that a database had, in a file outside of it, so that a loss is noticed. TRICKY: it is
+ * written after the counted rows are on disk, never before: a database may have more, as after a kill.
  */
 export class Mark {
   private timer: NodeJS.Timeout | undefined;
@@ -134,12 +134,12 @@ export class Mark {
     if (this.isClosed) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      // What can't be read or written now is tried again.
+      // A file that can't be read or written now is tried again.
       this.write().catch(() => this.touch());
     }, LAG_MS).unref();
   }
 
-  /** Says what the database has now, if something was written. */
+  /** Writes the counts of the database, if something was written to it. */
   private write(): Promise<void> {
     return this.writing.run(async () => {
       if (!this.isDue) return;
@@ -148,7 +148,7 @@ export class Mark {
     });
   }
 
-  /** Says for the last time what the database has, which is still open. */
+  /** Writes the counts for the last time, while the database is still open. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);

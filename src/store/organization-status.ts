@@ -3,7 +3,7 @@ import { readSql } from './sql-text.js';
 import { staleDays } from './stale-days.js';
 import type { Parameters, Row, Store } from './store.js';
 
-/** What is stored of each organization, or of one, and which of its closed days are built: `last` is the newest of them. */
+/** The stored events and built days of each organization, or of one. `last` is the newest closed day. */
 export async function organizationStatus(store: Store, last: Day, only?: string) {
   const stale = await staleDays(store, last, only);
   const where = only === undefined ? '' : 'WHERE org_id = $org_id';

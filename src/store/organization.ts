@@ -2,7 +2,7 @@ import { UsageError } from '../exit.js';
 import { quote } from './sql-text.js';
 import type { Store } from './store.js';
 
-/** What can name an organization. */
+/** The form of an organization's id. */
 export const ORG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Makes an organization unless it is there. Throws a UsageError for an id that none can have. */

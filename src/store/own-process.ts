@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 const PAGE_BYTES = 4096;
 const WATCH_MS = 50;
 
-/** What a process may take before it is killed. */
+/** The limits at which a process is killed. */
 export interface ProcessLimits {
   readonly seconds: number;
   /** Seconds in which `progress` must change. */

@@ -20,7 +20,7 @@ export class Processors {
     private readonly most: number | undefined,
   ) {}
 
-  /** Chooses for what comes next, which may read files. */
+  /** Chooses for the next statement, which may read files. */
   async choose(files: readonly { readonly path: string }[] = []): Promise<void> {
     const { file, log } = databaseBytes(this.folder);
     const isOne = file + log <= SMALL_DATABASE && bytesOf(files) <= SMALL_BATCH;

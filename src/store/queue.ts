@@ -1,4 +1,4 @@
-/** Lets work go one after the other: who comes waits for the one before, whatever became of that. */
+/** Runs work one piece after another, also after one that failed. */
 export class Queue {
   private last: Promise<unknown> = Promise.resolve();
 

@@ -14,7 +14,7 @@ const UNPACKED_TIMES = 100;
 /** So many files are looked at before others have their turn. */
 const CHECKED_TOGETHER = 200;
 
-/** What it takes to read the files of a batch. */
+/** The tools for reading the files of a batch. */
 interface Reading {
   /** Where files of lines are written. */
   readonly folder: string;
@@ -22,7 +22,7 @@ interface Reading {
 }
 
 /**
- * Does something with those files of a batch that can be read, and answers what was left out: a database, a device or a file that has no end
+ * Does something with those files of a batch that can be read, and returns the ones that were left out: a database, a device or a file that has no end
  * must be found out before anybody waits for the store. Lines of a database are in a file that takes its place, and its state says from when
  * on it has to be read the next time. Files of the caller's own are as they are.
  */

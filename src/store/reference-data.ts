@@ -18,7 +18,7 @@ export interface Reference {
   readonly fact: string;
   readonly table: string;
   readonly text: string;
-  /** The statement that fills a table of these columns. Throws a UsageError that names what is wrong in the file. */
+  /** The statement that fills a table of these columns. Throws a UsageError that names the mistake in the file. */
   readonly insert: (into: string) => string;
 }
 
@@ -125,7 +125,7 @@ const RateCard = z
   })
   .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
 
-/** What a price list doesn't say isn't known: it is null, never 0. */
+/** A price that the list doesn't have is unknown: null, never 0. */
 const Price = Decimal.max(100_000).nullable().default(null);
 
 const Prices = z.strictObject({

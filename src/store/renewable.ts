@@ -4,17 +4,17 @@ import { StoreUnavailable } from './store-fault.js';
 /** How long after a failure it is opened again. */
 const RETRY_MS = 1000;
 
-/** Who hears that a database broke, that it can't be opened again for now (once for each time that it broke), and that it is open again. */
+/** Is told that a database broke, that it can't be opened again for now (once for each break), and that it is open again. */
 export interface Mishaps {
   readonly broken: (error: unknown) => void;
   readonly unopened: (error: unknown) => void;
   readonly reopened: () => void;
 }
 
-/** For commands, which hear of it from what they ran. */
+/** For commands, which get the error from the statement that they ran. */
 const UNHEARD: Mishaps = { broken: () => {}, unopened: () => {}, reopened: () => {} };
 
-/** How to open something and to close it. What `open` makes calls `broke` when it can't be used any more. */
+/** How to open and close something. The opened thing calls `broke` when it can't be used any more. */
 export interface Ways<T> {
   readonly open: (broke: (error: unknown) => void) => Promise<T>;
   readonly close: (opened: T) => void;
@@ -44,7 +44,7 @@ export class Renewable<T> {
     return renewable;
   }
 
-  /** Works with what is open. Throws StoreUnavailable while it is being opened again; `broken` tells when it breaks. */
+  /** Does work on the open database. Throws StoreUnavailable while it is being opened again; `broken` tells when it breaks. */
   async use<R>(work: (value: T, broken: AbortSignal) => Promise<R>): Promise<R> {
     const { now } = this;
     if (this.isClosed) throw new Error('the store is closed');
@@ -69,7 +69,7 @@ export class Renewable<T> {
   private async open(): Promise<void> {
     const broken = new AbortController();
     const broke = (error: unknown) => {
-      // What is under way on it fails for the same reason, and tells that too.
+      // Work under way on it fails for the same reason, and reports it too.
       if (broken.signal.aborted) return;
       broken.abort();
       this.mishaps.broken(error);
@@ -91,7 +91,7 @@ export class Renewable<T> {
         this.freed = resolve;
       });
     this.freed = undefined;
-    // Two openings of one file would get into each other's way. What can't even be closed is as broken as it was.
+    // Two openings of one file would disturb each other. One that can't even be closed stays broken.
     try {
       this.ways.close(old);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { quote, readSql } from './sql-text.js';
 
-/** What spells a value of a type in the text of a row; each is a function of `sql/function` or `sql/engine`. */
+/** The function of `sql/function` or `sql/engine` that writes a value of a type into the text of a row. */
 const FIELDS: Record<string, string> = {
   VARCHAR: 'text_field',
   BIGINT: 'plain_field',
@@ -25,7 +25,7 @@ export function rowText(schema: string): string {
 /** Tables that can have nearly as many rows as `events`: their texts aren't kept to be sorted. */
 const LARGE = ['shadowed_events', 'user_sessions', 'session_models', 'session_tools', 'session_parts'];
 
-/** What adds up the texts of a table's rows to their digest, as an SQL expression. */
+/** The SQL expression that combines the texts of a table's rows into a digest. */
 export function digestOfTexts(table: string, text: string): string {
   return `CAST(${LARGE.includes(table) ? 'unordered_digest' : 'digest'}(${text}) AS VARCHAR)`;
 }

@@ -29,7 +29,7 @@ export const EXACT: readonly DuckDBTypeId[] = [
   DuckDBTypeId.UHUGEINT,
   DuckDBTypeId.DECIMAL,
 ];
-/** What DuckDB writes as JSON does. */
+/** The types whose text in DuckDB is JSON. */
 const PLAIN: ReadonlySet<DuckDBTypeId> = new Set([...EXACT, DuckDBTypeId.BIGNUM, DuckDBTypeId.BOOLEAN]);
 const INSTANTS = new Set([DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_NS]);
 /** Numbers of more digits have an exponent. */
@@ -51,7 +51,7 @@ function textOf(type: DuckDBType, value: string): string {
   return INSTANTS.has(typeId) ? finite(`replace(${text}, ' ', 'T') || 'Z'`) : text;
 }
 
-/** A value as JSON, and NULL as NULL. Numbers have all their digits; what is none in JSON, as infinity, is null. */
+/** A value as JSON, and NULL as NULL. Numbers have all their digits; infinity and NaN are null. */
 function jsonOf(type: DuckDBType, value: string, depth = 0): string {
   const orNull = (of: DuckDBType, one: string) => `coalesce(${jsonOf(of, one, depth + 1)}, 'null')`;
   const element = `e${depth}`;

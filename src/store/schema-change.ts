@@ -43,7 +43,7 @@ export interface Defined {
    * again.
    */
   readonly renew: (table: SqlText, old: readonly string[]) => Promise<void>;
-  /** Fills a table with reference data in place of what it has. */
+  /** Replaces the rows of a table of reference data. */
   readonly fill: (reference: Reference) => Promise<void>;
 }
 
@@ -80,8 +80,8 @@ export async function areTablesOld(database: Defined): Promise<boolean> {
 }
 
 /**
- * Brings functions, tables, views and reference data up to date: those that mean something else than when they were made. What is
- * done is noted at the end, and can be done twice: an engine without transactions may have been cut off.
+ * Brings functions, tables, views and reference data up to date: those whose meaning has changed since they were made. The steps are
+ * recorded at the end and can be repeated, because an engine without transactions may be cut off between them.
  */
 export async function bringUpToDate(database: Defined, settings: ReferencePaths): Promise<void> {
   const { definitions, define, run } = database;
@@ -106,7 +106,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
     if (renewed.has(reference.table) || facts.get(reference.fact) !== sha256) await database.fill(reference);
     present.set(reference.fact, sha256);
   }
-  // Last: whoever is cut off before it begins again with the tables.
+  // Last: a process that is cut off before it begins again with the tables.
   present.set('schema', definitions.schema);
   const changed = [...present].filter(([name, value]) => facts.get(name) !== value);
   const old = changed.filter(([name]) => facts.has(name)).map(([name]) => quote(name));
@@ -138,7 +138,7 @@ function inTurn(statements: readonly { readonly text: string }[]): string {
   return statements.map(({ text }) => text).join(';\n');
 }
 
-/** A column of a table, and what a row that was there before the column has in it, as SQL. */
+/** A column of a table, and its value in rows that are older than the column, as SQL. */
 export interface Column {
   readonly name: string;
   readonly empty: string;
@@ -153,7 +153,7 @@ export function columnsOf(text: string): Column[] {
 }
 
 /**
- * What to select from a table as it was for one with these columns, given the names of those that it had. A column whose type
+ * The select list that carries rows over into a table with these columns, given the names of the old ones. A column whose type
  * changes must get another name.
  */
 export function carriedOver(columns: readonly Column[], old: readonly string[]): string {
@@ -162,7 +162,7 @@ export function carriedOver(columns: readonly Column[], old: readonly string[]):
 
 let definitions: Definitions | undefined;
 
-/** What is defined in DuckDB. */
+/** The definitions for DuckDB. */
 function ownDefinitions(): Definitions {
   definitions ??= readDefinitions(`${readFunctions()}\n${readSql('source/functions.sql')}`);
   return definitions;

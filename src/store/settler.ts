@@ -98,7 +98,7 @@ class Misread extends Error {}
 
 /** Settles batches in DuckDB: one at a time, on one connection. */
 export class Settler {
-  /** What the queries over lines are defined for. */
+  /** The source for which the queries over lines are defined. */
   protected defined: SourceSql | undefined;
   /** The columns of `events` that a line fills. */
   protected readonly columns: string = EVENT_COLUMNS;
@@ -234,7 +234,7 @@ export class Settler {
       await defineSource(session, source, lines);
       this.defined = source;
     }
-    // What is left out is counted on the way, so that lines are looked at once.
+    // Rejected lines are counted on the way, so that lines are read once.
     return overLines(session, () =>
       session.run(
         `INSERT INTO events (${this.columns}, batch) SELECT ${this.columns}, getvariable('batch') FROM checked
@@ -324,7 +324,7 @@ export class Settler {
     };
   }
 
-  /** Takes out the copies that don't stand, notes what the batch brought for each day, and keeps the e-mails up to date. */
+  /** Removes losing copies, records the arrivals of each day, and updates the e-mails. */
   protected async finish(batch: Batch, number: number, inserted: number, rejects: Rejects): Promise<Settled> {
     const { session } = this;
     await this.recall(number);
@@ -374,7 +374,7 @@ export class Settler {
     await session.run('INSERT INTO ingested_files BY NAME FROM read_files');
   }
 
-  /** Takes the events that a query of sql/ingest finds out, keeps what it says of them in a table of its name, and answers how many. */
+  /** Removes the events that a query of sql/ingest finds, keeps its rows in a table of its name, and returns their number. */
   private async takeOut(name: 'losers' | 'replays' | 'too_late'): Promise<number> {
     const { session } = this;
     await session.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${readSql(`ingest/${name}.sql`)}`);

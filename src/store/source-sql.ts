@@ -60,7 +60,7 @@ function typeOf(structure: Structure): string {
   return `STRUCT(${members.join(', ')})`;
 }
 
-/** What is in a source's folder. */
+/** The files of a source's folder. */
 interface Texts {
   /** The members that are columns of `lines`; undefined where it has one column, `line`. */
   readonly members: { readonly json: string; readonly columns: ReadonlyMap<string, string> } | undefined;
@@ -109,19 +109,19 @@ function pathsOf(files: readonly File[]): string {
   return `[${files.map(({ path }) => quote(patternOf(path))).join(', ')}]`;
 }
 
-/** What a row of a source's `lines` is, of a file. */
+/** A row of a source's `lines`. */
 export function unitOf({ unit, documents, databases }: SourceSql, path: string): SourceSql['unit'] {
   if (databases?.test(path) === true) return 'database';
   return documents?.test(withoutPacking(path)) === true ? 'document' : unit;
 }
 
-/** A file under the number that its lines carry, and what it is read as. */
+/** A file, with the number that its lines carry, and its format. */
 interface UnitFile extends File {
   readonly source: number;
   readonly unit: SourceSql['unit'];
 }
 
-/** Reads the lines of files as they are. What is no JSON comes out as nulls. */
+/** Reads the lines of files as they are. A line that is not JSON becomes nulls. */
 export function readFiles(source: SourceSql, files: readonly UnitFile[]): string {
   const documents = files.filter(({ unit }) => unit === 'document');
   const others = files.filter(({ unit }) => unit !== 'document');
@@ -193,7 +193,7 @@ export function readEvents(source: SourceSql, lines: string, section?: string): 
     ...(section === undefined ? [] : [{ name: 'section', text: `FROM ${section}` }]),
   ];
   const readers = [...views, { name: 'events', text: events }];
-  // What several others read must not parse the documents again for each of them.
+  // A text that several others read must not parse the documents again for each of them.
   const kindOf = (name: string) =>
     readers.filter((reader) => uses(reader, name)).length > 1 ? 'MATERIALIZED' : '';
   return `WITH ${texts.map(({ name, text }) => `${name} AS ${kindOf(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
@@ -299,14 +299,14 @@ export const HARMFUL_OPTIMIZERS = [
 
 /**
  * Does something with the lines of files that defineSource has set up.
- * TRICKY: what plans are made without is a setting of the whole instance. What others plan meanwhile is slower and not wrong.
+ * TRICKY: the disabled optimizers are a setting of the whole instance. Other queries that are planned meanwhile are slower, not wrong.
  */
 export async function overLines<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.run(`SET disabled_optimizers = '${HARMFUL_OPTIMIZERS}'`);
   try {
     return await work();
   } finally {
-    // A transaction that has failed takes no statement; what made it fail must not be hidden.
+    // A failed transaction takes no statement, and the error that made it fail must not be hidden.
     await session.run("SET disabled_optimizers = ''").catch(() => undefined);
   }
 }

@@ -19,7 +19,7 @@ function once<T>(read: (path: string) => T): (path: string) => T {
 /** The text of one file of `sql/`, as `daily/users.sql`. */
 export const readSql = once((path) => readFileSync(join(ROOT, path), 'utf8'));
 
-/** A text of `sql/`, by the name of its file, and of what it makes. */
+/** A text of `sql/`, with the name of its file, which is that of the thing that it makes. */
 export interface SqlText {
   readonly name: string;
   readonly text: string;
@@ -91,7 +91,7 @@ export function valuesOf(days: readonly OrgDay[]): string {
 /** So many days are named one by one; of more, the first and the last. */
 const DAYS_NAMED = 100;
 
-/** What a column must be to be one of some days, by constants. Of many days, it is between the first and the last. */
+/** The condition that a column is one of some days, by constants. For many days: that it is between the first and the last. */
 export function withinDays(column: string, days: readonly Day[]): string {
   const all = [...new Set(days)].sort().map((day) => `DATE '${day}'`);
   if (all.length === 0) return 'false';

@@ -6,7 +6,7 @@ import { inOwnProcess, ProcessEnded } from './own-process.js';
 
 const PROGRAM = join(PACKAGE_ROOT, 'dist', 'store', 'sqlite-process.js');
 
-/** Rows can be committed later than the time in them: what was updated so long before the newest row is read again. */
+/** Rows can be committed later than the time in them: those that were updated so long before the newest row are read again. */
 const OVERLAP_MS = 600_000;
 
 /** The limits of reading one database. Most of 2 GB is read in 12 s, and its first row comes after 2 s: a slow disk takes many times that. */
@@ -19,7 +19,7 @@ const ROWS_PER_BYTE = 4;
 /** A read of one state of a database, with its write-ahead log, while another program may write it. */
 export interface RowsRequest {
   readonly path: string;
-  /** Gives the columns `line` (JSON) and `updated_at` (Unix milliseconds) of what was updated at `:since` or later. */
+  /** Gives the columns `line` (JSON) and `updated_at` (Unix milliseconds) of the rows that were updated at `:since` or later. */
   readonly statement: string;
   readonly since: number;
   /** The NDJSON file that is written. */

@@ -12,7 +12,7 @@ export type Cause =
   | 'events'
   /** Events of a day that its trailing windows reach have changed. */
   | 'window'
-  /** A build changed what it looks back on: the start of a session moved, other events count, or a day went in that a check had kept out. */
+  /** A build changed something that it looks back on: the start of a session moved, other events count, or a day went in that a check had kept out. */
   | 'start';
 
 export interface StaleDay extends OrgDay {

@@ -1,6 +1,6 @@
 import { isFull } from '../disk/folder.js';
 
-/** The store can't do this now, but can later. The message is for whoever asked. */
+/** The store can't do this now, but can later. The message is for the caller. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
 
@@ -12,7 +12,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** There is no room on the disk, so what was asked for is undone. */
+/** The disk is full, so the work was undone. */
 export class StoreFull extends StoreUnavailable {
   override name = 'StoreFull';
 
@@ -21,7 +21,7 @@ export class StoreFull extends StoreUnavailable {
   }
 }
 
-/** The system lets nobody change the data folder, so what was asked for is undone. */
+/** The data folder can't be written, so the work was undone. */
 export class StoreUnwritable extends StoreUnavailable {
   override name = 'StoreUnwritable';
 
@@ -30,7 +30,7 @@ export class StoreUnwritable extends StoreUnavailable {
   }
 }
 
-/** What was asked for takes more memory than the database may use; it is undone. */
+/** The work needs more memory than the database may use, and was undone. */
 export class StoreOutOfMemory extends Error {
   override name = 'StoreOutOfMemory';
 
@@ -39,7 +39,7 @@ export class StoreOutOfMemory extends Error {
   }
 }
 
-/** Whether an error of the store says in its message, to whoever asked, what can be done. */
+/** Whether the message of an error tells the caller how to mend it. */
 export function isTold(error: unknown): error is StoreUnavailable | StoreOutOfMemory {
   return error instanceof StoreUnavailable || error instanceof StoreOutOfMemory;
 }
@@ -65,7 +65,7 @@ export function isOutOfRoom(error: unknown): boolean {
   );
 }
 
-/** Whether something failed for a reason that has nothing to do with what was asked for. */
+/** Whether something failed for a reason of the store itself, whatever was asked of it. */
 export function isOfStore(error: unknown): boolean {
   return error instanceof StoreUnavailable || isFull(error) || isOutOfRoom(error);
 }

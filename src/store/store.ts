@@ -2,7 +2,7 @@ import type { DuckDBResult } from '@duckdb/node-api';
 import type { Day } from '../day.js';
 import type { Checkout } from '../disk/git-remote.js';
 
-/** What a statement's named parameters can be. A number is a BIGINT or a DOUBLE, by its value. */
+/** The values of a statement's named parameters. A number is a BIGINT or a DOUBLE, by its value. */
 export type Parameter = string | number | null | { readonly day: Day };
 export type Parameters = Readonly<Record<string, Parameter>>;
 
@@ -11,7 +11,7 @@ export type Value = string | number | boolean | null | Value[];
 export type Row = Record<string, Value>;
 
 /**
- * What it takes to read the files of a source and to make events of them, with any DuckDB session: `readFiles` or
+ * How to read the files of a source and to make events of them, with any DuckDB session: `readFiles` or
  * `readLines` give the rows of `lines`, and `defineSource` the view `checked` over them. docs/sources.md has the contract
  * of the SQL.
  */
@@ -20,7 +20,7 @@ export interface SourceSql {
   readonly name: string;
   /** The folder of its SQL, by absolute path. */
   readonly sql: string;
-  /** What a row of `lines` is: a line of a file, a whole file (one JSON document), a row of a SQLite database, or a request. */
+  /** The unit of `lines`: a line of a file, a whole file (one JSON document), a row of a SQLite database, or a request. */
   readonly unit: 'line' | 'document' | 'database' | 'request';
   /** The files of a source of lines that are documents, by path without .gz and .zst. */
   readonly documents?: RegExp;
@@ -32,7 +32,7 @@ export interface SourceSql {
   readonly limitMb: number;
   /** The largest file of lines, also unpacked: GiB; 4 by default. */
   readonly fileGb?: number;
-  /** Whether the beginning of a rejected line is kept. Only for lines that can't hold what people or agents have written. */
+  /** Whether the beginning of a rejected line is kept. Only for lines that can't hold words of people or agents. */
   readonly keepsText?: boolean;
   /** Whether its lines have their numbers and faults in them, as those of the inbox do. */
   readonly isChecked?: true;
@@ -43,7 +43,7 @@ export interface SourceSql {
 /** A file that says more of another one. */
 export interface SideFile {
   readonly path: string;
-  /** What it is: how its name ends, or another word. */
+  /** Its kind: the end of its name, or another word. */
   readonly ending: string;
 }
 
@@ -56,11 +56,11 @@ export interface BatchFile {
   readonly orgId: string;
   /** Whose events they are, where the lines don't say it. */
   readonly userId?: string | undefined;
-  /** What tells it as it was before it was read from what it becomes: kept, if given. See ingested_files. */
+  /** Tells this version of the file from later ones: kept, if given. See ingested_files. */
   readonly state?: string | undefined;
   /** Of a database: rows that were updated earlier needn't be read. Unix milliseconds. */
   readonly since?: number | undefined;
-  /** What it is read as, where its path doesn't say it. */
+  /** Its format, where its path doesn't say it. */
   readonly unit?: SourceSql['unit'];
   /** Whether a compressed file ends where it should, if that is known. */
   readonly isWhole?: boolean | undefined;
@@ -93,7 +93,7 @@ export interface RejectedLine {
   readonly detail: string;
 }
 
-/** What became of a batch's lines, or of their events, where a line can have several. */
+/** The outcome of a batch, counted in lines, or in events where a line can have several. */
 export interface Settled {
   /** Events that count from now on. */
   accepted: number;
@@ -130,7 +130,7 @@ export function keyOf({ orgId, day }: OrgDay): string {
 export interface Store {
   /** How many days one build takes: enough to share the reading, few enough to keep it small. */
   readonly daysAtOnce: number;
-  /** Names what the rows of days are computed by: a day that was built by anything else is stale. */
+  /** A checksum of the definitions that compute the rows of days: a day that was built by others is stale. */
   readonly definitions: string;
   /** The rows of one SELECT. */
   select(sql: string, parameters?: Parameters): Promise<Row[]>;
@@ -163,7 +163,7 @@ export interface Store {
   removeEvents(days: readonly OrgDay[], removedAt: number): Promise<OrgDay[]>;
   /**
    * Keeps the files of the store as they are at one instant for as long as `during` goes on. Nothing is written while `at`
-   * runs; after that writers go on, in other files or other parts of these. One hold at a time: who comes waits.
+   * runs; after that writers go on, in other files or other parts of these. Holds take turns.
    */
   hold(at: () => Promise<void>, during: () => Promise<void>): Promise<void>;
   /**
@@ -178,9 +178,9 @@ export interface Store {
   probe(now: number): Promise<void>;
   /** Gives back memory that work has taken, unless somebody reads: for a time when nothing comes. */
   rest(): Promise<void>;
-  /** Takes the room of deleted rows back, and puts together what came in small parts: after writing, at a time when nobody waits. */
+  /** Reclaims the space of deleted rows and merges small parts: after writing, at a quiet time. */
   tidy(): Promise<void>;
-  /** Finishes what is under way, and lets go of the files. */
+  /** Finishes the work under way, and closes the files. */
   close(): Promise<void>;
 }
 
@@ -203,7 +203,7 @@ export type ReadColumns = (sql: string, sources: Sources, parameters: Parameters
 /** SELECTs that every store has, by the names under which a SELECT of DuckDB finds their rows. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** How many examples of rejected lines go with what was settled. */
+/** How many examples of rejected lines are returned. */
 export const EXAMPLES = 5;
 
 /** The newest batch that was settled; 0 when there is none. */

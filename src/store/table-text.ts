@@ -8,14 +8,14 @@ export interface Column {
   readonly isNullable: boolean;
 }
 
-/** What the texts of `sql/` say of a table or view that is there to be read. */
+/** A table or view as the texts of `sql/` describe it. */
 export interface TableText {
   readonly name: string;
-  /** What a row is, in a sentence or two. */
+  /** The meaning of a row, in a sentence or two. */
   readonly about: string;
   /** The columns that identify a row. */
   readonly grain: readonly string[];
-  /** What a column is, by its name; not every one needs it. */
+  /** The comments of columns, by name; not every column has one. */
   readonly comments: ReadonlyMap<string, string>;
   /** The columns of a table, in order. Those of a view are its query's. */
   readonly columns: readonly Column[];
@@ -26,7 +26,7 @@ const COMMENTED = /^ {2}(?:.* AS (\w+)|(\w+) +[A-Z].*?|(\w+)),? +-- (.*)$/gm;
 
 const COLUMN = /^ {2}(\w+) +([A-Z]+(?:\([\d, ]+\))?)( NOT NULL)?/gm;
 
-/** What a text says of the table or view that it makes. */
+/** Reads the description of the table or view that a text makes. */
 export function tableOf({ name, text }: { name: string; text: string }): TableText {
   const [, head = ''] = /^((?:--.*\n)+)/.exec(text) ?? [];
   const [about = '', grain = ''] = head.replaceAll(/^-- |\n$/gm, '').split(/\nGrain: /);

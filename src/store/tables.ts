@@ -3,8 +3,8 @@ import { readSqlFolder } from './sql-text.js';
 import { readRawTable, type TableText, tableOf } from './table-text.js';
 
 /**
- * The order in which events are stored. Events that are alike stand together, which makes columns short, and who asks for a type or a user
- * passes over the others.
+ * The order in which events are stored. Similar events stand together, which makes columns small, and queries for a type or a user
+ * skip the others.
  */
 export const EVENT_ORDER = [
   'org_id',
@@ -16,7 +16,7 @@ export const EVENT_ORDER = [
   'event_id',
 ] as const;
 
-/** All tables to be read, by their kind: the events, the tables of built days, what views read beside them, and the views. */
+/** All tables that can be read, by their kind: the events, the tables of built days, the reference tables of views, and the views. */
 export function readTables(): Record<'events' | 'days' | 'references' | 'views', TableText[]> {
   const schema = readSqlFolder('schema');
   const isOfDays = ({ name }: { name: string }) => (BUILT_TABLES as readonly string[]).includes(name);

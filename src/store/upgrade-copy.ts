@@ -52,7 +52,7 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
   }
 }
 
-/** Removes what a copy that was cut off has left, and the copies that are too old. The newest one stays, also if a clock was set back. */
+/** Removes unfinished and old copies. The newest one stays, also if the clock was set back. */
 async function removeOthers(backups: string, newest: string): Promise<void> {
   const names = await readdir(backups);
   const instantOf = (name: string) => (name === newest ? 'newest' : (COPY.exec(name)?.[1] ?? ''));

@@ -20,7 +20,7 @@ const VIEWS = viewsOnDays();
 const COMMENT = 'daybook build';
 
 /**
- * What a name in FROM or JOIN stands for, as the running build reads it; undefined for what everybody reads in the same way.
+ * The table that a name in FROM or JOIN means for the running build; undefined if it is the same for everybody.
  * Of all tables the daily queries look back on user_sessions alone.
  */
 function meaningOf(name: string, build: number): string | undefined {
@@ -131,7 +131,7 @@ export class ClickHouseBuilder {
     await this.dropOld();
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
-    // They read what the last builds left, and nothing of the running build.
+    // They read the rows of earlier builds, and none of the running build.
     for (const table of SHADOW_TABLES)
       await session.run(`INSERT INTO ${table} ${readSql(`build/${table}.sql`)}`);
     await session.run(
@@ -158,12 +158,12 @@ export class ClickHouseBuilder {
         SYNC`,
       );
     } catch (error) {
-      // Who may not look for them can still build: the checks find such rows.
+      // A user without the right to look for them can still build: the checks find such rows.
       if (!isDenied(error)) throw error;
     }
   }
 
-  /** Fills what the tables of days look back on. */
+  /** Fills the tables that the tables of days look back on. */
   private async fillSessions(build: number): Promise<void> {
     for (const table of ['shadowed_events', 'user_sessions'] as const) await this.fill(table, build);
     await this.session.run(
@@ -177,7 +177,7 @@ export class ClickHouseBuilder {
     await this.session.run(`INSERT INTO ${rowsOf(table)} (${columns}, build) ${rows}`);
   }
 
-  /** Writes what the days are built from, and what the build has restated: to count with it. */
+  /** Writes the inputs of the days, and the restatements of the build, which count together with it. */
   private async note(batch: number, builtAt: number, build: number): Promise<void> {
     const insert = (table: string, select: string, parameters: Parameters) => {
       const columns = rawColumns(table).join(', ');

@@ -19,10 +19,10 @@ const DAILY = readSqlFolder('daily').map(({ name }) => name);
 const OWN = readSqlFolder('clickhouse');
 const OWN_VIEWS = OWN.filter((one) => !isTable(one));
 
-/** The tables whose rows are written before they count: what counts is shown by a view of the table's name. */
+/** The tables whose rows are written before they count: a view of the table's name shows the rows that count. */
 const SHOWN_BY_VIEW = new Set([...DAILY, ...OWN_VIEWS.map(({ name }) => name)]);
 
-/** What is acknowledged is on disk: ClickHouse by itself leaves that to the operating system. */
+/** Has acknowledged rows on disk, which ClickHouse leaves to the operating system by default. */
 const ON_DISK = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
 /** Where the rows of a table are, whether they count or not. */
@@ -46,7 +46,7 @@ export function viewsOnDays(): Map<string, string> {
   return found;
 }
 
-/** Statements that make or change tables, for ClickHouse: what stands in `--clickhouse` lines is part of them. */
+/** Statements that make or change tables, for ClickHouse: the `--clickhouse` lines are part of them. */
 function forClickHouse(text: string): string {
   return (
     text

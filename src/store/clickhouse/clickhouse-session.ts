@@ -28,7 +28,7 @@ const SETTINGS: ClickHouseSettings = {
   ),
 };
 
-/** What the system or Node calls an error of a connection. */
+/** The codes of connection errors, of the system and of Node. */
 const CONNECTION_ERRORS = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -44,7 +44,7 @@ const CONNECTION_ERRORS = new Set([
 /** The statuses with which a proxy says that it doesn't reach the server. */
 const PROXY_ERRORS = new Set([502, 503, 504]);
 
-/** What the server calls its errors that pass: it has too much to do, or no room. */
+/** The server's codes of errors that pass: it has too much to do, or no room. */
 const PASSING_ERRORS = new Set([
   'NOT_ENOUGH_SPACE',
   'TABLE_IS_READ_ONLY',
@@ -71,7 +71,7 @@ export function isDenied(error: unknown): boolean {
   return error instanceof ClickHouseError && error.type === 'ACCESS_DENIED';
 }
 
-/** Throws what an answer says if it is an error. */
+/** Throws the error in an answer, if there is one. */
 async function requireSuccess({ stream, response_headers, http_status_code = 200 }: Answer): Promise<void> {
   const isOwn = response_headers['x-clickhouse-exception-code'] !== undefined;
   if (http_status_code < 300 && !isOwn) return;
@@ -123,7 +123,7 @@ const done = ({ stream }: Answer) => drainStream(stream);
 const ROWS = 'JSONCompactEachRowWithNamesAndTypes';
 
 /**
- * Queries of one ClickHouse database, with what this project asks of one. All of them throw StoreUnavailable when the server
+ * Queries of one ClickHouse database. All of them throw StoreUnavailable when the server
  * can't be reached or has too much to do, or the connection breaks midway.
  */
 export class ClickHouseSession {
@@ -184,7 +184,7 @@ export class ClickHouseSession {
     return this.ask(`${spelled(sql, parameters)} FORMAT Parquet`, write, { parameters });
   }
 
-  /** Sends a statement, with what belongs to it, and reads its answer. */
+  /** Sends a statement with its settings and parameters, and reads its answer. */
   private async ask<T>(
     query: string,
     read: (answer: Answer) => Promise<T>,
@@ -210,7 +210,7 @@ export class ClickHouseSession {
     }
   }
 
-  /** What an error is to whoever asked. */
+  /** The error for the caller. */
   private faultOf(error: unknown): unknown {
     const unavailable = (reason: string) => {
       const server = this.url === undefined ? 'server' : `server ${this.url}`;

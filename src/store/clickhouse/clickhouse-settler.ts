@@ -20,7 +20,7 @@ const USER_EMAILS = [...rawColumns('user_emails'), 'batch'];
 const REMOVALS_AT_MOST = 10_000;
 const BATCHES_BETWEEN = 1000;
 
-/** What a usage may repeat another of: see sql/ingest/replays.sql. */
+/** The columns by which a usage repeats another: see sql/ingest/replays.sql. */
 const MESSAGE_KEY = 'message_key(type, agent, event_id, request_id)';
 
 /** Reads and checks a batch in DuckDB, beside those stored events that it may repeat. */
