@@ -89,8 +89,10 @@ describe('daybook config', () => {
     [{ DAYBOOK_PORT: '70000' }, /^DAYBOOK_PORT can't be "70000": must be at most 65535\.\n$/],
     [
       { DAYBOOK_BUILD_AT: '25:00' },
-      /^DAYBOOK_BUILD_AT can't be "25:00": must be a time of day as HH:MM, or off\.\n$/,
+      /^DAYBOOK_BUILD_AT can't be "25:00": must be a time of day as HH:MM, a cron expression of five fields that begins with one minute, or off\.\n$/,
     ],
+    [{ DAYBOOK_BUILD_AT: '*/5 * * * *' }, /^DAYBOOK_BUILD_AT can't be/],
+    [{ DAYBOOK_BUILD_AT: '15 0 * * 9' }, /^DAYBOOK_BUILD_AT can't be/],
     [{ DAYBOOK_LOG_LEVEL: 'loud' }, /^DAYBOOK_LOG_LEVEL can't be "loud": must be fatal or error/],
     [{ DAYBOOK_PROT: '1' }, /^There is no setting DAYBOOK_PROT/],
     [{ DAYBOOK_TLS_CERT: 'cert.pem' }, /go together/],

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import fs, { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,7 +11,7 @@ import { createKey } from '../src/api/api-keys.js';
 import type { Role } from '../src/api/roles.js';
 import { Acknowledged } from '../src/ingest/acknowledged.js';
 import { BODY_LINES } from '../src/ingest/body-check.js';
-import { nameOf } from '../src/ingest/body-name.js';
+import { digestOfBody, nameOf } from '../src/ingest/body-name.js';
 import { Inbox, InboxFull } from '../src/ingest/inbox.js';
 import { buildApp } from '../src/service/app.js';
 import type { Batch, BatchFile, Store } from '../src/store/store.js';
@@ -421,8 +422,14 @@ describe('what can not be settled is set aside', () => {
   test('whatever it is: the rest is settled, it is reported once, and settled once it can be', async () => {
     const { world, send } = await service();
     const inbox = join(world.config.data, 'inbox');
+    const textOf = (id: string) => lines([event(id)]);
     const name = (id: string) =>
-      nameOf({ requestId: `req_${id}`, receivedAt: world.now, orgId: 'acme', digest: '0'.repeat(16) });
+      nameOf({
+        requestId: `req_${id}`,
+        receivedAt: world.now,
+        orgId: 'acme',
+        digest: digestOfBody(hash('sha256', textOf(id))),
+      });
     await send(lines([event('1')]));
     await world.inbox.close();
     for (const folder of ['incoming/folder', 'ready/.illegal', 'ready/acme', `settling/T/${name('folder')}`])
@@ -432,7 +439,7 @@ describe('what can not be settled is set aside', () => {
     writeFileSync(join(inbox, 'ready', '.illegal', `req_${ulid(world.now)}.ndjson`), lines([event('no')]));
     symlinkSync('nowhere', join(inbox, 'ready', name('link')));
     execFileSync('mkfifo', [join(inbox, 'settling', 'T', name('pipe'))]);
-    writeFileSync(join(inbox, 'settling', 'T', name('body')), lines([event('2')]));
+    writeFileSync(join(inbox, 'settling', 'T', name('body')), textOf('body'));
     const next = Inbox.open(world.config.data, 10, world.clock);
     const reported: string[] = [];
     next.start(world.store, {
@@ -442,7 +449,7 @@ describe('what can not be settled is set aside', () => {
     const aside = [
       'ready/.DS_Store',
       'ready/.illegal',
-      'ready/acme/.DS_Store',
+      'ready/acme',
       `ready/${name('link')}`,
       'settling/.DS_Store',
       `settling/T/${name('folder')}`,
@@ -458,16 +465,16 @@ describe('what can not be settled is set aside', () => {
       new Set(['Daybook did not put it there']),
     );
     expect(next.depth).toEqual({ bytes: 0, files: 0 });
-    expect(await stored(world)).toEqual(['1', '2']);
+    expect(await stored(world)).toEqual(['1', 'body']);
     const scraped = buildApp({ ...world, inbox: next });
     expect((await scraped.inject('/metrics')).body).toContain('daybook_inbox_set_aside 7\n');
     for (const path of [`ready/${name('link')}`, `settling/T/${name('pipe')}`]) {
       rmSync(join(inbox, path));
-      writeFileSync(join(inbox, path), lines([event(path.includes('link') ? 'link' : 'pipe')]));
+      writeFileSync(join(inbox, path), textOf(path.includes('link') ? 'link' : 'pipe'));
     }
-    for (const path of ['ready/.DS_Store', 'ready/acme/.DS_Store']) rmSync(join(inbox, path));
+    for (const path of ['ready/.DS_Store', 'ready/acme']) rmSync(join(inbox, path), { recursive: true });
     await next.drain(world.store);
-    expect(await stored(world)).toEqual(['1', '2', 'link', 'pipe']);
+    expect(await stored(world)).toEqual(['1', 'body', 'link', 'pipe']);
     expect(next.setAside).toHaveLength(3);
     expect(readdirSync(join(inbox, 'ready'))).toEqual(['.illegal']);
     await next.close();

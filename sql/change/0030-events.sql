@@ -11,7 +11,6 @@ CREATE TABLE events (
   session_id          VARCHAR NOT NULL,       -- unique within a user only
   client              VARCHAR,                -- terminal-ui, web, non-interactive-cli, ...
   autonomy_mode       VARCHAR,                -- the mode in force: auto-high, auto-medium, auto-low, spec, manual
-  channel             VARCHAR NOT NULL,       -- how it was learnt: event, log, hook, otlp_log, otlp_span, otlp_metric, vendor_api
   agent               VARCHAR,                -- the program, as claude-code
   agent_version       VARCHAR,
   repo                VARCHAR,
@@ -19,12 +18,10 @@ CREATE TABLE events (
   cwd                 VARCHAR,
   reason              VARCHAR,                -- session_end
   model               VARCHAR,                -- model_usage
-  request_id          VARCHAR,                -- model_usage: the call's id, as the model's provider gave it
   input_tokens        BIGINT,                 -- model_usage: uncached input
   output_tokens       BIGINT,                 -- model_usage
   cache_read_tokens   BIGINT,                 -- model_usage
   cache_write_tokens  BIGINT,                 -- model_usage
-  cache_write_1h_tokens  BIGINT,              -- model_usage: the part of cache_write_tokens that lives an hour
   tool_name           VARCHAR,                -- tool_call, as sent
   mcp_server          VARCHAR,                -- tool_call, as sent
   success             BOOLEAN,                -- tool_call
@@ -42,6 +39,9 @@ CREATE TABLE events (
   command             VARCHAR,                -- hook_run
   exit_code           BIGINT,                 -- hook_run
   timed_out           BOOLEAN,                -- hook_run
-  batch               BIGINT NOT NULL         -- the batch that brought it
+  batch               BIGINT NOT NULL,        -- the batch that brought it
+  request_id          VARCHAR,                -- model_usage: the call's id, as the model's provider gave it
+  channel             VARCHAR NOT NULL,       -- how it was learnt: event, log, hook, otlp_log, otlp_span, otlp_metric, vendor_api
+  cache_write_1h_tokens  BIGINT               -- model_usage: the part of cache_write_tokens that lives an hour
 )
 --clickhouse ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (org_id, day, event_id)

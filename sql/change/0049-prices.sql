@@ -7,7 +7,7 @@ CREATE TABLE prices (
   output_price       DECIMAL(12, 6),
   cache_read_price   DECIMAL(12, 6),
   cache_write_price  DECIMAL(12, 6),
-  cache_write_1h_price  DECIMAL(12, 6),  -- of tokens that live an hour; null where they cost as the others
-  source             VARCHAR NOT NULL   -- the page that says so
+  source             VARCHAR NOT NULL,  -- the page that says so
+  cache_write_1h_price  DECIMAL(12, 6)  -- of tokens written to the cache that live an hour; null where they cost as the others
 )
 --clickhouse ENGINE = MergeTree ORDER BY (model_id, valid_from)

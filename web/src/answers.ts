@@ -3,6 +3,14 @@
 export interface Answers {
   getHealthz: {
     status: 'ok';
+    /**
+     * of Daybook
+     */
+    version: string;
+    /**
+     * the commit that it was built from, if that is known
+     */
+    commit: string | null;
   };
   getOpenapiJson: {
     openapi: string;
