@@ -52,7 +52,9 @@ beforeAll(() => {
 });
 
 test('the built program is executable, as `npx daybook` needs it', () => {
-  expect(execFileSync(CLI, ['--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n$/);
+  expect(execFileSync(CLI, ['--version'], { encoding: 'utf8' })).toMatch(
+    /^\d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n$/,
+  );
 });
 
 test('what only reads makes no database, and says so', async () => {

@@ -21,12 +21,12 @@ const SETTLE_MS = 1000;
 const PATIENCE = 10;
 /** When nothing has come for so many times, all that takes memory for it rests until something comes. */
 const REST_AFTER = 10;
-/** After so many times it is looked whether what is set aside can be settled, if nothing else has come. */
+/** After so many quiet looks, files that were set aside are tried again. */
 const RETRY_AFTER = 60;
 /** Settling has stopped when nothing was settled for so long, although something waits. It begins after ten seconds at the latest. */
 const STOPPED_MS = 15_000;
 
-/** What is told of the settling of bodies. */
+/** Is told about the settling of bodies. */
 export interface Watcher {
   /** Settling failed, and is tried again. */
   readonly failed: (error: unknown) => void;
@@ -56,9 +56,9 @@ export class Acknowledged {
   private report: (entry: SetAside) => void = () => {};
   /** Whether something was acknowledged since it was last looked. */
   private hasCome = false;
-  /** What was acknowledged and is neither settled nor set aside. */
+  /** The bodies that are acknowledged, and neither settled nor set aside. */
   private held: Waiting;
-  /** What of that came since the last drain began. */
+  /** Those of them that came since the last drain began. */
   private come: Waiting;
   /** When something was settled last, or began to wait: Unix milliseconds. */
   private movedAt = 0;
@@ -79,7 +79,7 @@ export class Acknowledged {
     return { room: new Room(this.limitBytes), files: 0 };
   }
 
-  /** Finds what is in the folder of an inbox. */
+  /** Reads the folder of an inbox. */
   static open(folder: string, limitBytes: number, clock: () => number): Acknowledged {
     const acknowledged = new Acknowledged(folder, limitBytes, clock);
     for (const part of [acknowledged.ready, acknowledged.settling]) {
@@ -89,7 +89,7 @@ export class Acknowledged {
     return acknowledged;
   }
 
-  /** Counts the files in a folder and below it. What can't be looked at isn't counted: the first drain sets it aside. */
+  /** Counts the files in a folder and below it. An unreadable one isn't counted: the first drain sets it aside. */
   private count(folder: string): void {
     try {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -102,7 +102,7 @@ export class Acknowledged {
     }
   }
 
-  /** What waits to be settled, without what is set aside. */
+  /** The size of the bodies that wait to be settled, without those that are set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
     return { bytes: this.held.room.taken, files: this.held.files };
   }
@@ -112,7 +112,7 @@ export class Acknowledged {
     return this.held.room.isFull(orgId);
   }
 
-  /** What couldn't be settled at the last drain. */
+  /** The files that the last drain couldn't settle. */
   get setAside(): readonly SetAside[] {
     return this.aside.entries;
   }
@@ -133,7 +133,7 @@ export class Acknowledged {
     this.hasCome = true;
   }
 
-  /** Settles from now on what comes: as soon as no more comes, or there is a batch of it, or it has waited for some seconds. */
+  /** Settles bodies from now on: as soon as no more come, or they make a batch, or have waited for some seconds. */
   start(store: Store, { failed, setAside }: Watcher): void {
     let looks = 0;
     let quiet = 0;
@@ -155,7 +155,7 @@ export class Acknowledged {
   }
 
   /**
-   * Settles all that is there, and sets aside what can't be settled. One at a time: who calls meanwhile waits for the one under
+   * Settles all bodies, and sets aside those that can't be settled. One drain at a time: a call meanwhile waits for the one under
    * way, and for the rest. Throws when the store fails whatever it is given.
    */
   async drain(store: Store): Promise<void> {
@@ -168,7 +168,7 @@ export class Acknowledged {
     }
   }
 
-  /** Looks for what can't be read in a data folder, and changes nothing. What the store fails on is known to drains only. */
+  /** Looks for unreadable files in the inbox of a data folder, and changes nothing. Only drains know the files that the store fails on. */
   static async look(data: string, clock: () => number): Promise<readonly SetAside[]> {
     const folder = join(data, 'inbox');
     try {
@@ -195,7 +195,7 @@ export class Acknowledged {
   private async settleAll(store: Store): Promise<void> {
     this.come = this.nothing();
     this.aside.begin();
-    // What a killed process was settling, and what the store has failed on.
+    // Batches that a killed process was settling, and files that the store has failed on.
     for (const token of await readdir(this.settling)) await this.settle(store, token);
     const names = await this.namesIn(this.ready);
     for (let next = 0; next < names.length; ) {
@@ -278,7 +278,7 @@ export class Acknowledged {
     this.held.files = Math.max(0, this.held.files - 1);
   }
 
-  /** The names of what is in a folder, in order; none when it can't be read, and is set aside for that. */
+  /** The names in a folder, in order; none for an unreadable one, which is set aside. */
   private async namesIn(folder: string): Promise<string[]> {
     try {
       return (await readdir(folder)).sort();
@@ -289,7 +289,7 @@ export class Acknowledged {
     }
   }
 
-  /** What is at a path that should be a body's; undefined when it can't be settled now, and is set aside for that. */
+  /** The body at a path; undefined for anything that can't be settled now, which is set aside. */
   private async find(path: string, body: Body | undefined): Promise<Entry | undefined> {
     try {
       const found = await lstat(path);
@@ -321,7 +321,7 @@ export class Acknowledged {
     return undefined;
   }
 
-  /** Finishes what is under way. */
+  /** Finishes the drain under way. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     while (this.draining !== undefined) await this.draining.catch(() => undefined);
@@ -338,7 +338,7 @@ function partOf(token: string, files: readonly Entry[]): string {
 async function settledOf(store: Store, token: string): Promise<(name: string) => boolean> {
   const rows = await store.select('SELECT token FROM batches WHERE token >= $token AND token < $end', {
     token,
-    // What comes after a space.
+    // The character after a space.
     end: `${token}!`,
   });
   const parts = rows.map((row) =>

@@ -44,7 +44,7 @@ export interface Verdict {
   readonly ofOthers: number;
 }
 
-/** Who sends a body, and what it is. */
+/** The sender and the form of a body. */
 export interface BodySender {
   readonly orgId: string;
   /** The user whose events alone the sender may send; null for any. */

@@ -14,7 +14,7 @@ export class NotAnArray extends Error {
   override name = 'NotAnArray';
 }
 
-/** Takes a line without the white space around it, and what is already known to be wrong with it; of a line that is too long, its beginning. */
+/** Takes a line without the white space around it, and its fault, if one is known already. Of a line that is too long it gets the beginning. */
 type Give = (text: string, fault?: Fault) => void;
 
 /** Splits a body that comes in pieces. */

@@ -15,12 +15,12 @@ export function digestOfBody(sha256: string): string {
   return sha256.slice(0, 16);
 }
 
-/** The name of a body's file: what is known of it is on disk at the same moment as the acknowledgement. */
+/** The name of a body's file. It holds all facts about the body, which are on disk as soon as the body is. */
 export function nameOf({ requestId, receivedAt, orgId, digest }: Body): string {
   return `${requestId}.${receivedAt}.${orgId}.${digest}.body`;
 }
 
-/** What the name of a file says of the body in it; undefined for a file that Daybook has not written. */
+/** The facts in the name of a body's file; undefined for a file that Daybook has not written. */
 export function bodyOf(name: string): Body | undefined {
   const [, requestId = '', receivedAt, orgId = '', digest = ''] =
     /^(\w+)\.(\d{1,15})\.(.+)\.([0-9a-f]{16})\.body$/.exec(name) ?? [];

@@ -12,7 +12,7 @@ export type Encoding = 'identity' | 'gzip';
 export const PACKED_BYTES = 16 << 20;
 export const UNPACKED_BYTES = 64 << 20;
 
-/** How much may wait for the disk: what comes meanwhile is written at once. */
+/** How many bytes are written to the disk at once, at most. */
 const WAITING_BYTES = 1 << 20;
 
 /** A body has more bytes than it may. */
@@ -38,8 +38,8 @@ export function atMost(limit: number): Transform {
 }
 
 /**
- * Unpacks a body as it comes in, writes what `keep` makes of it to a file, and returns the file's size in bytes and its SHA-256 once it is on
- * disk. Throws TooLarge, NotUnpacked, and what `keep` throws.
+ * Unpacks a body as it comes in, writes the bytes that `keep` returns to a file, and returns the file's size in bytes and its SHA-256 once it is on
+ * disk. Throws TooLarge, NotUnpacked, and the errors of `keep`.
  */
 export async function writeBody(
   body: Readable,

@@ -19,13 +19,13 @@ export interface ChangedFile extends InputFile {
   readonly since?: number | undefined;
 }
 
-/** What is known of a database ends in a time: see withRows. */
+/** The state of a database ends in a time: see withRows. */
 function sinceOf(known: string, state = ''): number | undefined {
   const [, meaning, since] = known.split(' ');
   return since !== undefined && meaning === state.split(' ')[1] ? Number(since) : undefined;
 }
 
-/** Files whose states change with what the source's SQL makes of them too. */
+/** Files with states that also change with the source's SQL. */
 export function withMeaning(source: Source, files: readonly InputFile[]): InputFile[] {
   const meaning = meaningOfSource(source);
   return files.map((file) => ({

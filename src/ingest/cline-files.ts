@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import type { SideFile } from '../store/store.js';
 
 /**
- * What says more of the messages of Cline and Roo Code. The CLI has a folder for each session, with the messages of its sub-agents:
+ * The files beside the messages of Cline and Roo Code. The CLI has a folder for each session, with the messages of its sub-agents:
  *
  *     sessions/<session>/<session>.messages.json
  *     sessions/<session>/<agent>.messages.json

@@ -9,7 +9,7 @@ import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 
 interface Base {
   readonly isRequired?: true;
-  /** What docs/events.md and the OpenAPI document say of it. */
+  /** Its description in docs/events.md and the OpenAPI document. */
   readonly about?: string;
 }
 
@@ -20,13 +20,13 @@ export interface Text extends Base {
   readonly max?: number;
   /** The only texts that it can be. */
   readonly values?: readonly string[];
-  /** What it must match as a whole: an expression for JavaScript and RE2, and the same in words. */
+  /** The expression that it must match as a whole, for JavaScript and RE2, and the same in words. */
   readonly pattern?: readonly [expression: string, words: string];
   /** Whether it can be an address with a password, which is removed. */
   readonly isAddress?: true;
   /** Whether a leading slash is removed. */
   readonly isCommand?: true;
-  /** What it is stored as when it is absent. */
+  /** The value that is stored when it is absent. */
   readonly default?: string;
   readonly example: string;
 }
@@ -184,7 +184,7 @@ function listOf(values: readonly string[], last: string): string {
   return `${values.slice(0, -1).join(', ')} ${last} ${values.at(-1)}`;
 }
 
-/** What a member must be, in words: its JSON type, and its value where that has limits. */
+/** The type and limits of a member, in words. */
 export function wordsOf(member: Member): { type: string; value?: string } {
   switch (member.kind) {
     case 'boolean':

@@ -10,7 +10,7 @@ export interface SeenFile {
   /** Bytes. */
   readonly size: number;
   /**
-   * Tells it from what it was before or becomes later, without reading all of it: its size, its times and its last bytes. Two states
+   * Tells this version of the file from earlier and later ones, without reading all of it: its size, its times and its last bytes. Two states
    * that are equal have the same content, unless somebody sets the clock of the machine back.
    */
   readonly state: string;

@@ -13,7 +13,7 @@ import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
 import { type Body, digestOfBody, nameOf } from './body-name.js';
 import type { SetAside } from './set-aside.js';
 
-/** Who sends a body, and how it is written. */
+/** The sender of a body, and its encoding. */
 export interface Sender extends BodySender {
   /** Names the body: its rejected lines are kept under it. */
   readonly requestId: string;
@@ -35,7 +35,7 @@ interface Checked {
   readonly bytes: number;
 }
 
-/** Removes what is left of an earlier process. What can't be removed is in nobody's way. */
+/** Deletes a leftover of an earlier process. One that can't be deleted disturbs nobody. */
 function discard(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -48,7 +48,7 @@ function discard(path: string): void {
 const WRITTEN_TOGETHER = 2000;
 
 /**
- * Events on their way into the store, as files: what was acknowledged is on disk, and is settled as soon as may be.
+ * Events on their way into the store, as files. Acknowledged events are on disk, and are settled soon.
  *
  *     incoming/<request>           being received; nobody was told that it is there
  *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
@@ -65,7 +65,7 @@ export class Inbox {
     private readonly acknowledged: Acknowledged,
   ) {}
 
-  /** Opens the inbox of a data folder. What a killed process was told and never acknowledged goes. */
+  /** Opens the inbox of a data folder. Deletes bodies that a killed process hadn't acknowledged. */
   static open(data: string, limitMb: number, clock: () => number): Inbox {
     const folder = join(data, 'inbox');
     const incoming = join(folder, 'incoming');
@@ -77,7 +77,7 @@ export class Inbox {
     return new Inbox(folder, clock, acknowledged);
   }
 
-  /** What is acknowledged and waits to be settled, without what is set aside. */
+  /** The size of the bodies that wait to be settled, without those that are set aside. */
   get depth(): { readonly bytes: number; readonly files: number } {
     return this.acknowledged.depth;
   }
@@ -87,13 +87,13 @@ export class Inbox {
     return this.acknowledged.stoppedSince;
   }
 
-  /** What couldn't be settled at the last drain. */
+  /** The files that the last drain couldn't settle. */
   get setAside(): readonly SetAside[] {
     return this.acknowledged.setAside;
   }
 
   /**
-   * Takes a body, and returns the verdict once what is valid is on disk. When it throws (InboxFull, TooLarge, TooManyLines,
+   * Takes a body, and returns the verdict once its valid events are on disk. When it throws (InboxFull, TooLarge, TooManyLines,
    * NotUnpacked, NotAnArray, Gone), or the verdict has events of others, it has kept nothing.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
@@ -164,17 +164,17 @@ export class Inbox {
     await sync(ready);
   }
 
-  /** Settles from now on what comes. */
+  /** Settles bodies from now on. */
   start(store: Store, watcher: Watcher): void {
     this.acknowledged.start(store, watcher);
   }
 
-  /** Settles all that is there. One at a time: who calls meanwhile waits for the one under way, and for the rest. */
+  /** Settles all bodies. One drain at a time: a call meanwhile waits for the one under way, and for the rest. */
   drain(store: Store): Promise<void> {
     return this.acknowledged.drain(store);
   }
 
-  /** Finishes what is under way. What is acknowledged stays where it is until the next start. */
+  /** Finishes the work under way. Acknowledged bodies wait for the next start. */
   close(): Promise<void> {
     return this.acknowledged.close();
   }

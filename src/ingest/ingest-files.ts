@@ -37,8 +37,8 @@ function bytesOf(files: readonly InputFile[]): number {
 }
 
 /**
- * Takes the lines of files into the store. Each batch of files is settled in one transaction, so that what was counted is
- * on disk; doing it again changes nothing, and reads only what has changed. A file that the store fails on is left out. Throws the signal's reason
+ * Takes the lines of files into the store. Each batch of files is settled in one transaction, so counted lines are
+ * on disk. Doing it again changes nothing, and reads only files that have changed. A file that the store fails on is left out. Throws the signal's reason
  * between two batches.
  */
 export async function ingest(
@@ -109,7 +109,7 @@ export async function ingest(
 
 const NOTHING: Settled = { accepted: 0, duplicates: 0, rejected: 0, byReason: {}, examples: [], leftOut: [] };
 
-/** Why a file is left out that the store has failed on. The rest of an engine's message may quote what people wrote. */
+/** Why a file is left out that the store has failed on. The rest of an engine's message may quote words of people. */
 function leftOutBy(error: unknown, path: string): LeftOut {
   if (error instanceof LeftOut) return error;
   if (isOutOfMemory(error)) return new LeftOut(path, 'it takes more memory than DAYBOOK_MEMORY_MB allows');
@@ -139,7 +139,7 @@ function batchOf(
   };
 }
 
-/** Adds what became of a batch to a sum. */
+/** Adds the outcome of a batch to a sum. */
 function add(total: Ingested, settled: Settled): void {
   total.accepted += settled.accepted;
   total.duplicates += settled.duplicates;

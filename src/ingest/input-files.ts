@@ -13,11 +13,11 @@ export interface InputFile {
   readonly path: string;
   /** Bytes on disk. */
   readonly size: number;
-  /** Tells it as it is from what it becomes: see SeenFile. */
+  /** Tells this version of the file from others: see SeenFile. */
   readonly state?: string | undefined;
 }
 
-/** Takes what is left out. */
+/** Is told about files that are left out. */
 type Skip = (error: UsageError) => void;
 
 /** A file with its state and that of those beside it; undefined where it is gone. Throws LeftOut for one that can't be read. */

@@ -28,7 +28,7 @@ export function encodingOf(header: string | undefined): Encoding {
   return parsed.data;
 }
 
-/** What routes that take events work with. */
+/** The dependencies of routes that take events. */
 export interface InboxDeps extends ApiDeps {
   readonly inbox: Inbox;
 }
@@ -50,7 +50,7 @@ export function goneOf({ raw }: { raw: ServerResponse }): AbortSignal {
   return gone.signal;
 }
 
-/** What the sender of a body hears that the inbox did not take; what is no matter of the sender's, as it is. The log has why a disk can't be written. */
+/** The error for the sender of a body that the inbox refused; other errors are returned as they are. The log gets the error of a disk. */
 export function refusalOfBody(error: unknown, log: FastifyBaseLogger): unknown {
   if (error instanceof TooLarge) return new ApiError(413, TOO_LARGE);
   if (error instanceof TooManyLines) return new ApiError(413, TOO_MANY);

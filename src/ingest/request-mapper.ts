@@ -45,7 +45,7 @@ interface Engine {
 async function openEngine(source: SourceSql): Promise<Engine> {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${MEMORY_MB}MiB`,
-    // Requests have words, which must never be on a disk. What doesn't fit in memory is an error.
+    // Requests have words, which must never be on a disk. If they don't fit in memory, it is an error.
     temp_directory: '',
     threads: '1',
     autoinstall_known_extensions: 'false',
@@ -132,11 +132,11 @@ export class RequestMapper {
   private async work(): Promise<void> {
     this.isWorking = true;
     while (this.waiting.length > 0) await this.mapGroup(this.nextGroup());
-    // In the same turn as the look at what waits: whoever comes after it starts again.
+    // In the same turn as the look at the queue: a request that comes later starts again.
     this.isWorking = false;
   }
 
-  /** Takes what is mapped next from what waits: what came first, and more of its section. */
+  /** Takes the next requests from the queue: the first one, and more of its section. */
   private nextGroup(): Waiting[] {
     const section = this.waiting[0]?.section;
     let [characters, documents] = [0, 0];

@@ -22,13 +22,13 @@ export function unreadable(error: unknown): string {
   return `it can't be read (${codeOf(error)})`;
 }
 
-/** What kind of error a database or the system has thrown. The rest of its message may quote what people wrote. */
+/** The kind of an error of the database or the system. The rest of its message may quote words of people. */
 export function kindOf(error: unknown): string {
   if (isOfSystem(error)) return codeOf(error);
   return /^[A-Z][\w ]* Error(?=:)/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'an error';
 }
 
-/** What is set aside in an inbox: each search through the inbox finds it anew, and reports what wasn't there before. */
+/** The files that are set aside in an inbox. Each search through the inbox finds them anew, and reports the new ones. */
 export class AsideList {
   private known = new Map<string, SetAside>();
   private found = new Map<string, SetAside>();
@@ -64,7 +64,7 @@ export class AsideList {
     return true;
   }
 
-  /** Ends a search, and reports what it found that the last one didn't. */
+  /** Ends a search, and reports the files that the last one didn't find. */
   end(report: (entry: SetAside) => void): void {
     for (const entry of this.found.values())
       if (this.known.get(entry.path)?.reason !== entry.reason) report(entry);

@@ -7,7 +7,7 @@ import { storageFilesOf } from './opencode-storage.js';
 
 /** A kind of file that events come from. docs/sources.md says how to add one. */
 export interface Source extends SourceSql {
-  /** What its files hold, for people. */
+  /** The content of its files, for people. */
   readonly title: string;
   /** The files of a folder that are read, by their paths without .gz and .zst. */
   readonly files: RegExp;
@@ -16,7 +16,7 @@ export interface Source extends SourceSql {
   /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. */
   readonly folders: readonly string[];
   /**
-   * What else its SQL must see to map the lines of a file, without .gz and .zst: the path of a file, or of a folder whose files
+   * The other files that its SQL needs to map the lines of a file, without .gz and .zst: the path of a file, or of a folder whose files
    * are meant. Only for SQL that joins lines of several files.
    */
   readonly context?: (path: string) => readonly string[];

@@ -200,6 +200,7 @@ class Run {
 /** The bytes of an answer: all of them, or the stream ends with the error. */
 function bytesOf(child: ChildProcess, ended: Promise<Ended>): Readable {
   const bytes = new PassThrough({
+    highWaterMark: 1 << 20,
     flush: (done) =>
       void ended.then((report) =>
         done(report.state === 'failed' ? new SqlError(report.fault, report.detail) : null),

@@ -7,6 +7,9 @@ import { checkQuery } from './query-check.js';
 import type { Failed, SqlJob, SqlReport } from './query-job.js';
 import { toSqlError } from './sql-error.js';
 
+/** How much is buffered, so that both sides have work. */
+const BUFFERED_BYTES = 4 << 20;
+
 /**
  * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It gets the query as a message,
  * writes the answer to its standard output, and reports the outcome in messages. Its environment has nothing of the service's. The
@@ -53,7 +56,8 @@ process.on('message', async (job: SqlJob) => {
     const rows = await answer(await lake, job, tables, {
       begin: (seen) => report({ state: 'begun', seen }),
       write: async (bytes) => {
-        if (!output.write(bytes)) await once(output, 'drain');
+        output.write(bytes);
+        if (output.writableLength > BUFFERED_BYTES) await once(output, 'drain');
       },
     });
     await new Promise<void>((done) => output.end(done));
