@@ -422,7 +422,8 @@ describe('what can not be settled is set aside', () => {
   test('whatever it is: the rest is settled, it is reported once, and settled once it can be', async () => {
     const { world, send } = await service();
     const inbox = join(world.config.data, 'inbox');
-    const textOf = (id: string) => lines([event(id)]);
+    const textOf = (id: string) =>
+      `${JSON.stringify({ ...event(id), $line: 1, $at: Date.parse(event(id).timestamp) })}\n`;
     const name = (id: string) =>
       nameOf({
         requestId: `req_${id}`,

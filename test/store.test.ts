@@ -1,20 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runBuild } from '../src/aggregate/build-run.js';
-import { ingest } from '../src/ingest/ingest-files.js';
-import { inputFiles } from '../src/ingest/input-files.js';
-import { CANONICAL } from '../src/ingest/source.js';
+import { expect, test } from 'vitest';
 import { Lake } from '../src/lake/data-lake.js';
 import { buildApp } from '../src/service/app.js';
-import { openLake, readLake } from '../src/sql/lake-database.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore, type StoreOptions } from '../src/store/duckdb-store.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/loss-mark.js';
-import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
-import { snapshotsIn } from './lake/snapshots.js';
 import { event, NOW, storeName, World } from './world.js';
 
 /** Opens the store of a world again. */
@@ -76,58 +69,6 @@ test('opened to read, it answers if this version made its tables, and is neither
     await expect(reopen(world, { isReading: true })).rejects.toThrow('by another version of Daybook');
   await (await reopen(world)).close();
   await (await reopen(world, { isReading: true })).close();
-});
-
-test('members that a change adds are stored, and are in SQL and the lake, of a database that was there before', async () => {
-  const world = await World.create();
-  const { config } = world;
-  const members = Object.entries({ request_id: 'req_1', channel: 'otlp_log', cache_write_1h_tokens: 25 });
-  const isDuckDb = storeName() === 'DuckDB';
-  const changes = readSqlFolder('change')
-    .filter(({ name }) => name >= '0024')
-    .map(({ text }) => text)
-    .join(';');
-  const added = [...changes.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)];
-  const before = [
-    ...added.map(([, table, column]) => {
-      const stored = isDuckDb || table !== 'events' ? table : 'events_rows';
-      return `ALTER TABLE ${stored} DROP COLUMN ${column}`;
-    }),
-    ...[...changes.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => `DROP TABLE ${table}`),
-    'DELETE FROM changes WHERE number >= 24',
-    // An older version had another price list too.
-    "DELETE FROM facts WHERE name IN ('schema', 'price_list')",
-    ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
-  ];
-  await world.store.run(before.map((sql) => ({ sql })));
-  await world.store.close();
-  const store = await reopen(world);
-  onTestFinished(() => store.close());
-  const usage = { type: 'model_usage', model: 'sonnet', input_tokens: 1, output_tokens: 2 };
-  const path = world.file(
-    'events.ndjson',
-    `${JSON.stringify({ ...event('1'), ...usage, ...Object.fromEntries(members) })}\n${JSON.stringify(event('2'))}\n`,
-  );
-  await ingest(
-    store,
-    { orgId: 'acme', source: CANONICAL, files: inputFiles([path], CANONICAL) },
-    world.clock,
-  );
-  const expected = [
-    { event_id: '1', ...Object.fromEntries(members) },
-    { event_id: '2', request_id: null, channel: 'event', cache_write_1h_tokens: null },
-  ];
-  const query = `SELECT event_id, ${members.map(([name]) => name).join(', ')} FROM events ORDER BY event_id`;
-  expect(await store.select(query)).toEqual(expected);
-  const lake = new Lake(config, world.clock);
-  const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(store, days);
-  await (await runBuild(store, 'command', {}, world.clock, { publish })).published;
-  const connection = await openLake({ memoryMb: 128, threads: 1, prices: config.prices });
-  onTestFinished(() => connection.closeSync());
-  await readLake(connection, lake.folder, { snapshots: snapshotsIn(lake.folder) });
-  expect((await connection.runAndReadAll(query)).getRowObjectsJson()).toEqual(
-    expected.map((row) => ({ ...row, cache_write_1h_tokens: row.cache_write_1h_tokens && '25' })),
-  );
 });
 
 test('/readyz writes and reads the store, once a second however many ask', async () => {

@@ -75,7 +75,7 @@ SELECT
   without_credentials(repo) AS repo,
   git_branch,
   cwd,
-  channel,
+  coalesce(channel, 'event') AS channel,
   reason,
   model,
   input_tokens,

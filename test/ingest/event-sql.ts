@@ -222,7 +222,9 @@ ${COLUMNS.map(([name, member]) =>
     : // A password in an address would end up in the lake and its copies.
       member.kind === 'text' && member.isAddress === true
       ? `  without_credentials(${name}) AS ${name}`
-      : `  ${name}`,
+      : member.kind === 'text' && member.default !== undefined
+        ? `  coalesce(${name}, ${quote(member.default)}) AS ${name}`
+        : `  ${name}`,
 ).join(',\n')}
 FROM typed_lines
 JOIN batch_files USING (source)
