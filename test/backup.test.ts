@@ -214,15 +214,12 @@ describe('a backup', () => {
   test('takes what waits in the inbox once, also what is just moved on to be settled, and not what nobody was told', async () => {
     const data = copyOfData();
     for (const [path, text] of [
-      ['ready/req_one.1.acme.ndjson', '1'],
-      ['ready/req_two.2.acme.ndjson', '2'],
-      // As an earlier version named them.
-      ['ready/acme/req_01J00000000000000000000000.ndjson', '6'],
+      ['ready/req_one.1.acme.0123456789abcdef.body', '1'],
+      ['ready/req_two.2.acme.0123456789abcdef.body', '2'],
       ['ready/.DS_Store', ''],
-      ['settling/TOKEN/req_two.2.acme.ndjson', '2'],
-      ['settling/TOKEN/req_three.3.acme.ndjson', '3'],
+      ['settling/TOKEN/req_two.2.acme.0123456789abcdef.body', '2'],
+      ['settling/TOKEN/req_three.3.acme.0123456789abcdef.body', '3'],
       ['incoming/four', '4'],
-      ['checking/0/five', '5'],
     ] as const) {
       mkdirSync(join(data, 'inbox', path, '..'), { recursive: true });
       writeFileSync(join(data, 'inbox', path), text);
@@ -230,10 +227,9 @@ describe('a backup', () => {
     const folder = join(temporaryFolder(), 'backup');
     const { files } = await backUpOf(data, folder);
     expect(files.flatMap(({ path }) => (path.startsWith('inbox') ? [path] : []))).toEqual([
-      'inbox/ready/acme/req_01J00000000000000000000000.ndjson',
-      'inbox/ready/req_one.1.acme.ndjson',
-      'inbox/settling/TOKEN/req_three.3.acme.ndjson',
-      'inbox/settling/TOKEN/req_two.2.acme.ndjson',
+      'inbox/ready/req_one.1.acme.0123456789abcdef.body',
+      'inbox/settling/TOKEN/req_three.3.acme.0123456789abcdef.body',
+      'inbox/settling/TOKEN/req_two.2.acme.0123456789abcdef.body',
     ]);
   });
 
