@@ -46,6 +46,9 @@ export async function hold<T>(of: fc.Arbitrary<T>, count: number, law: Law<T>): 
   const faults = await law(organizations);
   const broken = faults.findIndex((fault) => fault !== undefined);
   if (broken < 0) return;
+  console.error(
+    `Organization ${broken} of seed ${SEED} breaks the law, and is made smaller now: ${faults[broken]}`,
+  );
   const alone = fc.asyncProperty(of, async (organization) => {
     const [fault] = await law([organization]);
     if (fault !== undefined) throw new Error(fault);
