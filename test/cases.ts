@@ -62,13 +62,16 @@ function cardOf(folder: string): string {
   return known;
 }
 
-export const cases: Case[] = readdirSync(GOLDEN, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => {
-    const files = readdirSync(join(GOLDEN, name)).sort();
-    return { name, files, rateCard: cardOf(files.includes('rate-card.json') ? name : '') };
-  })
-  .sort((a, b) => (a.name < b.name ? -1 : 1));
+/** The names of the folders in a folder, in order. */
+export function foldersIn(path: string): string[] {
+  const entries = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return entries.map(({ name }) => name).sort();
+}
+
+export const cases: Case[] = foldersIn(GOLDEN).map((name) => {
+  const files = readdirSync(join(GOLDEN, name)).sort();
+  return { name, files, rateCard: cardOf(files.includes('rate-card.json') ? name : '') };
+});
 
 /** Each organization of each case is one of its own, so cases with the same rate card share a store. */
 export function orgOf(name: string, org: string | undefined): string {

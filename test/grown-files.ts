@@ -19,7 +19,7 @@ export type GrownFile =
 /**
  * How many times the files are damaged, doubled and cut, and from which seed. For many more:
  *
- *   GROWN_RUNS=300 GROWN_SEED=7 npx vitest run --project DuckDB test/codex.test.ts -t grew
+ *   GROWN_RUNS=300 GROWN_SEED=7 npx vitest run --project DuckDB test/agents.test.ts -t 'codex.*grew'
  */
 const RUNS = {
   numRuns: Number(process.env.GROWN_RUNS ?? (process.env.SLOW_TESTS === undefined ? 2 : 20)),

@@ -14,8 +14,7 @@ import {
 import { BUILT_TABLES } from '../src/store/day-builder.js';
 import { type Attributes, logs, Receiver, recordedRequests } from './otlp/sender.js';
 import { countsOf, type ModelCall, readTruth, sampleFolders, type Truth, testSamples } from './samples.js';
-import { jsonLines } from './told.js';
-import { NOW, type World } from './world.js';
+import { lines, NOW, type World } from './world.js';
 
 /** What several channels report of a session counts once, whichever comes first: docs/quality.md. */
 
@@ -322,7 +321,7 @@ class Senders {
   async log(orgId: string): Promise<void> {
     const { world } = this.receiver;
     this.files += 1;
-    const file = world.file(`${this.files}.jsonl`, jsonLines(this.reports.log));
+    const file = world.file(`${this.files}.jsonl`, `${lines(this.reports.log)}\n`);
     await world.ingest([file], { orgId, source: CLAUDE_CODE, userId: 'ada' });
   }
 

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'vitest';
 import { z } from 'zod';
 import { rawColumns } from '../src/store/table-text.js';
+import { foldersIn } from './cases.js';
 import type { World } from './world.js';
 
 /**
@@ -40,10 +41,7 @@ export function testSamples(
 export function sampleFolders(path: string): string[] {
   const folder = samples(path);
   if (folder === undefined) return [];
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(folder, entry.name))
-    .sort();
+  return foldersIn(folder).map((name) => join(folder, name));
 }
 
 const Totals = z.object({
@@ -121,8 +119,8 @@ export async function usageOf(world: World, orgId: string): Promise<Record<strin
   );
 }
 
-/** How much of each kind an organization has done, without usage. */
-export async function countsOf(world: World, orgId: string): Promise<Record<string, number>> {
+/** How much of each kind an organization has done, without usage: in all sessions or in one. */
+export async function countsOf(world: World, orgId: string, session = '%'): Promise<Record<string, number>> {
   const [counts] = await world.store.select(
     `SELECT
       count(*) FILTER (WHERE type = 'user_message') AS turns,
@@ -134,8 +132,8 @@ export async function countsOf(world: World, orgId: string): Promise<Record<stri
       count(*) FILTER (WHERE type = 'git_commit') AS commits,
       count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
     FROM counted_events
-    WHERE org_id = $org_id`,
-    { org_id: orgId },
+    WHERE org_id = $org_id AND session_id LIKE $session`,
+    { org_id: orgId, session },
   );
   return Object.fromEntries(Object.entries(counts ?? {}).map(([name, count]) => [name, Number(count)]));
 }

@@ -1,0 +1,224 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect } from 'vitest';
+import {
+  CLAUDE_CODE,
+  CLINE,
+  CODEX,
+  COPILOT_CLI,
+  DROID,
+  GEMINI_CLI,
+  OPENCODE,
+  QWEN_CODE,
+  type Source,
+} from '../src/ingest/source.js';
+import { DAY_TABLES } from '../src/store/day-builder.js';
+import { csvLine } from '../src/terminal/csv-line.js';
+import { AGENTS } from './agent-cases.js';
+import { foldersIn } from './cases.js';
+import { countsIn, countsOf, EVENT, readTruth, sampleFolders, type Truth, testSamples } from './samples.js';
+import { World } from './world.js';
+
+async function worldOf(source: Source) {
+  const world = await World.create();
+  // Every day of the samples is over.
+  world.now = Date.parse('2027-01-01T12:00:00Z');
+  const read = (orgId: string, paths: readonly string[]) =>
+    world.ingest(paths, { orgId, source, userId: 'ada' });
+  const rowsOf = (orgId: string, columns: string, where = 'true') =>
+    world.store.select(`SELECT ${columns} FROM events WHERE org_id = $org_id AND ${where} ORDER BY ALL`, {
+      org_id: orgId,
+    });
+  return { world, read, rowsOf };
+}
+
+/** How many events of each kind a day has, and their tokens. */
+const COUNTS = `
+  CAST(day AS VARCHAR) AS day, type,
+  coalesce(model, operation, CASE WHEN success THEN 'succeeded' WHEN NOT success THEN 'failed' END) AS kind,
+  count(*) AS events,
+  CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+  CAST(sum(cache_read_tokens) AS BIGINT) AS cache_read_tokens,
+  CAST(sum(output_tokens) AS BIGINT) AS output_tokens`;
+
+/** test/agents/SOURCE/transcripts.csv has what they must give; it is written where it is missing, but never in CI. */
+describe('the transcripts of public projects', () => {
+  for (const [source, path] of [
+    [CODEX, 'transcripts/codex'],
+    [DROID, 'transcripts/factory-droid'],
+    [GEMINI_CLI, 'transcripts/gemini-cli'],
+    [OPENCODE, 'transcripts/opencode'],
+  ] as const)
+    testSamples(path, `in ${path} have the numbers that are known of them, in any order`, async (folder) => {
+      const { world, read, rowsOf } = await worldOf(source);
+      const { byReason } = await read('once', [folder]);
+      const rejects = Object.entries(byReason).map(([reason, lines]) => ['', 'rejected', reason, lines]);
+      const counts = await world.store.select(
+        `SELECT ${COUNTS} FROM counted_events WHERE org_id = 'once' GROUP BY ALL ORDER BY ALL`,
+      );
+      const csv = [Object.keys(counts[0] ?? {}), ...counts.map((row) => Object.values(row)), ...rejects]
+        .map(csvLine)
+        .join('');
+      await expect(csv.replaceAll('\r', '')).toMatchFileSnapshot(
+        join(AGENTS, source.name, 'transcripts.csv'),
+      );
+      const projects = foldersIn(folder).map((name) => join(folder, name));
+      for (const project of projects.toReversed()) await read('backwards', [project]);
+      expect(await read('backwards', projects)).toMatchObject({ accepted: 0 });
+      expect(await rowsOf('backwards', EVENT)).toEqual(await rowsOf('once', EVENT));
+    });
+
+  testSamples(
+    'transcripts/claude-code',
+    'give the same day tables once, twice, and backwards',
+    async (folder) => {
+      const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort();
+      const tablesOf = async ({ store }: World) => {
+        const rows: Record<string, unknown> = {};
+        for (const table of ['user_sessions', ...DAY_TABLES])
+          rows[table] = await store.select(`SELECT * FROM ${table} ORDER BY ALL`);
+        return rows;
+      };
+      const whole = await worldOf(CLAUDE_CODE);
+      await whole.read('acme', files);
+      await whole.world.build();
+      const once = await tablesOf(whole.world);
+      await whole.read('acme', files);
+      expect(await whole.world.build()).toEqual([]);
+      const backwards = await worldOf(CLAUDE_CODE);
+      // In four parts, the last first; a session's own files stay together.
+      const parts = [0, 1, 2, 3].map((part) =>
+        files.filter((_, index) => Math.floor((index * 4) / files.length) === part),
+      );
+      for (const part of parts.reverse()) await backwards.read('acme', part.toReversed());
+      await backwards.world.build();
+      expect(await tablesOf(backwards.world)).toEqual(once);
+    },
+  );
+
+  testSamples(
+    'transcripts/claude-code',
+    'that have grown count as the last of their states',
+    async (folder) => {
+      const { read, rowsOf } = await worldOf(CLAUDE_CODE);
+      const growing = sampleFolders('transcripts/claude-code').map((project) => join(project, 'growing'));
+      const sessions = growing
+        .filter(existsSync)
+        .flatMap((one) => foldersIn(one).map((name) => join(one, name)));
+      expect(sessions.length, folder).toBeGreaterThan(0);
+      for (const [index, session] of sessions.entries()) {
+        const states = readdirSync(session)
+          .sort()
+          .map((state) => join(session, state));
+        await read(`last-${index}`, states.slice(-1));
+        for (const state of states) await read(`step-${index}`, [state]);
+        expect(await rowsOf(`step-${index}`, EVENT)).toEqual(await rowsOf(`last-${index}`, EVENT));
+      }
+    },
+  );
+});
+
+/** The usage of an organization: calls, input outside of the cache, input from it, and output. */
+const USAGE = `count(*) AS calls, CAST(sum(input_tokens + coalesce(cache_write_tokens, 0)) AS BIGINT) AS input,
+  CAST(sum(cache_read_tokens) AS BIGINT) AS cached, CAST(sum(output_tokens) AS BIGINT) AS output`;
+
+describe('recorded sessions give what happened', () => {
+  for (const source of [CLINE, CODEX, COPILOT_CLI, GEMINI_CLI, QWEN_CODE])
+    testSamples(`captures/${source.name}`, source.name, async () => {
+      const { world, read, rowsOf } = await worldOf(source);
+      for (const folder of sampleFolders(`captures/${source.name}`)) {
+        const truth = readTruth(folder);
+        const orgId = basename(folder);
+        expect(await read(orgId, [join(folder, 'logs')]), orgId).toMatchObject({ byReason: {} });
+        await read(orgId, [join(folder, 'logs')]);
+        // The recording of a fork of Codex has its parent too, which is a recording of its own.
+        const session = source === CODEX && orgId === 'fork' ? String(truth.ids.thread) : '%';
+        const rows = (columns: string, type: string) =>
+          rowsOf(orgId, columns, `type = '${type}' AND session_id LIKE '${session}'`);
+
+        const { all, auxiliary } = truth.totals;
+        // Calls for a title and the like aren't in the files of Codex.
+        const less = source === CODEX ? auxiliary : undefined;
+        const outside = truth.reasoning_tokens_are.startsWith('outside') ? all.reasoning : 0;
+        expect(await rows(USAGE, 'model_usage'), orgId).toEqual([
+          {
+            calls: all.calls - (less?.calls ?? 0),
+            input: all.input_uncached - (less?.input_uncached ?? 0),
+            cached: all.cached - (less?.cached ?? 0),
+            output: all.output + outside - (less?.output ?? 0),
+          },
+        ]);
+        const { replies, ...counts } = countsIn(truth);
+        expect(await countsOf(world, orgId, session), orgId).toMatchObject(
+          source === CODEX ? counts : { replies, ...counts },
+        );
+
+        // Codex has ids of its own for what a script calls. Qwen Code has the server only in the name of a tool.
+        const lineOf = (id: unknown, name: unknown, server: unknown, success: unknown) =>
+          [
+            source === CODEX ? '' : String(id).split(/:|__/).at(-1),
+            String(name).replace(/^(mcp__tiny__|tiny-)/, ''),
+            source === QWEN_CODE ? '' : server,
+            success,
+          ].join();
+        const called = await rows('event_id, tool_name, mcp_server, success', 'tool_call');
+        expect(
+          called.map((one) => lineOf(one.event_id, one.tool_name, one.mcp_server, one.success)).sort(),
+          orgId,
+        ).toEqual(
+          truth.tool_calls
+            .map((one) => lineOf(one.id_sent_by_stub, one.name, one.mcp_server, one.success))
+            .sort(),
+        );
+
+        const commits = (await rows('commit_sha', 'git_commit')).flatMap(
+          ({ commit_sha }) => commit_sha ?? [],
+        );
+        for (const sha of commits)
+          expect(
+            truth.commits.map((commit) => commit.sha.slice(0, String(sha).length)),
+            orgId,
+          ).toContain(sha);
+        if (source === QWEN_CODE) {
+          const requests = (await rows('request_id', 'model_usage')).map(({ request_id }) => request_id);
+          expect(requests).toEqual(truth.model_calls.map(({ response_id }) => response_id).sort());
+        }
+      }
+    });
+
+  testSamples('captures/opencode', 'opencode', async (folder) => {
+    const { world, read, rowsOf } = await worldOf(OPENCODE);
+    const truths = ['edit-commit', 'fork', 'otel'].map((name) => readTruth(join(folder, name)));
+    const exports = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.json') && path.includes('export'))
+      // The first run of the recording otel isn't in its truth.
+      .filter((path) => !path.endsWith('ses_dfaeb2d80ffejjp32F1E64ozEl.json'));
+    await read(
+      'exports',
+      exports.map((path) => join(folder, path)),
+    );
+    // Calls for a title aren't in the sessions.
+    const sumOf = (of: (truth: Truth) => Record<string, number>) => {
+      const sum: Record<string, number> = {};
+      for (const truth of truths)
+        for (const [name, count] of Object.entries(of(truth))) sum[name] = (sum[name] ?? 0) + count;
+      return sum;
+    };
+    const usage = sumOf(({ totals: { main } }) => ({
+      calls: main.calls,
+      input: main.input_uncached,
+      cached: main.cached,
+      output: main.output,
+    }));
+    expect(await rowsOf('exports', USAGE, "type = 'model_usage'")).toEqual([usage]);
+    const counts = sumOf((truth) => ({ ...countsIn(truth), replies: truth.totals.main.calls }));
+    expect(await countsOf(world, 'exports')).toEqual(counts);
+    // The database has these sessions and two others.
+    await read('database', [join(folder, 'db')]);
+    const inDatabase = await rowsOf('database', EVENT);
+    expect(inDatabase).toEqual(expect.arrayContaining(await rowsOf('exports', EVENT)));
+  });
+});
