@@ -18,8 +18,8 @@ export async function summary(root: string): Promise<void> {
   const ours = await startYear(root);
   try {
     for (const [days, query, requests, bar] of [
-      [30, 'group_by=user', 200, ' (bar: at most 60)'],
-      [DAYS, 'group_by=user', 100, ' (bar: at most 250)'],
+      [30, 'group_by=user', 200, ' (bar: at most 400)'],
+      [DAYS, 'group_by=user', 100, ' (bar: at most 1500)'],
       [DAYS, 'interval=month', 20, ''],
       [30, 'group_by=repo', 20, ''],
       [30, 'group_by=model&compare=previous', 20, ''],

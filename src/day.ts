@@ -46,11 +46,6 @@ export function addDays(day: Day, days: number): Day {
   return dayOf(Date.parse(`${day}T00:00:00.000Z`) + days * MS_PER_DAY);
 }
 
-/** The last day of the ISO week that a day is in, a Sunday. */
-export function lastOfWeek(day: Day): Day {
-  return addDays(day, (7 - new Date(`${day}T00:00:00.000Z`).getUTCDay()) % 7);
-}
-
 /** The newest day that is over at an instant (Unix milliseconds). Later days are open: never built, never served. */
 export function lastClosedDay(at: number): Day {
   return addDays(dayOf(at), -1);

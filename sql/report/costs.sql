@@ -4,7 +4,7 @@
 -- Filters and groups are those of the summary: every event has a user, an agent, a client and a repository, so these choose events. A model
 -- chooses its own tokens; a tool and an MCP server choose the sessions in which they are called on that day.
 --
--- usage is the file usage_of_*.sql that reads the fewest rows for the filters and groups: all give the same numbers.
+-- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql.
 -- Grain: (day, group_key, unpriced_model). It returns the page behind the cursor ($after_...).
 WITH
 model_day AS MATERIALIZED (

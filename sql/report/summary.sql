@@ -10,8 +10,8 @@
 -- the answers per day. Active users, active days and the ratio are those of the row's days.
 -- The previous members are those of as many days right before the row's, or of the same weekday four weeks before for a row of one day.
 --
--- user_day and usage are the files user_day_of_*.sql and usage_of_*.sql that read the fewest rows for the filters and groups: all give the
--- same numbers. user_seen is where distinct users are counted, and days if user_day doesn't have a row for each.
+-- work and usage are work_of_sessions.sql and usage_of_sessions.sql if sessions are chosen, otherwise work_of_parts.sql and
+-- usage_of_parts.sql. For tokens a model chooses no sessions.
 -- Grain: (period_start, group_key). It returns the page behind the cursor ($after_...).
 WITH
 -- priced_on is the last day on which a price of the used models changes: between two such days the tokens of a model cost the same.
@@ -83,65 +83,23 @@ done AS (
   SELECT
     row_day.period_start AS period_start,
     row_day.is_previous AS is_previous,
-    user_day.group_key AS group_key,
-    sum(user_day.sessions) AS sessions,
-    sum(user_day.user_turns) AS user_turns,
-    sum(user_day.tool_calls) AS tool_calls,
-    sum(user_day.files) AS files,
-    sum(user_day.commits) AS commits,
-    sum(user_day.pull_requests) AS pull_requests,
-    sum(user_day.user_days) AS user_days
-  FROM user_day
+    work.group_key AS group_key,
+    sum(work.sessions) AS sessions,
+    sum(work.user_turns) AS user_turns,
+    sum(work.tool_calls) AS tool_calls,
+    sum(work.files) AS files,
+    sum(work.commits) AS commits,
+    sum(work.pull_requests) AS pull_requests,
+    count(DISTINCT work.user_id) AS active_users,
+    count(DISTINCT work.day) AS active_days
+  FROM work
   JOIN row_day
-    ON row_day.day = user_day.day
-  WHERE is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
+    ON row_day.day = work.day
+  WHERE is_wanted(work.group_key, $wanted_keys, $wanted_text)
   GROUP BY
     row_day.period_start,
     row_day.is_previous,
-    user_day.group_key
-),
--- Who was active, and when. If no two rows of user_day have a user's day, rows of a user or of a day need no distinct counts.
-active AS (
-  SELECT
-    period_start,
-    is_previous,
-    group_key,
-    CASE $group_by WHEN 'user' THEN 1 ELSE user_days END AS active_users,
-    CASE $group_by WHEN 'user' THEN user_days ELSE 1 END AS active_days
-  FROM done
-  WHERE $counts_rows = 1
-  UNION ALL
-  SELECT
-    row_day.period_start AS period_start,
-    row_day.is_previous AS is_previous,
-    user_seen.group_key AS group_key,
-    count(DISTINCT user_seen.user_id) AS active_users,
-    count(DISTINCT user_seen.day) AS active_days
-  FROM user_seen
-  JOIN row_day
-    ON row_day.day = user_seen.day
-  WHERE $counts_rows = 0
-    AND is_wanted(user_seen.group_key, $wanted_keys, $wanted_text)
-  GROUP BY
-    row_day.period_start,
-    row_day.is_previous,
-    user_seen.group_key
-),
-day_seen AS (
-  SELECT
-    row_day.period_start AS period_start,
-    row_day.is_previous AS is_previous,
-    user_day.group_key AS group_key,
-    count(DISTINCT user_day.day) AS active_days
-  FROM user_day
-  JOIN row_day
-    ON row_day.day = user_day.day
-  WHERE $counts_days = 1
-    AND is_wanted(user_day.group_key, $wanted_keys, $wanted_text)
-  GROUP BY
-    row_day.period_start,
-    row_day.is_previous,
-    user_day.group_key
+    work.group_key
 ),
 model_total AS (
   SELECT
@@ -242,21 +200,13 @@ total AS MATERIALIZED (
     coalesce(done.commits, 0) AS commits,
     coalesce(done.pull_requests, 0) AS pull_requests,
     ratio(coalesce(done.tool_calls, 0), coalesce(done.user_turns, 0)) AS autonomy_ratio,
-    coalesce(active.active_users, 0) AS active_users,
-    coalesce(CASE WHEN $counts_days = 1 THEN day_seen.active_days ELSE active.active_days END, 0) AS active_days
+    coalesce(done.active_users, 0) AS active_users,
+    coalesce(done.active_days, 0) AS active_days
   FROM row_group
   LEFT JOIN done
     ON done.period_start = row_group.period_start
     AND done.is_previous = row_group.is_previous
     AND done.group_key = row_group.group_key
-  LEFT JOIN active
-    ON active.period_start = row_group.period_start
-    AND active.is_previous = row_group.is_previous
-    AND active.group_key = row_group.group_key
-  LEFT JOIN day_seen
-    ON day_seen.period_start = row_group.period_start
-    AND day_seen.is_previous = row_group.is_previous
-    AND day_seen.group_key = row_group.group_key
   LEFT JOIN spent
     ON spent.period_start = row_group.period_start
     AND spent.is_previous = row_group.is_previous

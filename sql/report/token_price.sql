@@ -16,7 +16,7 @@ FROM (
     CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
   FROM (
     SELECT DISTINCT model_id
-    FROM day_models
+    FROM session_models
     WHERE org_id = $org_id
       AND day BETWEEN $earliest AND $to
   ) AS model

@@ -8,14 +8,7 @@ import type { ReadColumns, Store } from '../store/store.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
-import {
-  cursorOf,
-  parametersOf,
-  sourceFilesOf,
-  type Totals,
-  weeksAsked,
-  wholeWeeksOf,
-} from './totals-query.js';
+import { cursorOf, parametersOf, sourceFilesOf, type Totals } from './totals-query.js';
 
 /** The formats of an answer's rows. */
 export type Form = 'json' | 'csv' | 'arrow';
@@ -105,7 +98,7 @@ export async function readReport(
   const sql = sqlOf(answer, request.groupBy, form);
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
-    const { text, parameters } = await totalsSql(select, answer, request);
+    const { text, parameters } = totalsSql(answer, request);
     const rows = await readColumns(sql, { [`report_${answer}`]: text }, parameters);
     return { columns, ...(await pageOfRows(rows)) };
   }
@@ -139,22 +132,14 @@ function reportSql(name: string): string {
 }
 
 /** The statement that answers totals, with the files that it reads rows from, and those parameters that it has. */
-async function totalsSql(
-  select: Store['select'],
-  answer: Answer,
-  { orgId, totals = {}, ...request }: ReportRequest,
-) {
+function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
   const asked = { ...request, totals };
-  const sought = weeksAsked(answer, asked);
-  const weeks = wholeWeeksOf(
-    sought === undefined ? [] : await select(readSql('report/whole_weeks.sql'), { org_id: orgId, ...sought }),
-  );
-  const files = Object.entries(sourceFilesOf(answer, asked, weeks));
+  const files = Object.entries(sourceFilesOf(answer, asked));
   const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
   const text = withSources(readSql(`report/${answer}.sql`), sources);
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
   const named = new Set(text.match(/\$\w+/g));
-  const all = Object.entries({ ...range, ...parametersOf(asked, weeks) });
+  const all = Object.entries({ ...range, ...parametersOf(asked) });
   return { text, parameters: Object.fromEntries(all.filter(([name]) => named.has(`$${name}`))) };
 }
 

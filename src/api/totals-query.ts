@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
-import type { Parameters, Row } from '../store/store.js';
+import type { Parameters } from '../store/store.js';
 import type { Answer } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
@@ -203,110 +203,33 @@ function named(value: string | undefined): string | null {
   return value === '(none)' ? '' : (value ?? null);
 }
 
-/** What the groups and filters of a request are about. */
+/** Whether the groups and filters of a request choose sessions: those in which a model or a call occurs. */
 function choiceOf({ groupBy, totals }: Asked) {
-  const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
   const isAsked = (group: string, filter: string | undefined) => groupBy === group || filter !== undefined;
-  const hasModel = isAsked('model', model);
-  const hasCall = isAsked('tool', tool) || isAsked('mcp_server', mcp_server);
-  const hasParts = isAsked('client', client) || isAsked('repo', repo);
-  const hasAgent = isAsked('agent', agent);
-  const hasUser = isAsked('user', user_id);
-  const hasSessions = hasModel || hasCall;
   return {
-    hasModel,
-    hasCall,
-    hasParts,
-    hasAgent,
-    /** Whether some users are told from others. */
-    hasUser,
-    /** Whether it is about the sessions in which a model or a call occurs. */
-    hasSessions,
-    /** Whether it is about models, and nothing but them: a sum of each day is kept. */
-    isOfModels: hasModel && !(hasCall || hasParts || hasAgent || hasUser),
-    /** Whether it is about all users together, and no such sessions. */
-    isOfAll: !hasUser && !hasSessions,
-    /** Whether it is about nothing but users, each or all. */
-    isOfUsers: !(hasSessions || hasParts || hasAgent),
+    hasModel: isAsked('model', totals.model),
+    hasCall: isAsked('tool', totals.tool) || isAsked('mcp_server', totals.mcp_server),
   };
 }
 
-/** The days of the whole weeks of a range that are read as weeks, both ends included. */
-export interface Weeks {
-  readonly first: Day;
-  readonly last: Day;
-}
-
-/** Below so many days, to read sums of weeks saves no more than it takes to plan. */
-const MANY_DAYS = 60;
-
-/** No week. */
-const NO_WEEKS: Weeks = { first: '9999-01-02' as Day, last: '9999-01-01' as Day };
-
-/** Those of a range, and of the days that it is compared with. */
-export interface WholeWeeks {
-  readonly own?: Weeks | undefined;
-  readonly previous?: Weeks | undefined;
-}
-
-/** The parameters of sql/report/whole_weeks.sql; undefined if the answer is no sum of whole weeks. */
-export function weeksAsked(answer: Answer, asked: Asked): Parameters | undefined {
-  const { interval, user_id, compare } = asked.totals;
-  const { isOfAll, isOfUsers } = choiceOf(asked);
-  const isSummed = isOfAll || (isOfUsers && user_id === undefined);
-  if (answer === 'costs' || interval !== undefined || !isSummed) return undefined;
-  const { from, to } = asked;
-  if (daysIn(from, to) < MANY_DAYS) return undefined;
-  const previous = compare === undefined ? from : addDays(from, -daysIn(from, to));
-  return { from: { day: from }, to: { day: to }, previous_from: { day: previous } };
-}
-
-/** What sql/report/whole_weeks.sql answers. */
-export function wholeWeeksOf(rows: readonly Row[]): WholeWeeks {
-  const weeks = (isPrevious: number): Weeks | undefined => {
-    const row = rows.find(({ is_previous }) => Number(is_previous) === isPrevious);
-    return row && { first: row.first_day as Day, last: row.last_day as Day };
+/** The files of `sql/report` that the summary and costs read, by the names that they have there. */
+export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<string, string>> {
+  const { hasModel, hasCall } = choiceOf(asked);
+  const hasSessions = answer === 'costs' ? hasCall : hasModel || hasCall;
+  return {
+    token_price: 'token_price',
+    ...(hasSessions ? { chosen_session: 'chosen_session' } : {}),
+    ...(answer === 'costs' ? {} : { work: `work_of_${hasSessions ? 'sessions' : 'parts'}` }),
+    usage: `usage_of_${hasCall ? 'sessions' : 'parts'}`,
   };
-  return { own: weeks(0), previous: weeks(1) };
-}
-
-/**
- * The files of `sql/report` that the summary and costs read, by the names that they have there: those with the fewest rows that have
- * the groups and filters.
- */
-export function sourceFilesOf(
-  answer: Answer,
-  asked: Asked,
-  weeks: WholeWeeks,
-): Readonly<Record<string, string>> {
-  const { hasUser, hasCall, hasParts, hasAgent, hasSessions, isOfModels, isOfUsers } = choiceOf(asked);
-  const hasWeeks = weeks.own !== undefined || weeks.previous !== undefined;
-  const prices = { token_price: 'token_price' };
-  const chosen = { chosen_session: 'chosen_session' };
-  const usage = `usage_of_${usageRows()}`;
-  if (answer === 'costs') return { ...prices, ...(hasCall ? chosen : {}), usage };
-  const of = (day: string, seen = day) => ({ ...prices, user_day: day, user_seen: seen, usage });
-  if (isOfModels) return of('user_day_of_models', 'user_seen_of_models');
-  if (hasSessions) return { ...chosen, ...of('user_day_of_sessions') };
-  const users = `user_day_of_${hasParts ? 'parts' : hasAgent ? 'agents' : hasWeeks ? 'weeks' : 'users'}`;
-  if (hasUser) return of(users);
-  if (isOfUsers) return of('user_day_of_days', users);
-  return of('user_day_of_day_parts', hasWeeks ? 'user_seen_of_weeks' : users);
-
-  function usageRows(): string {
-    if (hasCall) return 'sessions';
-    if (!hasUser) return 'days';
-    if (hasParts) return 'parts';
-    return hasWeeks ? 'weeks' : 'users';
-  }
 }
 
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
-export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS }: WholeWeeks): Parameters {
+export function parametersOf(asked: Asked): Parameters {
   const { from, to, groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
-  const { hasModel, hasCall, isOfAll, isOfUsers } = choiceOf(asked);
+  const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
@@ -319,12 +242,6 @@ export function parametersOf(asked: Asked, { own = NO_WEEKS, previous = NO_WEEKS
     is_by_date: totals.sort === undefined ? 1 : 0,
     has_model: hasModel ? 1 : 0,
     has_call: hasCall ? 1 : 0,
-    counts_rows: isOfUsers && (groupBy === 'user' || (interval === 'day' && isOfAll)) ? 1 : 0,
-    counts_days: isOfAll ? 1 : 0,
-    weeks_from: { day: own.first },
-    weeks_to: { day: own.last },
-    previous_weeks_from: { day: previous.first },
-    previous_weeks_to: { day: previous.last },
     user_id: user_id ?? null,
     model: model ?? null,
     agent: named(agent),

@@ -1,4 +1,4 @@
-import { addDays, type Day, lastOfWeek } from '../day.js';
+import type { Day } from '../day.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
 import { ROLL_UPS } from './roll-ups.js';
@@ -53,9 +53,6 @@ export const SCRATCH_TABLES = [
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
-/** The days of a week, by how long before its last day they are. */
-const DAYS_BACK = [0, 1, 2, 3, 4, 5, 6];
-
 /** How the SQL of builds selects the due days. */
 const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
 
@@ -96,7 +93,7 @@ export class Builder {
       const breaches = await findBreaches((sql) => this.session.select(this.withDays(sql)));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
       await this.run('DROP VIEW temp.counted_events');
-      await this.rollUp(await this.builtWeeks());
+      await this.rollUp();
       await this.note(batch, builtAt);
     });
   }
@@ -111,7 +108,7 @@ export class Builder {
       await this.replaceShadows();
       await this.replaceSessions();
       for (const table of DAY_TABLES) await this.replace(table);
-      await this.rollUp([]);
+      await this.rollUp();
       return read();
     });
   }
@@ -175,24 +172,10 @@ export class Builder {
     this.written.push(`(${quote(table)}, ${rows})`);
   }
 
-  /** The last days of the weeks of the due days, of weeks whose last day is built or due: before that nobody reads the sums of a week. */
-  private async builtWeeks(): Promise<Day[]> {
-    const weeks = [...new Set(this.days.map(lastOfWeek))];
-    const rows = await this.session.select(
-      `SELECT DISTINCT day FROM days WHERE org_id IN (SELECT org_id FROM due) AND ${withinDays('day', weeks)}`,
-    );
-    const built = new Set([...this.days, ...rows.map((row) => row.day as Day)]);
-    return weeks.filter((day) => built.has(day));
-  }
-
-  /** Computes the sums of the due days anew, and those of some weeks. */
-  private async rollUp(weeks: readonly Day[]): Promise<void> {
-    const daysOfWeeks = weeks.flatMap((day) => DAYS_BACK.map((back) => addDays(day, -back)));
-    for (const { name, text, tables, isOfWeeks } of ROLL_UPS) {
-      const days = isOfWeeks ? daysOfWeeks : this.days;
-      if (days.length === 0) continue;
-      // The same for both, since of many days all those in between are meant.
-      const isMeant = `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', days)}`;
+  /** Computes the sums of the due days anew. */
+  private async rollUp(): Promise<void> {
+    const isMeant = `org_id IN (SELECT org_id FROM due) AND ${withinDays('day', this.days)}`;
+    for (const { name, text, tables } of ROLL_UPS) {
       const rows = Object.fromEntries(
         tables.map((table) => [table, `SELECT * FROM ${table} WHERE ${isMeant}`]),
       );

@@ -7,15 +7,12 @@ import { readSqlFolder, type SqlText, tablesOf } from './sql-text.js';
 export interface RollUp extends SqlText {
   /** The day tables that it is computed from. */
   readonly tables: readonly string[];
-  /** Whether a row is of a whole ISO week, by its last day, and not of a day. */
-  readonly isOfWeeks: boolean;
 }
 
 export const ROLL_UPS: readonly RollUp[] = readSqlFolder('rollup').map(({ name, text }) => ({
   name,
   text,
   tables: tablesOf(text),
-  isOfWeeks: name.endsWith('_weeks'),
 }));
 
 /** The statement that shows the sums as a view. */

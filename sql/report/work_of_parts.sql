@@ -4,7 +4,6 @@ SELECT
   day,
   group_key_of($group_by, user_id, agent, client, repo, '') AS group_key,
   user_id,
-  1 AS user_days,
   sessions,
   user_messages AS user_turns,
   tool_calls,
