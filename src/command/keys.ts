@@ -4,7 +4,7 @@ import { addDays, dayOf, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
 import { table } from '../terminal/terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 interface CreateOptions {
   readonly org: string;
@@ -50,7 +50,7 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
   const { org, role, name, user, email, expires } = options;
   if (expires !== undefined && parseDay(expires, '--expires') < dayOf(clock()))
     throw new UsageError('--expires must be today or later, in UTC.');
-  const key = await call(settings(), clock, 'createKey', {
+  const { isNew, ...key } = await call(settings(), clock, 'createKey', {
     orgId: org,
     role,
     name,
@@ -58,8 +58,12 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
     email,
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
   });
-  if (options.json === true) return print(JSON.stringify(key));
-  print(`${key.key}\nThis is key ${key.key_id}, ${key.role} of ${key.org_id}. It is shown only once.`);
+  // Standard output has the key alone, so that it can be piped.
+  print(options.json === true ? JSON.stringify(key) : key.key);
+  note(`This is key ${key.key_id}, ${role} of ${org}. It is shown only once.`);
+  if (isNew) note(`The organization ${org} is new: if you meant another, revoke the key.`);
+  if (role === 'member' && user === undefined)
+    note('It belongs to no user, so it sees and sends nothing: a member needs --user.');
 }
 
 async function list(

@@ -6,6 +6,7 @@ import { UsageError } from '../exit.js';
 import { outputWidth } from '../settings/config.js';
 import { printData } from '../terminal/printing.js';
 import { csv, faint, table } from '../terminal/terminal.js';
+import { numberText } from '../terminal/text-table.js';
 import { type Invocation, note, print } from './program.js';
 import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
@@ -69,11 +70,11 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   }
   const totals = await askedTotals(answer, groupBy, options);
   const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, '--as-of');
-  const report = await read(
-    { answer, orgId, from, to, groupBy, limit: options.limit, totals, asOf },
-    options,
-    invocation,
-  );
+  if (asOf !== undefined && isRemote(options))
+    throw new UsageError('--as-of works only without a service: leave --server and --key out.');
+  const read = await reader(options, invocation);
+  const asked = { answer, orgId, from, to, groupBy, limit: options.limit, totals, asOf };
+  const report = await read(asked);
   const { rows, noData } = report;
   if (noData !== null) note(noData);
   if (format === 'json') return print(JSON.stringify(rows));
@@ -87,36 +88,53 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   const { shownFirst } = await import('../api/shown-columns.js');
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
-  print(table(rows.map(named), { width, first: shownFirst(file), rest: '--wide shows all' }));
+  const first = shownFirst(file);
+  const shown = totals?.compare === undefined ? first : first.flatMap((name) => [name, `${BEFORE}${name}`]);
+  print(table(rows.map(named), { width, first: shown, rest: '--wide shows all' }));
+  if (answer === 'costs' && rows.length > 0)
+    print(await total(read, { ...asked, from: report.from, to: report.to }));
   if (isTotals(answer)) print(faint(ABOUT_COSTS));
 }
 
-/** A row for people: the group of events that name none has the word that filters take for it. */
-function named(row: Report['rows'][number]): Report['rows'][number] {
-  return row.group_key === '' ? { ...row, group_key: '(none)' } : row;
+/** Begins the names of columns with the numbers of the days before. */
+const BEFORE = 'previous_';
+
+/** A row for people: the group of events that name none has the word that filters take for it, and each number is beside that of the days before. */
+function named({ previous, ...row }: Report['rows'][number]): Report['rows'][number] {
+  const before = new Map(Object.entries(previous ?? {}));
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) => [
+      [name, name === 'group_key' && value === '' ? '(none)' : value],
+      ...(before.has(name) ? [[`${BEFORE}${name}`, before.get(name)]] : []),
+    ]),
+  );
 }
 
-/** Reads a report: through the service that is named, else from the data folder, where a running service may have it open. */
-async function read(
-  asked: AskedReport,
-  options: ReportOptions,
-  { settings, clock }: Invocation,
-): Promise<Report> {
+/** The dollars of all rows of costs, from the summary: of these only a page may be printed. */
+async function total(read: Read, asked: AskedReport): Promise<string> {
+  const { rows } = await read({ ...asked, answer: 'summary', groupBy: undefined, limit: undefined });
+  const [{ cost_usd = null, unpriced_tokens = 0 } = {}] = rows;
+  const dollars = cost_usd === null ? 'unknown' : `${numberText(Number(cost_usd), 2)} USD`;
+  return `Total: ${dollars}; ${numberText(Number(unpriced_tokens), 0)} tokens have no price.`;
+}
+
+type Read = (asked: AskedReport) => Promise<Report>;
+
+/** Reads reports: through the service that is named, else from the data folder, where a running service may have it open. */
+async function reader(options: ReportOptions, { settings, clock }: Invocation): Promise<Read> {
   if (isRemote(options)) {
-    if (asked.asOf !== undefined)
-      throw new UsageError('--as-of works only without a service: leave --server and --key out.');
     const [service, { remoteReport }] = await Promise.all([
       serviceOf(options, clock),
       import('./remote-report.js'),
     ]);
-    return remoteReport(service, asked, clock());
+    return (asked) => remoteReport(service, asked, clock());
   }
   const chosen = settings();
   const { call, settingsOfService } = await import('../socket/call.js');
-  if (asked.from !== undefined) {
+  if (options.from !== undefined) {
     const { historyStart } = await settingsOfService(chosen);
-    if (asked.from < historyStart)
+    if (options.from < historyStart)
       note(`Days before ${historyStart} are not served: set DAYBOOK_HISTORY_START to change that.`);
   }
-  return call(chosen, clock, 'report', asked);
+  return (asked) => call(chosen, clock, 'report', asked);
 }

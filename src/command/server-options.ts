@@ -1,7 +1,10 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { UsageError } from '../exit.js';
 import { optionOf } from '../settings/config.js';
+import { note } from '../terminal/printing.js';
 import type { RemoteService } from './remote-service.js';
 
 /** The options of a command that can also ask a service elsewhere. */
@@ -39,13 +42,18 @@ export async function serviceOf({ server, key }: ServerOptions, clock: () => num
   return RemoteService.of({ server, key: key === undefined ? undefined : await keyFromInput() }, clock);
 }
 
+/** A line that somebody pastes into the terminal. It isn't shown. */
+async function pasted(): Promise<string> {
+  note('Paste the key, and press Enter:');
+  const input = process.stdin;
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  for await (const line of createInterface({ input, output: unseen, terminal: true })) return line;
+  return '';
+}
+
 /** The key on standard input. Throws a UsageError if there is none. */
 async function keyFromInput(): Promise<string> {
-  if (process.stdin.isTTY === true)
-    throw new UsageError(
-      '"--key -" reads the key from a pipe or a file, as in: daybook ... --key - < key.txt',
-    );
-  const key = (await text(process.stdin)).trim();
+  const key = (process.stdin.isTTY === true ? await pasted() : await text(process.stdin)).trim();
   if (key === '' || key.length > KEY_CHARACTERS || /\s/.test(key))
     throw new UsageError(
       'Standard input has no API key: it must be one word, as "daybook keys create" printed it.',

@@ -110,12 +110,16 @@ export const Arguments = {
 
 type Of<Name extends keyof typeof Arguments> = z.infer<(typeof Arguments)[Name]>;
 
-/** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
-async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
+async function isOrganization(store: Store, orgId: string): Promise<boolean> {
   const found = await store.select('SELECT 1 AS found FROM organizations WHERE org_id = $org_id', {
     org_id: orgId,
   });
-  if (found.length === 0)
+  return found.length > 0;
+}
+
+/** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
+async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
+  if (!(await isOrganization(store, orgId)))
     throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
   const { Controls } = await import('../controls/control-revisions.js');
   return new Controls(store, new SecretKey(config), clock);
@@ -236,7 +240,10 @@ export const commands = {
       reason: String(reason),
     }));
   },
-  createKey: ({ store, clock }: Context, wanted: Of<'createKey'>) => createKey(store, wanted, clock()),
+  createKey: async ({ store, clock }: Context, wanted: Of<'createKey'>) => {
+    const isNew = !(await isOrganization(store, wanted.orgId));
+    return { ...(await createKey(store, wanted, clock())), isNew };
+  },
   listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
   revokeKey: async ({ store, clock }: Context, { name }: Of<'revokeKey'>) => {
     const key = await revokeKey(store, name, clock());

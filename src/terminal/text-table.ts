@@ -116,14 +116,15 @@ export function columnsOf(rows: readonly Row[]): Column[] {
   });
 }
 
-/** How many decimals the numbers of a column have: cents in dollars, and thousandths in what isn't counted. */
+/** How many decimals the numbers of a column have: cents in dollars, more if none has a dollar, and thousandths in what isn't counted. */
 function decimalsOf(name: string, numbers: readonly number[]): number {
-  if (/(^|_)usd(_|$)/.test(name)) return 2;
+  if (/(^|_)usd(_|$)/.test(name))
+    return numbers.every((number) => Math.abs(number) < 1) && numbers.some((number) => number !== 0) ? 4 : 2;
   return numbers.every(Number.isInteger) && !/(^|_)ratio(_|$)/.test(name) ? 0 : 3;
 }
 
 /** A number in English, with commas between thousands: V8 takes longer to load its languages than to print a report. */
-function numberText(value: number, decimals: number): string {
+export function numberText(value: number, decimals: number): string {
   const [whole = '', ...fraction] = value.toFixed(decimals).split('.');
   return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
