@@ -137,11 +137,15 @@ export function answerErrors(
   });
 }
 
+/** Where exporters of OpenTelemetry send to if their endpoint is set without its path. */
+const OTLP_PATH = /^\/v1\/(logs|metrics|traces)$/;
+
 function nothingAt(url: string): ApiError {
-  return new ApiError(
-    404,
-    `There is no endpoint ${url.split('?')[0]?.slice(0, 200)}: /docs lists the endpoints.`,
-  );
+  const path = url.split('?')[0]?.slice(0, 200) ?? '';
+  const advice = OTLP_PATH.test(path)
+    ? `add /otlp to OTEL_EXPORTER_OTLP_ENDPOINT, which makes it /otlp${path}`
+    : '/docs lists the endpoints';
+  return new ApiError(404, `There is no endpoint ${path}: ${advice}.`);
 }
 
 /** Adds routes to a scope, and answers 405 for all other methods of their paths. */

@@ -247,7 +247,7 @@ function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: 
     ...examples.map(
       ({ source, line_no, detail }) => `  ${source === spool ? '-' : source}:${line_no}: ${detail}`,
     ),
-    ...(rejected > examples.length ? ['  ... The table rejects has all of them.'] : []),
+    ...(rejected > examples.length ? ['  ... "daybook status" counts all of them by reason.'] : []),
     ...leftOutLines(leftOut),
   ].join('\n');
 }
