@@ -58,9 +58,9 @@ export const ERRORS = {
   },
   424: { when: 'Something that the request depends on failed.', detail: 'The bytes were never uploaded.' },
   429: {
-    when: 'The credential, or the address without a valid one, has used up its requests for this minute.',
+    when: 'The credential, or the address without a valid credential, has used up its requests for this minute.',
     detail:
-      'A credential, or an address without a valid one, may send 6000 requests per minute: try again in 60 seconds.',
+      'A credential, or an address without a valid credential, may send 6000 requests per minute: try again in 60 seconds.',
     headers: { 'retry-after': '60' },
   },
   431: {

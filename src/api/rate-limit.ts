@@ -33,7 +33,7 @@ export function limitRequests(app: FastifyInstance, authenticator: Authenticator
     errorResponseBuilder: (_, { max, ttl }) =>
       new ApiError(
         429,
-        `A credential, or an address without a valid one, may send ${max} requests per minute: try again in ${Math.ceil(ttl / 1000)} seconds.`,
+        `A credential, or an address without a valid credential, may send ${max} requests per minute: try again in ${Math.ceil(ttl / 1000)} seconds.`,
       ),
   });
   // For every request, also to paths that don't exist.
