@@ -93,6 +93,53 @@ test('a folder that is none, or that only pretends to be one, is a mistake of us
   }
 });
 
+test('a new key is alone on standard output, and what is odd about it beside that', async () => {
+  const data = dataFolder(temporaryFolder());
+  const create = (...args: string[]) => runHere(['--data', data, 'keys', 'create', '--org', 'acme', ...args]);
+  const first = await create('--role', 'member');
+  expect(first.stdout).toMatch(/^dbk_[\w-]+\n$/);
+  expect(first.stderr).toMatch(
+    /^This is key key_\w+, member of acme\. It is shown only once\.\nThe organization acme is new: .*\nIt belongs to no user, .*\n$/,
+  );
+  const second = await create('--role', 'member', '--user', 'ada');
+  expect(second.stderr).toMatch(/^This is key \S+ member of acme\. It is shown only once\.\n$/);
+});
+
+test('a report of costs ends in their total, and one of two ranges has both beside each other', async () => {
+  const data = dataFolder(temporaryFolder());
+  const file = join(data, '..', 'two.ndjson');
+  const usage = (name: string, day: string, input_tokens: number) =>
+    JSON.stringify({
+      event_id: name,
+      timestamp: `${day}T09:00:00Z`,
+      user_id: 'ada',
+      session_id: 's',
+      type: 'model_usage',
+      model: 'claude-sonnet-4-5',
+      input_tokens,
+      output_tokens: 0,
+    });
+  writeFileSync(
+    file,
+    [
+      usage('a', '2026-06-09', 1_000_000),
+      usage('b', '2026-06-10', 100_000),
+      usage('c', '2026-06-10', 1),
+    ].join('\n'),
+  );
+  const here = (...args: string[]) => runHere(['--data', data, ...args]);
+  await here('ingest', '--org', 'acme', file);
+  await here('build');
+  const range = ['--from', '2026-06-09', '--to', '2026-06-10'];
+  expect((await here('report', 'costs', ...range)).stdout).toContain(
+    '\nTotal: 3.30 USD; 0 tokens have no price.\n',
+  );
+  const day = ['--from', '2026-06-10', '--to', '2026-06-10'];
+  const [, head, row] = (await here('report', 'summary', '--compare', 'previous', ...day)).stdout.split('\n');
+  expect(head).toMatch(/^cost_usd {2}previous_cost_usd {2}/);
+  expect(row).toMatch(/^ *0\.30 +3\.00 /);
+});
+
 test('a database that is damaged is named as such', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'daybook.duckdb'), 'no database at all, whatever its name says'.repeat(500));

@@ -116,10 +116,12 @@ export function columnsOf(rows: readonly Row[]): Column[] {
   });
 }
 
-/** How many decimals the numbers of a column have: cents in dollars, more if none has a dollar, and thousandths in what isn't counted. */
+/** How many decimals the numbers of a column have: cents in dollars, more where all are a few cents, and thousandths in what isn't counted. */
 function decimalsOf(name: string, numbers: readonly number[]): number {
-  if (/(^|_)usd(_|$)/.test(name))
-    return numbers.every((number) => Math.abs(number) < 1) && numbers.some((number) => number !== 0) ? 4 : 2;
+  if (/(^|_)usd(_|$)/.test(name)) {
+    const most = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+    return most > 0 && most < 0.1 ? 4 : 2;
+  }
   return numbers.every(Number.isInteger) && !/(^|_)ratio(_|$)/.test(name) ? 0 : 3;
 }
 
