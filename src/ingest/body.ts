@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -26,7 +27,7 @@ export class NotUnpacked extends Error {
 }
 
 /** Passes bytes on, up to a number of them. */
-export function atMost(limit: number): Transform {
+function atMost(limit: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _, done) {
@@ -38,24 +39,51 @@ export function atMost(limit: number): Transform {
 }
 
 /**
- * Unpacks a body as it comes in, writes the bytes that `keep` returns to a file, and returns the file's size in bytes and its SHA-256 once it is on
- * disk. Throws TooLarge, NotUnpacked, and the errors of `keep`.
+ * Receives a body of at most so many bytes as it was sent, unpacks it, and gives its pieces to `take` as they come; returns what `take`
+ * returns. Throws TooLarge, NotUnpacked, and the errors of `take`.
  */
-export async function writeBody(
+export async function unpacked<T>(
   body: Readable,
-  path: string,
   encoding: Encoding,
-  keep: (body: AsyncIterable<Buffer>) => AsyncIterable<string>,
-): Promise<{ bytes: number; sha256: string }> {
+  limit: number,
+  take: (pieces: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
   // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
-  const sent = atMost(PACKED_BYTES);
-  finished(body, { writable: false }).catch((error) => sent.destroy(error));
-  body.pipe(sent);
+  const received = atMost(limit);
+  finished(body, { writable: false }).catch((error) => received.destroy(error));
+  body.pipe(received);
+  let taking: Promise<T> | undefined;
+  const taken = (pieces: AsyncIterable<Buffer>) => {
+    taking = take(pieces);
+    return taking;
+  };
+  try {
+    return encoding === 'identity'
+      ? await pipeline(received, taken)
+      : await pipeline(received, createGunzip(), atMost(UNPACKED_BYTES), taken);
+  } catch (failure) {
+    // TRICKY: the pipeline fails as soon as one part does, while `take` may be about to open a file, and when `take` stops it may tell of a
+    // part that closes early. What `take` throws is the cause: its own error, or that of the pieces that it reads.
+    const error =
+      (await taking?.then(
+        () => failure,
+        (cause) => cause,
+      )) ?? failure;
+    if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
+    throw error;
+  }
+}
+
+/** Writes texts to a new file, and returns its size in bytes and its SHA-256 once it is on disk. */
+export async function writeTexts(
+  path: string,
+  texts: Iterable<string> | AsyncIterable<string>,
+): Promise<{ bytes: number; sha256: string }> {
   const file = createWriteStream(path, { flags: 'wx', flush: true, highWaterMark: WAITING_BYTES });
   const hash = createHash('sha256');
   let bytes = 0;
-  const kept = async function* (pieces: AsyncIterable<Buffer>) {
-    for await (const text of keep(pieces)) {
+  const hashed = async function* () {
+    for await (const text of texts) {
       const piece = Buffer.from(text);
       hash.update(piece);
       bytes += piece.length;
@@ -63,12 +91,10 @@ export async function writeBody(
     }
   };
   try {
-    if (encoding === 'identity') await pipeline(sent, kept, file);
-    else await pipeline(sent, createGunzip(), atMost(UNPACKED_BYTES), kept, file);
+    await pipeline(hashed, file);
   } catch (error) {
     // Opening may still be under way, and would make the file that the caller has removed.
-    if (!file.closed) await new Promise<void>((done) => file.once('close', done));
-    if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
+    if (!file.closed) await once(file, 'close');
     throw error;
   }
   return { bytes, sha256: hash.digest('hex') };

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sync, syncNow } from '../disk/folder.js';
@@ -8,7 +7,7 @@ import { codeOf } from '../exit.js';
 import { Queue } from '../store/queue.js';
 import type { Store } from '../store/store.js';
 import { Acknowledged, type Watcher } from './acknowledged.js';
-import { type Encoding, writeBody } from './body.js';
+import { type Encoding, PACKED_BYTES, unpacked, writeTexts } from './body.js';
 import { BodyCheck, type BodySender, type Verdict } from './body-check.js';
 import { type Body, digestOfBody, nameOf } from './body-name.js';
 import type { SetAside } from './set-aside.js';
@@ -48,7 +47,15 @@ function discard(path: string): void {
 const WRITTEN_TOGETHER = 2000;
 
 /**
- * Events on their way into the store, as files. Acknowledged events are on disk, and are settled soon.
+ * Events on their way into the store, as files. Acknowledged events are on disk, and are settled soon. The way of a body:
+ *
+ *     received, unpacked           body.ts
+ *     split into lines, judged     body-check.ts
+ *     written, hashed, synced      body.ts
+ *     acknowledged                 together with those that came while the disk was at work
+ *     settled                      acknowledged.ts
+ *
+ * and its files:
  *
  *     incoming/<request>           being received; nobody was told that it is there
  *     ready/<body>                 acknowledged; the name says whose it is and when it came, see body-name.ts
@@ -97,47 +104,41 @@ export class Inbox {
    * NotUnpacked, NotAnArray, Gone), or the verdict has events of others, it has kept nothing.
    */
   async receive(body: Readable, sender: Sender): Promise<Verdict> {
-    const { requestId, orgId } = sender;
-    if (this.acknowledged.isFull(orgId)) throw new InboxFull();
+    const { requestId, orgId, encoding } = sender;
     const receivedAt = this.clock();
-    const path = join(this.folder, 'incoming', requestId);
     const check = new BodyCheck(sender, receivedAt);
-    try {
-      const { bytes, sha256 } = await writeBody(body, path, sender.encoding, (pieces) => check.keep(pieces));
-      const digest = digestOfBody(sha256);
-      if (check.ofOthers > 0 || bytes === 0) await rm(path);
-      else await this.keep({ path, body: { requestId, orgId, receivedAt, digest }, bytes });
-      return check;
-    } catch (error) {
-      await rm(path, { force: true });
-      throw error;
-    }
+    await this.take(
+      { requestId, orgId, receivedAt },
+      (path) => unpacked(body, encoding, PACKED_BYTES, (pieces) => writeTexts(path, check.keep(pieces))),
+      () => check.ofOthers === 0,
+    );
+    return check;
   }
 
   /**
    * Takes lines that were checked when they were received, as BodyCheck writes them, and returns once they are on disk. When it throws
    * (InboxFull), it has kept nothing.
    */
-  async receiveChecked(lines: readonly string[], { requestId, orgId, receivedAt }: Receipt): Promise<void> {
-    if (this.acknowledged.isFull(orgId)) throw new InboxFull();
-    const path = join(this.folder, 'incoming', requestId);
+  receiveChecked(lines: readonly string[], receipt: Receipt): Promise<void> {
+    function* texts() {
+      for (let at = 0; at < lines.length; at += WRITTEN_TOGETHER)
+        yield `${lines.slice(at, at + WRITTEN_TOGETHER).join('\n')}\n`;
+    }
+    return this.take(receipt, (path) => writeTexts(path, texts()));
+  }
+
+  /** Writes a body to disk, and acknowledges it unless it is empty or isn't wanted any more. */
+  private async take(
+    receipt: Receipt,
+    write: (path: string) => Promise<{ bytes: number; sha256: string }>,
+    isWanted = () => true,
+  ): Promise<void> {
+    if (this.acknowledged.isFull(receipt.orgId)) throw new InboxFull();
+    const path = join(this.folder, 'incoming', receipt.requestId);
     try {
-      let bytes = 0;
-      const hash = createHash('sha256');
-      const file = await open(path, 'wx');
-      try {
-        for (let at = 0; at < lines.length; at += WRITTEN_TOGETHER) {
-          const text = Buffer.from(`${lines.slice(at, at + WRITTEN_TOGETHER).join('\n')}\n`);
-          await file.appendFile(text);
-          hash.update(text);
-          bytes += text.length;
-        }
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      const digest = digestOfBody(hash.digest('hex'));
-      await this.keep({ path, body: { requestId, orgId, receivedAt, digest }, bytes });
+      const { bytes, sha256 } = await write(path);
+      if (bytes === 0 || !isWanted()) await rm(path);
+      else await this.acknowledge({ path, body: { ...receipt, digest: digestOfBody(sha256) }, bytes });
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -145,7 +146,7 @@ export class Inbox {
   }
 
   /** Acknowledges a body. Those that come while the disk is at work go together after that. */
-  private keep(one: Checked): Promise<void> {
+  private acknowledge(one: Checked): Promise<void> {
     this.checked.push(one);
     this.keeping ??= this.disk.run(() => {
       this.keeping = undefined;

@@ -1,9 +1,6 @@
 import type { Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
-import { codeOf } from '../exit.js';
-import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '../ingest/body.js';
+import { type Encoding, UNPACKED_BYTES, unpacked } from '../ingest/body.js';
 import { InboxFull } from '../ingest/inbox.js';
 import { Room } from '../ingest/room.js';
 
@@ -26,31 +23,18 @@ export class BodyMemory {
   ): Promise<T> {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let refusal: Error | undefined;
     const take = async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) {
         bytes += piece.length;
         const isFull = this.room.isFull(orgId, piece.length);
         this.room.take(orgId, piece.length);
-        if (bytes > UNPACKED_BYTES) refusal = new TooLarge();
-        else if (isFull) refusal = new InboxFull();
-        if (refusal !== undefined) throw refusal;
+        if (isFull) throw new InboxFull();
         chunks.push(piece);
       }
     };
     try {
-      // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
-      const sent = atMost(UNPACKED_BYTES);
-      finished(body, { writable: false }).catch((error) => sent.destroy(error));
-      body.pipe(sent);
-      if (encoding === 'identity') await pipeline(sent, take);
-      else await pipeline(sent, createGunzip(), take);
+      await unpacked(body, encoding, UNPACKED_BYTES, take);
       return await work(await joined(chunks, bytes));
-    } catch (error) {
-      // TRICKY: leaving the loop destroys what unpacks, and the pipeline may tell of that instead.
-      if (refusal !== undefined) throw refusal;
-      if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
-      throw error;
     } finally {
       this.room.giveBack(orgId, bytes);
     }
