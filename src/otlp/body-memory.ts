@@ -7,7 +7,7 @@ import { atMost, type Encoding, NotUnpacked, TooLarge, UNPACKED_BYTES } from '..
 import { InboxFull } from '../ingest/inbox.js';
 import { Room } from '../ingest/room.js';
 
-/** How much of bodies is held at a time: bytes. */
+/** How many bytes of bodies are held at a time. */
 const HELD_BYTES = 192 << 20;
 
 /** The memory that bodies take while they are read. */
@@ -15,7 +15,7 @@ export class BodyMemory {
   private readonly room = new Room(HELD_BYTES);
 
   /**
-   * Reads and unpacks a body, and does something with it. Throws TooLarge, NotUnpacked, and InboxFull when other bodies of the organization
+   * Reads and unpacks a body, and calls `work` with it. Throws TooLarge, NotUnpacked, and InboxFull when other bodies of the organization
    * take too much memory.
    */
   async with<T>(
@@ -39,7 +39,7 @@ export class BodyMemory {
       }
     };
     try {
-      // Not part of the pipeline, which would destroy it: then the sender of a refused body could not read the answer.
+      // Outside the pipeline, which would destroy it: then the sender of a refused body couldn't read the answer.
       const sent = atMost(UNPACKED_BYTES);
       finished(body, { writable: false }).catch((error) => sent.destroy(error));
       body.pipe(sent);
@@ -47,7 +47,7 @@ export class BodyMemory {
       else await pipeline(sent, createGunzip(), take);
       return await work(await joined(chunks, bytes));
     } catch (error) {
-      // TRICKY: leaving the loop destroys what unpacks, and the pipeline may tell of that instead.
+      // TRICKY: leaving the loop destroys the unpacking stream, and the pipeline may report that instead.
       if (refusal !== undefined) throw refusal;
       if (error instanceof Error && codeOf(error).startsWith('Z_')) throw new NotUnpacked(error.message);
       throw error;
@@ -57,10 +57,10 @@ export class BodyMemory {
   }
 }
 
-/** How much is copied before others have their turn: bytes. */
+/** How many bytes are copied before other work gets a turn. */
 const COPIED_BYTES = 4 << 20;
 
-/** One buffer of all chunks, which are gone then. */
+/** Joins chunks into one buffer, and empties the list. */
 async function joined(chunks: Buffer[], bytes: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafe(bytes);
   let [at, next] = [0, COPIED_BYTES];

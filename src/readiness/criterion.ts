@@ -16,7 +16,7 @@ interface Finding {
   readonly what: string;
 }
 
-/** What criteria are evaluated with. */
+/** The facts that criteria are evaluated with. */
 export interface Evidence {
   readonly parts: Parts;
   /** Undefined without a git repository. */
@@ -124,7 +124,7 @@ function findingOf(check: Check, places: readonly Files[], evidence: Evidence): 
   return decides ?? findings[0] ?? ABSENT;
 }
 
-/** Whether a criterion holds in the first place, an application's own files, or else together with the others. */
+/** Whether a criterion holds in the first place, which has an application's own files, or else in it together with the others. */
 function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence: Evidence): Finding {
   if (all !== undefined) {
     const findings = all.map((check) => findingOf(check, places, evidence));
