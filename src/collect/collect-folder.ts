@@ -9,14 +9,14 @@ import { writePrivate } from '../hooks/spool.js';
 import { nameText } from '../input/name-text.js';
 
 /**
- * What `collect` keeps on a machine:
+ * The folder in which `collect` keeps its files:
  *
  *     connection.json           the server and the key of the installed schedule
- *     senders/<key>.json        whose events a key sends, by its hash
+ *     senders/<key>.json        the organization and user of a key, by its hash
  *     <target>/                 a server, an organization and a user
- *         files.json            the files that were read, and as what
- *         sent/<file>           what tells their events from others
- *         spool/<body>          what the server doesn't have yet
+ *         files.json            the files that were read, and their states
+ *         sent/<file>           the digests of their events
+ *         spool/<body>          events that the server doesn't have yet
  *         work/                 temporary files while events are mapped
  *         status.json           what was sent when
  */
@@ -31,7 +31,7 @@ const Connection = z.object({
 /** A server and the key for it. `user` owns the events if the key belongs to no user. */
 export type Connection = z.infer<typeof Connection>;
 
-/** Whose events a key sends. */
+/** The organization and user whose events a key sends. */
 export interface Sender {
   readonly orgId: string;
   /** The key's own user. */

@@ -5,7 +5,7 @@ import { readJson, type Target } from './collect-folder.js';
 /** How many rounds with sent events are remembered. */
 const ROUNDS_SHOWN = 20;
 
-/** What was sent and when. Instants are Unix milliseconds. */
+/** The status of a target: what was sent, and when. Instants are Unix milliseconds. */
 export interface CollectStatus {
   readonly server: string;
   readonly org_id: string;
@@ -30,7 +30,7 @@ export interface CollectStatus {
   readonly rounds: readonly { readonly sent_at: number; readonly events: number }[];
 }
 
-/** The status of a target: what was sent so far. */
+/** Reads the status of a target. */
 export function statusOf({ server, orgId, userId, folder }: Target): CollectStatus {
   const known = (readJson(join(folder, 'status.json')) ?? {}) as Partial<CollectStatus>;
   return {

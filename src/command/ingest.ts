@@ -24,7 +24,7 @@ interface IngestOptions {
   readonly json?: boolean;
 }
 
-/** The sources whose events can belong to one user. They are read together as the source `all`. */
+/** The sources of agents, as opposed to Daybook's own events. The source `all` reads all of them. */
 const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers);
 const ALL = 'all';
 

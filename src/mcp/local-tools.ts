@@ -6,7 +6,7 @@ import { callWith, type ToolAnswer, type ToolArguments } from './tool-call.js';
 import { toolsOf } from './tool-list.js';
 
 /**
- * Calls a tool for the user of the data folder, who may read everything in it: through the routes of the running service, else through
+ * Calls a tool for the user of the data folder, who may read everything in it, through the routes of the running service, else through
  * routes in this process.
  */
 export async function callLocally(

@@ -147,7 +147,7 @@ function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence:
   return findings.find(({ what }) => what !== '') ?? ABSENT;
 }
 
-/** What is missing, with the contradicting file if there is one. */
+/** A sentence about what is missing, with the contradicting file if there is one. */
 function missingOf({ missing }: Criterion, { what }: Finding): string {
   return what === '' ? missing : `${missing} (${what})`;
 }
@@ -157,7 +157,7 @@ function listed(names: readonly string[], separator: string): string {
   return [...names.slice(0, NAMED_AT_MOST), ...(more > 0 ? [`${more} more`] : [])].join(separator);
 }
 
-/** What was found in applications, without repetition. */
+/** The findings in applications, without repetition. */
 function grouped(found: readonly { path: string; text: string }[]): string {
   const paths = new Map<string, string[]>();
   for (const { path, text } of found) paths.set(text, [...(paths.get(text) ?? []), path]);

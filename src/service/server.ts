@@ -68,7 +68,7 @@ export async function serve(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
     const trusted = trustedForAddresses(config);
-    // With a provider, the addresses that it accepts for signing in are fixed; without one, this deserves a warning.
+    // A warning with a provider: it sends people back only to addresses that it knows, but the operator should know which ones those are.
     if (trusted !== undefined) serving.log[config.oidc === undefined ? 'info' : 'warn'](trusted);
     for (const name of damagedLogs(config.data))
       serving.log.warn(

@@ -68,7 +68,7 @@ export async function call<Name extends CommandName>(
     import('./commands.js'),
     import('../lake/data-lake.js'),
   ]);
-  // If a loss is accepted, the store must be open for writing, so that the acceptance is recorded in it.
+  // An accepted loss is recorded in the mark, which is only written when the store is open for writing.
   const isReading = READERS.has(name) && !config.acceptsLoss;
   const store = await openStore(config, clock, isAnswered, { isReading });
   if (store === undefined) return answer as CommandResult<Name>;
