@@ -1,4 +1,4 @@
-// Installs the ClickHouse that the tests run in their own process, unless it is there: 540 MB, which no user of Daybook needs.
+// Installs the ClickHouse that tests run in their own process, unless it exists: 540 MB that no user of Daybook needs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     encoding: 'utf8',
     shell: isWindows,
   });
-  // A platform without a build installs nothing and fails nowhere, so what counts is whether it loads.
+  // On a platform without a build, npm installs nothing and reports no failure, so check that it loads.
   const loads = spawnSync(process.execPath, ['-e', "require('chdb/connection')"], { cwd: folder });
   if (install.status === 0 && loads.status === 0) {
     writeFileSync(installed, lock);

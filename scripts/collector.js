@@ -1,8 +1,8 @@
-// Makes the package daybook-collector in a folder: `daybook collect` with the files and packages that it needs, and no others.
+// Makes the package daybook-collector in a folder: `daybook collect` with only the files and packages that it needs.
 //
 //     npm run collector [FOLDER] [PLATFORM]...       (default: dist-collector, and all platforms, such as darwin-arm64)
 //
-// Packages that are JavaScript or have their binaries in them are bundled, as far as they are needed to run.
+// Bundles the files that packages need to run, if they are JavaScript or include their binaries.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -10,13 +10,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
-/** What is started: the program, and the process that reads databases of agents. */
+/** The entry points: the program, and the process that reads databases of agents. */
 const ENTRIES = ['collector-cli.js', 'store/sqlite-process.js'];
 
-/** What builds a package, and isn't there when it runs. */
+/** Packages that are only needed to build others. */
 const NOT_TO_RUN = new Set(['node-addon-api']);
 
-/** The files below dist that some files import, and the packages. */
+/** The files below dist that the entries import, and the packages. */
 function needed(entries) {
   const files = new Set();
   const packages = new Set();
@@ -34,7 +34,7 @@ function needed(entries) {
   return { files: [...files], packages: [...packages].sort() };
 }
 
-/** Some packages and all that they depend on, as package-lock.json has them. */
+/** Packages with all their dependencies, according to package-lock.json. */
 function withDependencies(names) {
   const { packages } = readJson(join(ROOT, 'package-lock.json'));
   const found = new Set();
@@ -47,7 +47,7 @@ function withDependencies(names) {
   return [...found].sort();
 }
 
-/** Copies what runs of a package. Nothing is left to do when it is installed. */
+/** Copies the files of a package that it needs to run, so that nothing is left to do when it is installed. */
 function bundle(name, target, platforms) {
   const from = join(ROOT, 'node_modules', name);
   for (const file of readdirSync(from, { recursive: true, withFileTypes: true })) {

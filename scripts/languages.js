@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import * as linguist from 'linguist-languages';
 
-/** The languages of well-known extensions that several languages claim. */
+/** The preferred languages of well-known extensions that several languages claim. */
 const PREFERRED = {
   '.asm': 'Assembly',
   '.bas': 'Visual Basic .NET',

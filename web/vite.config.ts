@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Writes each file of the page compressed beside it, so that the service compresses none of them. */
+/** Writes a compressed copy beside each file of the page, so that the service needn't compress them. */
 const compressed: Plugin = {
   name: 'compressed',
   writeBundle({ dir = '' }, bundle) {
@@ -20,14 +20,14 @@ const compressed: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Addresses follow the <base> of the document, which the service sets to where it is reached.
+  // Addresses are relative to the document's <base>, which the service sets to its own address.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
     target: 'es2022',
-    // Content-Security-Policy allows no data: addresses of scripts and styles.
+    // The Content-Security-Policy forbids data: addresses for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -177,7 +177,7 @@ mixed_day AS (
     day
   HAVING min(channel) <> max(channel)
 ),
--- What several channels report: the events of a family in a session. That a session starts or ends is told by any of its events.
+-- The families of events in a session that several channels report. Any event of a session also reports its start and end.
 mixed_family AS (
   SELECT
     org_id,
@@ -228,7 +228,7 @@ worse_channel AS (
     AND NOT is_session_usage(events.type, events.agent)
     AND NOT goes_by_request(events.type, events.agent, events.request_id)
 ),
--- What gave way to events that retention has removed.
+-- Events that gave way to events that retention has removed.
 remembered AS (
   SELECT
     org_id,

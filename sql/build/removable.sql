@@ -30,7 +30,7 @@ newest_day AS (
   FROM newest_arrival
   GROUP BY org_id
 ),
--- What comes for a day changes the trailing windows of the 29 after it.
+-- Events that arrive for a day change the trailing windows of the 29 days after it.
 late AS (
   SELECT
     built.org_id AS org_id,

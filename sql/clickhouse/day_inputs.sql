@@ -1,4 +1,4 @@
--- What each day was last built from, by the newest build that counts.
+-- The inputs that each day was last built from, by the newest build that counts.
 CREATE OR REPLACE VIEW day_inputs AS
 SELECT * EXCEPT (build)
 FROM day_inputs_rows

@@ -1,4 +1,4 @@
--- What the newest batch that counts says of each file.
+-- One row is one file, as recorded by the newest batch that counts.
 CREATE OR REPLACE VIEW ingested_files AS
 SELECT *
 FROM ingested_files_rows

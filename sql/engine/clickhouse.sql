@@ -1,4 +1,4 @@
--- What ClickHouse spells differently. duckdb.sql has the same names; the rules that use them are in sql/function.
+-- The functions whose SQL is specific to ClickHouse. duckdb.sql has the same names; the rules that use them are in sql/function.
 -- In a string, backslashes and quotes are doubled.
 
 -- Settings that make ClickHouse read SQL as the standard does. Every query is sent with them; before queries by hand, run them first.

@@ -1,4 +1,4 @@
--- What DuckDB spells differently. clickhouse.sql has the same names; the rules that use them are in sql/function.
+-- The functions whose SQL is specific to DuckDB. clickhouse.sql has the same names; the rules that use them are in sql/function.
 
 -- An instant from Unix milliseconds.
 CREATE OR REPLACE FUNCTION instant(ms) AS make_timestamp_ms(CAST(ms AS BIGINT));

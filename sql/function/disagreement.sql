@@ -1,4 +1,4 @@
--- What a check says about a number that was counted in two ways: '' if both are equal. A missing one counts as 0.
+-- A check's text about a number that was counted in two ways: '' if both are equal. A missing one counts as 0.
 CREATE OR REPLACE FUNCTION disagreement(claim, counted, of_day) AS
   CASE
     WHEN coalesce(counted, 0) = coalesce(of_day, 0) THEN ''

@@ -1,2 +1,2 @@
--- What tokens cost in USD, given the price of a million of them. Exact. 0 if the price is unknown: such tokens are counted as unpriced.
+-- The cost of tokens in USD, given the price of a million of them. Exact. 0 if the price is unknown: such tokens count as unpriced.
 CREATE OR REPLACE FUNCTION known_usd(price, tokens) AS coalesce(usd(price, tokens), CAST(0 AS DECIMAL(38, 12)));

@@ -1,4 +1,4 @@
--- What tokens cost in USD, given the price of a million of them. Exact. No tokens cost 0, even if the price is unknown.
+-- The cost of tokens in USD, given the price of a million of them. Exact. No tokens cost 0, even if the price is unknown.
 CREATE OR REPLACE FUNCTION usd(price, tokens) AS
   CASE
     WHEN tokens = 0 THEN CAST(0 AS DECIMAL(38, 12))

@@ -16,7 +16,7 @@ event_fault AS (
     source,
     line_no
 ),
--- What is wrong with each line, without the line: all lines together can be larger than memory.
+-- The fault of each line, without its text: all lines together can be larger than memory.
 line AS MATERIALIZED (
   SELECT
     source,

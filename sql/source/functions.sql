@@ -233,8 +233,8 @@ CREATE OR REPLACE MACRO autonomy_mode_of(permission_mode) AS
 -- autonomy_mode_of('auto_edit') -> 'auto-low';
 -- autonomy_mode_of('reckless') -> NULL;
 
--- What is valid at an instant, such as a mode: `since` are instants in order, and `texts` is what is valid from each of them on. NULL
--- before the first one.
+-- The text that is valid at an instant, such as a mode. `since` are instants in order, and each of `texts` is valid from its instant on.
+-- NULL before the first one.
 CREATE OR REPLACE MACRO valid_at(since, texts, instant) AS
   texts[len(list_filter(since, lambda start: start <= instant))];
 -- valid_at([10, 20], ['manual', 'spec'], 9) -> NULL;
@@ -380,7 +380,7 @@ CREATE OR REPLACE MACRO is_codex_reset(total, before) AS
 -- is_codex_reset({'input': 9, 'cached': 4, 'written': 0, 'output': 1}, {'input': 5, 'cached': 4, 'written': 0, 'output': 1}) -> false;
 -- is_codex_reset({'input': 9, 'cached': 3, 'written': 0, 'output': 1}, {'input': 5, 'cached': 4, 'written': 0, 'output': 1}) -> true;
 
--- What one total of tokens has more than another one.
+-- The difference between two totals of tokens.
 CREATE OR REPLACE MACRO codex_difference(total, before) AS {
   'input': greatest(0, (total).input - (before).input),
   'cached': greatest(0, (total).cached - (before).cached),

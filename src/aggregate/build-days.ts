@@ -5,30 +5,30 @@ import { staleDays } from '../store/stale-days.js';
 import { keyOf, newestBatch, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 
-/** As long as days have few events more go together: what a transaction costs by itself is then more than what they cost. */
+/** Days with few events are built in larger groups, because a transaction's own cost exceeds theirs. */
 const FEW_EVENTS = 200_000;
 const SMALL_DAYS_AT_ONCE = 5000;
 
-/** When so many days can't be computed by themselves, it isn't for what is in them, and the others would fail too. */
+/** If this many days fail even when built alone, the cause isn't their data, and the other days would fail too. */
 const FAILURES_AT_MOST = 100;
 
-/** What to build. Without `from`, `to` and `all`: what is stale or was never built. */
+/** The days to build. Without `from`, `to` and `all`: those that are stale or were never built. */
 export interface BuildRange {
   readonly from?: Day | undefined;
   readonly to?: Day | undefined;
-  /** Also the days that are up to date. */
+  /** Includes days that are up to date. */
   readonly all?: boolean | undefined;
 }
 
-/** What became of a build. */
+/** The result of a build. */
 export interface Built {
-  /** The days that it has built, oldest first. */
+  /** The built days, oldest first. */
   readonly days: OrgDay[];
-  /** The claims that days broke, and what kept the database from computing them. Such a day stays as it was, and stale. */
+  /** The claims that days broke, and the errors that kept days from being computed. Such a day stays as it was, and stale. */
   readonly breaches: Breach[];
 }
 
-/** Parts days, in their order, into those that are built together. */
+/** Divides days, in order, into groups that are built together. */
 async function grouped(store: Store, days: readonly OrgDay[]): Promise<OrgDay[][]> {
   if (days.length <= store.daysAtOnce) return days.length === 0 ? [] : [[...days]];
   const rows = await store.select(
@@ -58,8 +58,8 @@ function isAmong({ orgId, day }: OrgDay, days: readonly OrgDay[]): boolean {
 }
 
 /**
- * Builds days together, without those that break a claim or that the database can't compute: a day that is too much for its memory,
- * or a value that no type holds. The others can still be built: what looks back on such a day is built again when it goes in at last.
+ * Builds days together, except those that break a claim or can't be computed, for example if they need too much memory or a value fits
+ * no type. The others can still be built: days that look back on a failed day are built again once it succeeds.
  */
 async function buildTogether(
   store: Store,
@@ -83,7 +83,7 @@ async function buildTogether(
       return;
     }
     const sound = days.filter((day) => !isAmong(day, breaches));
-    // A claim can find that something is wrong and not where, as an error does: then no day is sound, or all are. In parts they tell.
+    // A claim may not say which days are wrong, and an error never does: then the list of sound days is useless. Halves narrow it down.
     const isFound = sound.length > 0 && sound.length < days.length;
     if (isFound) built.breaches.push(...breaches);
     const half = Math.ceil(days.length / 2);
@@ -94,7 +94,7 @@ async function buildTogether(
 
 /**
  * Builds closed days, oldest first. A day that breaks a claim of `sql/check`, or can't be computed, stays as it was and doesn't stop the
- * others. `from` and `to` choose days, stale or not; the stale days before them whose own events have changed are built too, since the
+ * others. `from` and `to` choose days, stale or not. Stale days before them whose own events have changed are built too, since the
  * chosen ones look back on them.
  */
 export async function build(
@@ -139,10 +139,10 @@ export async function build(
       batch,
     );
   }
-  // Then those that the build itself has changed. What has come meanwhile waits for the next one: more may come without end.
+  // Later passes build only days that this build made stale. New events wait for the next build, since they may never stop arriving.
   for (let isFirst = true, more = !isChosen; more; isFirst = false) {
     const batch = await newestBatch(store);
-    // A day that has failed is still stale, and would fail again.
+    // A failed day is still stale, but would fail again.
     const due = (await staleDays(store, last)).filter(
       (day) => (isFirst || day.cause === 'start') && !isAmong(day, built.breaches),
     );

@@ -5,7 +5,7 @@ import { ulid } from '../ulid.js';
 import { type BuildRange, type Built, build } from './build-days.js';
 import { removeOldEvents } from './retention.js';
 
-/** What set a run of the build off. */
+/** The trigger of a run. */
 export type Cause = 'start' | 'nightly' | 'retry' | 'command';
 
 /** One run of the build. Instants are Unix milliseconds. */
@@ -19,29 +19,26 @@ export interface Run {
   readonly error: string | null;
 }
 
-/** The run of each store that the next one waits for. */
+/** The latest run of each store, which the next one waits for. */
 const running = new WeakMap<Store, Promise<unknown>>();
 
-/** What a run does beside building. */
+/** A run's options beside the range to build. */
 export interface RunOptions {
-  /**
-   * How many days old raw events may get where an organization's controls say nothing else: older ones are removed after a
-   * build of all that is stale.
-   */
+  /** After building all stale days, removes raw events older than this number of days, unless the organization's controls set another. */
   readonly retentionDays?: number | undefined;
   readonly progress?: ((done: number, total: number) => void) | undefined;
   /** Publishes days whose rows have changed. */
   readonly publish?: ((days: readonly OrgDay[]) => Promise<void>) | undefined;
 }
 
-/** What became of a run's build, and of the publication that goes on after it, with what else nobody waits for. */
+/** The result of a run's build, and the end of the publication and other work that continues after it. */
 export interface RunBuild extends Built {
   readonly published: Promise<void>;
 }
 
 /**
- * Builds, never two at once, and keeps a record of the run. Throws what the build throws, recorded too. The days are published afterwards,
- * and the store tidied up; the next build waits for that, so that they don't change meanwhile.
+ * Builds, never two at once, and records the run. Throws and records errors of the build. Afterwards it publishes the days and tidies the
+ * store; the next build waits for that, so that days don't change meanwhile.
  */
 export function runBuild(
   store: Store,
@@ -96,7 +93,7 @@ async function record(
     try {
       if (!isChosen) removed = await removeOldEvents(store, retentionDays, clock());
     } catch (error) {
-      // What is built is published all the same.
+      // Built days are published even if removing old events fails.
       failure = error;
     }
     const [breach] = built.breaches;
@@ -106,7 +103,7 @@ async function record(
     const published = publishing.then(() => {
       if (failure !== undefined) throw failure;
     });
-    // Whoever asks for it hears of a failure.
+    // Callers that need the publication await it, and get its error.
     published.catch(() => undefined);
     return { ...built, published };
   } catch (error) {

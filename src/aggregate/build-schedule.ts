@@ -3,16 +3,16 @@ import cron, { type ScheduledTask } from 'node-cron';
 import type { Store } from '../store/store.js';
 import { type Cause, type RunOptions, runBuild } from './build-run.js';
 
-/** How often the clocks are compared: node-cron notices neither a clock that was set back nor, before its next time, a machine that slept. */
+/** How often the clocks are compared: node-cron notices neither a clock that was set back nor a machine that slept, until its next time. */
 const COMPARE_MS = 60_000;
-/** The system's clock may be corrected by so much: milliseconds. */
+/** Smaller corrections of the system's clock are ignored: milliseconds. */
 const STEP_MS = 1000;
 
-/** After a run with failures it is tried again, each time after twice as long. */
+/** After a run with failures, retries follow at intervals that double. */
 const FIRST_RETRY_MS = 5 * 60_000;
 const LAST_RETRY_MS = 60 * 60_000;
 
-/** The nightly batch: builds when a cron expression says so, and at the start what was missed. It follows the system's clock. */
+/** Builds every night by a cron expression, and at the start what was missed. Follows the system's clock. */
 export class Schedule {
   private task: ScheduledTask | undefined;
   private comparison: NodeJS.Timeout | undefined;
@@ -26,12 +26,12 @@ export class Schedule {
     private readonly store: Store,
     private readonly clock: () => number,
     private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
-    /** What goes before a build: events that wait. */
+    /** Called before each build, to settle waiting events. */
     private readonly prepare: () => Promise<void>,
     private readonly options: RunOptions,
   ) {}
 
-  /** Builds what was missed, and from then on at the times of a cron expression, in UTC. */
+  /** Builds what was missed, and then at the times of a cron expression, in UTC. */
   start(expression: string): void {
     this.schedule(expression);
     let ahead = Date.now() - performance.now();
@@ -45,17 +45,17 @@ export class Schedule {
     this.run('start');
   }
 
-  /** Has node-cron count from now on. */
+  /** Restarts node-cron from the present time. */
   private schedule(expression: string): void {
     const run = () => this.run('nightly');
     this.task?.destroy();
     this.task = cron.schedule(expression, run, { timezone: 'UTC' });
-    // One event for each time that has passed unnoticed.
+    // Sent once for each time that has passed unnoticed.
     this.task.on('execution:missed', run);
     this.log.info({ next: this.task.getNextRun() }, 'the next build is planned');
   }
 
-  /** Builds when the build under way has ended. Until it begins, others need none of their own. */
+  /** Builds after the present build. A build that already waits to start serves other requests too. */
   private run(cause: Cause): void {
     if (this.isWaiting) return;
     this.isWaiting = true;
@@ -66,7 +66,7 @@ export class Schedule {
   }
 
   private async build(cause: Cause): Promise<void> {
-    // What waited for the run before it needn't begin any more, and a retry is for what has failed since.
+    // The schedule may have stopped while this run waited. This build also replaces a planned retry.
     if (this.isStopped) return;
     clearTimeout(this.retry);
     let isWell = false;

@@ -3,11 +3,11 @@ import { addDays, type Day, dayOf, MS_PER_DAY } from '../day.js';
 import { staleDays } from '../store/stale-days.js';
 import { keyOf, type OrgDay, orgDayOf, type Store } from '../store/store.js';
 
-/** A clock that is further ahead of what was written before is believed only when it was so for a while. */
+/** If the clock is further ahead of the newest record than this, it must have been so for a while to be believed. */
 const AHEAD_AT_MOST_MS = 7 * MS_PER_DAY;
 const A_WHILE_MS = MS_PER_DAY / 2;
 
-/** Whether a clock can be right: what it removes is gone for good. True where nothing was written a while ago. */
+/** Whether the clock can be right: events that it removes are gone for good. True if no records are old enough to tell. */
 async function isPlausible(store: Store, now: number): Promise<boolean> {
   const [row] = await store.select(
     `SELECT max(written_at) AS newest
@@ -15,15 +15,15 @@ async function isPlausible(store: Store, now: number): Promise<boolean> {
     WHERE written_at <= instant($before)`,
     { before: now - A_WHILE_MS },
   );
-  // Of no rows, ClickHouse's newest is 0.
+  // For no rows, ClickHouse's max is 0.
   const newest = Number(row?.newest ?? 0);
   return newest === 0 || newest >= now - AHEAD_AT_MOST_MS;
 }
 
 /**
- * Removes the raw events that are more than some days old, of days that are built and not stale: their tables stay, and are
- * never built again. How many days that is the organization's controls say, else `byDefault`, which undefined is for ever.
- * Answers the days whose events went. `now` is Unix milliseconds: a clock that has just gone far ahead removes nothing yet.
+ * Removes raw events older than a number of days, of built days that aren't stale: the tables of these days stay, and are never built
+ * again. The organization's controls set the number, else `byDefault`; undefined keeps events for ever. Answers the days whose
+ * events were removed. `now` is Unix milliseconds: a clock that has just jumped far ahead removes nothing yet.
  */
 export async function removeOldEvents(
   store: Store,
@@ -33,7 +33,7 @@ export async function removeOldEvents(
   const own = await retentionDaysOf(store);
   const all = [...own.values(), ...(byDefault === undefined ? [] : [byDefault])];
   if (all.length === 0 || !(await isPlausible(store, now))) return [];
-  // The newest day of which every event is that old.
+  // The newest day whose events are all that old.
   const lastOf = (days: number): Day => addDays(dayOf(now), -days - 1);
   const last = lastOf(Math.min(...all));
   const isOld = ({ orgId, day }: OrgDay) => {

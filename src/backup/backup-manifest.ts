@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
 
-/** What a backup says of itself, in the folder of its files. */
+/** The description of a backup, in the folder of its files. */
 export const MANIFEST = 'manifest.json';
 
 const Path = z
@@ -12,16 +12,16 @@ const Path = z
 
 const Manifest = z.object({
   format: z.literal(1),
-  /** The Daybook that made it. */
+  /** The version of Daybook that made the backup. */
   version: z.string(),
   store: z.enum(['duckdb', 'clickhouse']),
-  /** The newest numbered change of its database; 0 without one. */
+  /** The newest numbered change of its database; 0 without a database. */
   change: z.int().min(0),
-  /** When its files were as they are, in RFC 3339. */
+  /** The instant whose state the files have, in RFC 3339. */
   taken_at: z.iso.datetime(),
   files: z.array(
     z.object({
-      /** Below the folder, with slashes. */
+      /** Relative to the folder, with slashes. */
       path: Path,
       bytes: z.int().min(0),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -32,7 +32,7 @@ const Manifest = z.object({
 export type Manifest = z.infer<typeof Manifest>;
 export type BackedUpFile = Manifest['files'][number];
 
-/** Reads the manifest of a backup. Throws a UsageError for a folder that has none. */
+/** Reads the manifest of a backup. Throws a UsageError if the folder has none. */
 export async function readManifest(folder: string): Promise<Manifest> {
   let text: string;
   try {
@@ -49,7 +49,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
 }
 
-/** Where a file of a backup is below a folder. */
+/** The path of a backup's file below a folder. */
 export function placeOf({ path }: Pick<BackedUpFile, 'path'>, folder: string): string {
   return join(folder, path.replaceAll('/', sep));
 }

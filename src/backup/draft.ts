@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from '../disk/running.js';
 
-/** Makes a folder, beside the one that it becomes, for this process alone. What killed processes left of theirs goes. */
+/** Creates this process's own draft of a folder beside it, and removes drafts that killed processes left behind. */
 export async function makeDraft(parent: string, name: string): Promise<string> {
   const start = `${name}.unfinished-`;
   for (const other of await readdir(parent))

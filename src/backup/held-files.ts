@@ -4,12 +4,12 @@ import { codeOf } from '../exit.js';
 import { bodyOf } from '../ingest/body-name.js';
 import type { Store } from '../store/store.js';
 
-/** Where the files are linked to that wait in the inbox, and those for computers, while somebody copies them. */
+/** The folder of links to waiting events and to files for computers, while a backup copies them. */
 export function heldFolder(data: string, id: string): string {
   return join(data, `held-${id}`);
 }
 
-/** What is in a folder; nothing where there is no folder. */
+/** The entries of a folder; none if it doesn't exist. */
 async function entriesOf(folder: string, kind: 'isFile' | 'isDirectory'): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -20,7 +20,7 @@ async function entriesOf(folder: string, kind: 'isFile' | 'isDirectory'): Promis
   }
 }
 
-/** Links the files of a folder into another, but for those that go meanwhile, and answers their names. */
+/** Links the files of a folder into another one, except those that vanish meanwhile, and answers their names. */
 async function linkFiles(
   from: string,
   to: string,
@@ -40,8 +40,8 @@ async function linkFiles(
 }
 
 /**
- * Links the bodies that are acknowledged and not settled. TRICKY: nothing is settled meanwhile, but files are moved on their way
- * to that: looking at the places in the order of that way finds each, some in two of them.
+ * Links the bodies that are acknowledged and not settled. TRICKY: nothing is settled meanwhile, but files still move on their way to
+ * being settled. Visiting the folders in the order of that way finds every file, some of them twice.
  */
 async function linkInbox(from: string, to: string): Promise<void> {
   const ready = join(from, 'ready');
@@ -52,8 +52,8 @@ async function linkInbox(from: string, to: string): Promise<void> {
 }
 
 /**
- * Keeps a data folder's files as they are at one instant while somebody copies them: the database where it is, what waits as
- * links in the held folder, which goes at the end. Each event that was acknowledged before `heldAt` is in one of the two.
+ * Keeps a data folder's files unchanged during a copy: the database in its place, and waiting files as links in the held folder, which
+ * is removed in the end. Every event that was acknowledged before `heldAt` is in one of the two.
  */
 export async function hold(
   { store, data, clock }: { store: Store; data: string; clock: () => number },

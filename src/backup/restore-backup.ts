@@ -13,10 +13,10 @@ import { changesAfter } from '../store/schema-change.js';
 import { type BackedUpFile, type Manifest, placeOf, readManifest } from './backup-manifest.js';
 import { makeDraft } from './draft.js';
 
-/** What Daybook keeps in a data folder, besides databases. */
+/** Everything that Daybook keeps in a data folder, except databases. */
 const OWN = new Set([CLICKHOUSE_MARK, 'inbox', 'objects', 'lake', 'secret.key']);
 
-/** What of a data folder must not be there beside the files of a backup. Databases have logs and marks that begin with their names. */
+/** The entries of a data folder that a restore replaces. The names of a database's logs and marks begin with its own name. */
 function ownIn(data: string): string[] {
   const names = existsSync(data) ? readdirSync(data) : [];
   return names
@@ -24,28 +24,28 @@ function ownIn(data: string): string[] {
     .sort();
 }
 
-/** What became of a restore. */
+/** The result of a restore. */
 export interface Restored {
-  /** Of the backup that was restored; undefined where only a restore that had been cut off was finished. */
+  /** The manifest of the restored backup; undefined if this only finished an interrupted restore. */
   readonly manifest: Manifest | undefined;
-  /** Where the files are that were there before; undefined when there were none. */
+  /** The folder of the files that were there before; undefined if there were none. */
   readonly aside: string | undefined;
 }
 
-/** What a backup is restored into. */
+/** The destination of a restore. */
 export interface Place {
   readonly data: string;
   readonly store: Manifest['store'];
-  /** Whether what is there may be moved aside. */
+  /** Whether existing files may be moved aside. */
   readonly isReplacing: boolean;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * Puts the files of a backup into a data folder that nobody has open. They are there all together or not at all, and only
- * when each is as the manifest says. A restore that was cut off while it moved files is finished, and nothing else done.
- * Throws a UsageError, and then has changed nothing.
+ * Puts the files of a backup into a data folder that no process uses: all of them or none, and only if each matches the manifest. If an
+ * earlier restore was interrupted while it moved files, this only finishes that one. Throws a UsageError, and then has changed
+ * nothing.
  */
 export async function restore(
   folder: string,
@@ -54,7 +54,7 @@ export async function restore(
 ): Promise<Restored> {
   if (existsSync(join(data, RESTORED))) return { manifest: undefined, aside: await finish(data, now) };
   const manifest = await readManifest(folder);
-  // Throws for a newer one.
+  // Throws for a backup of a newer version.
   changesAfter(manifest.change);
   if (manifest.store !== store)
     throw new UsageError(
@@ -86,7 +86,7 @@ export async function restore(
     await syncTree(draft);
     await refuseOld();
     await rename(draft, join(data, RESTORED));
-    // From now on nobody opens the database. Somebody may have a moment before.
+    // From now on no process opens the database, but one may have opened it just before.
     await refuseOld().catch(async (error) => {
       await rename(join(data, RESTORED), draft);
       throw error;
@@ -105,7 +105,7 @@ export async function restore(
   return { manifest, aside: await finish(data, now) };
 }
 
-/** Throws a UsageError for a database that another process has open. One that is damaged can be replaced. */
+/** Throws a UsageError if another process has the database open. A damaged database can be replaced. */
 async function refuseOpen(data: string, file: string): Promise<void> {
   try {
     const instance = await DuckDBInstance.create(join(data, file), {
@@ -121,7 +121,7 @@ async function refuseOpen(data: string, file: string): Promise<void> {
   }
 }
 
-/** Copies a file whose bytes are those of the manifest. Throws a UsageError for another. */
+/** Copies a file. Throws a UsageError if its bytes don't match the manifest. */
 async function copyWhole(
   file: BackedUpFile,
   from: string,
@@ -150,14 +150,14 @@ async function copyWhole(
 }
 
 /**
- * Moves what is there aside, and then the restored files to their places: it can be cut off anywhere and done again, and
- * nobody opens the data folder until it is over. Answers where the old files are.
+ * Moves existing files aside, and then the restored files to their places. It can be interrupted anywhere and repeated: no process opens
+ * the data folder until it is done. Answers the folder of the old files.
  */
 async function finish(data: string, now: number): Promise<string | undefined> {
   const files = join(data, RESTORED, 'files');
-  // The name says that all the old is out of the way.
+  // This name means that all old files are out of the way.
   const moving = join(data, RESTORED, 'moving');
-  // Where the old files go, also those that a restore that was cut off has moved.
+  // Notes the folder for old files, including those that an interrupted restore has already moved.
   const noted = join(data, RESTORED, 'aside');
   if (existsSync(files) && !existsSync(noted))
     await writeWhole(noted, freeName(data, `replaced-${stampOf(now)}`));
@@ -173,7 +173,7 @@ async function finish(data: string, now: number): Promise<string | undefined> {
     await sync(data);
     await rename(files, moving);
   }
-  // Without it all is in its place, and only its folder is left.
+  // If this folder is gone, all files are in place, and only the folder above it is left to remove.
   const left = existsSync(moving) ? await readdir(moving) : [];
   for (const name of left) await rename(join(moving, name), join(data, name));
   await sync(data);

@@ -12,13 +12,13 @@ import { checkpointBytes, databaseBytes } from '../store/database-size.js';
 import { type BackedUpFile, MANIFEST, type Manifest } from './backup-manifest.js';
 import { makeDraft } from './draft.js';
 
-/** How far a backup is, in bytes. */
+/** The progress of a backup, in bytes. */
 type Progress = (done: number, total: number) => void;
 
-/** Has the files of the data folder kept as they are while `copy` goes on: what waits is linked below the folder `links`. */
+/** Keeps the files of the data folder unchanged during `copy`. Waiting files are linked below the folder `links`. */
 export type Held = (copy: (links: string, heldAt: number) => Promise<void>) => Promise<void>;
 
-/** The files below a folder, by their paths from there. */
+/** The paths of all files below a folder, relative to it. */
 export async function filesBelow(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return [];
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -35,14 +35,14 @@ async function sizeOf(paths: readonly string[]): Promise<number> {
 }
 
 /**
- * Throws a UsageError where there is no room for a backup, and, on the same disk, for the log that the database takes in
- * before. It is asked before anything begins, since the database fails when it finds that room missing.
+ * Throws a UsageError if there is no room for the backup and, on the same disk, for writing the database's log into its file. This is
+ * checked before anything begins, since the database fails if it runs out of room while doing that.
  */
 async function requireRoomFor(config: Config, folder: string): Promise<void> {
   const { data } = config;
   const { file, log } = config.clickhouse === undefined ? databaseBytes(data) : { file: 0, log: 0 };
   let bytes = file + log;
-  // What is settled meanwhile goes.
+  // Files may be settled and removed meanwhile.
   for (const part of ['inbox/ready', 'inbox/settling', 'objects'])
     for (const path of await filesBelow(join(data, part)))
       bytes += statSync(join(data, part, path), { throwIfNoEntry: false })?.size ?? 0;
@@ -50,7 +50,7 @@ async function requireRoomFor(config: Config, folder: string): Promise<void> {
   await requireRoom(folder, bytes + (isSameDisk && log > 0 ? checkpointBytes(data) : 0), 'The backup');
 }
 
-/** The files of the data folder that nobody writes to, or that are replaced whole, by their paths from there. */
+/** The files of the data folder that are never written to, or only replaced as a whole, relative to the folder. */
 function settledFiles({ data, rateCard }: Config): string[] {
   const card = relative(data, rateCard);
   return ['secret.key', ...(card.startsWith('..') || card.startsWith(sep) ? [] : [card])].filter((path) =>
@@ -59,9 +59,9 @@ function settledFiles({ data, rateCard }: Config): string[] {
 }
 
 /**
- * Writes a backup of a data folder into a folder that isn't there or is empty: all that the folder holds and that can't be
- * computed again, as it was at one instant. The folder has its name once all of it is on disk. Throws a UsageError for a
- * folder that has something in it or can't be written to, and where there is no room.
+ * Writes a backup of a data folder into a new or empty folder: everything in it that can't be computed again, as it was at one instant.
+ * The folder gets its name once it is completely on disk. Throws a UsageError if the folder isn't empty or can't be written to, and if
+ * there is no room.
  */
 export async function backUp(
   config: Config,
@@ -99,12 +99,12 @@ export async function backUp(
   }
 }
 
-/** The sentence for a folder that has something in it. */
+/** The error for a folder that isn't empty. */
 function isTaken(folder: string): UsageError {
   return new UsageError(`The folder ${folder} is not empty: name a new folder.`);
 }
 
-/** The sentence for a folder that a backup can't be written to. */
+/** The error for a folder that a backup can't be written to. */
 function unwritable(folder: string, error: unknown): UsageError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new UsageError(
@@ -114,7 +114,7 @@ function unwritable(folder: string, error: unknown): UsageError {
   );
 }
 
-/** Copies what is held, of a store in a file its file too. */
+/** Copies the held files, and the database file of a DuckDB store. */
 async function copyFiles(config: Config, links: string, draft: string): Promise<void> {
   const database = config.clickhouse === undefined ? [DATABASE] : [];
   const from = (root: string, paths: readonly string[]) =>
@@ -130,7 +130,7 @@ async function copyFiles(config: Config, links: string, draft: string): Promise<
   }
 }
 
-/** Reads what was copied, and has the disk keep it. */
+/** Syncs the copied files to disk, and describes them. */
 async function describe(
   draft: string,
   config: Config,
@@ -164,7 +164,7 @@ async function describe(
   };
 }
 
-/** The newest numbered change of a database: who can read it has a file that is a whole one. */
+/** The newest numbered change of a copied database. Reading it also proves that the file is complete. */
 async function changeOf(path: string): Promise<number> {
   const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', temp_directory: '' });
   const connection = await instance.connect();

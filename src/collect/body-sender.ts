@@ -2,11 +2,11 @@ import { UsageError } from '../exit.js';
 import { type BodySpool, eventsIn, linesOf } from './body-spool.js';
 import { BodyTooLarge, type EventService, Later, MOST_WAIT_MS } from './event-service.js';
 
-/** The wait after the first failure, which doubles with each further one, and the longest wait. */
+/** The wait after the first failure, doubled after each further one, and its maximum. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** Sends the bodies that wait, the oldest first, and backs off when the server can't take them. */
+/** Sends waiting bodies, oldest first, and backs off while the server can't accept them. */
 export class BodySender {
   sent = 0;
   rejected = 0;
@@ -17,8 +17,8 @@ export class BodySender {
   private failures = 0;
 
   /**
-   * `noted` is when the server may be asked again, as an earlier run has noted: Unix milliseconds. `touch` is called before each body, as a
-   * sign of life.
+   * `noted` is when the server can be asked again, as recorded by an earlier run, in Unix milliseconds. `touch` is called before each
+   * body as a sign of life.
    */
   constructor(
     private readonly spool: BodySpool,
@@ -28,12 +28,12 @@ export class BodySender {
     private readonly touch: () => void,
   ) {}
 
-  /** When the server may be asked again: Unix milliseconds. What was noted before the clock was set back counts for nothing. */
+  /** When the server can be asked again, in Unix milliseconds. A time noted before the clock was set back is ignored. */
   get notBefore(): number {
     return this.noted > this.clock() + MOST_WAIT_MS ? 0 : this.noted;
   }
 
-  /** Sends as much as the server takes now. Answers whether nothing waits any more. Throws a UsageError as EventService does. */
+  /** Sends as much as the server accepts now. Answers whether nothing waits any more. Throws a UsageError as EventService does. */
   async send(): Promise<boolean> {
     for (let name = this.spool.first; name !== undefined; name = this.spool.first) {
       if (this.clock() < this.notBefore) return false;
@@ -69,7 +69,7 @@ export class BodySender {
     return true;
   }
 
-  /** Sends, and tries again until an instant: Unix milliseconds. Answers whether nothing waits any more. */
+  /** Sends, and retries until an instant in Unix milliseconds. Answers whether nothing waits any more. */
   async sendUntil(until: number, pause: (ms: number) => Promise<void>): Promise<boolean> {
     while (!(await this.send())) {
       if (this.notBefore > until) return false;
@@ -81,7 +81,7 @@ export class BodySender {
   private putOff({ message, afterMs = 0 }: Later): void {
     this.failures += 1;
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
-    // So that not all machines try at the same moment.
+    // Random, so that not all machines retry at the same moment.
     const spread = wait * (0.5 + Math.random() / 2);
     this.noted = this.clock() + Math.max(afterMs, spread);
     this.problem = `${message}.`;

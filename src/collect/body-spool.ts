@@ -8,16 +8,16 @@ import { setAside, writePrivate } from '../hooks/spool.js';
 
 const pack = promisify(gzip);
 
-/** The longest body, in lines and in characters before it is packed: well below the default limits of proxies. */
+/** The maximum of a body, in lines and in characters before compression: well below the default limits of proxies. */
 const BODY_LINES = 5000;
 const BODY_CHARACTERS = 4 << 20;
 
 /**
- * Bodies of events on their way to a server: packed files that only their owner can read. Every event goes through here, so that
- * it is on disk before its file counts as read, and stays until the server has it.
+ * Bodies of events on their way to a server: compressed files that only their owner can read. Every event is spooled before its file
+ * counts as read, and stays until the server has it.
  */
 export class BodySpool {
-  /** The sizes of the bodies that wait, the oldest first: bytes on disk. */
+  /** The bytes on disk of each waiting body, oldest first. */
   private sizes = new Map<string, number>();
   private made = 0;
 
@@ -29,16 +29,16 @@ export class BodySpool {
     this.look();
   }
 
-  /** Finds the bodies that wait, also those that another process has left. */
+  /** Finds waiting bodies, including those of earlier processes. */
   look(): void {
     const found = readdirSync(this.folder);
-    // A process that was killed while it wrote has left these.
+    // These are left over from a process that was killed while writing.
     for (const name of found) if (name.startsWith('.')) rmSync(join(this.folder, name), { force: true });
     const names = found.filter((name) => /^\d+-.*\.ndjson\.gz$/.test(name)).sort();
     this.sizes = new Map(names.map((name) => [name, statSync(join(this.folder, name)).size]));
   }
 
-  /** The oldest body that waits. */
+  /** The oldest waiting body. */
   get first(): string | undefined {
     return this.sizes.keys().next().value;
   }
@@ -48,12 +48,12 @@ export class BodySpool {
     return [...this.sizes.keys()].reduce((sum, name) => sum + eventsIn(name), 0);
   }
 
-  /** The size of all bodies that wait: bytes on disk. */
+  /** The bytes on disk of all waiting bodies. */
   get bytes(): number {
     return [...this.sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** The bytes of a body; undefined if another process has sent it, and it waits no more. */
+  /** The bytes of a body; undefined if another process has already sent it. */
   read(name: string): Buffer | undefined {
     try {
       return readFileSync(join(this.folder, name));
@@ -64,7 +64,7 @@ export class BodySpool {
     }
   }
 
-  /** Keeps events, and returns when they are on disk. */
+  /** Spools events, and returns once they are on disk. */
   async keep(lines: readonly string[]): Promise<void> {
     let [some, characters]: [string[], number] = [[], 0];
     for (const line of lines) {
@@ -78,13 +78,13 @@ export class BodySpool {
     if (some.length > 0) await this.add(some);
   }
 
-  /** Removes a body that the server has taken. */
+  /** Removes a body that the server has accepted. */
   remove(name: string): void {
     rmSync(join(this.folder, name), { force: true });
     this.sizes.delete(name);
   }
 
-  /** Puts a body that is damaged out of the way. Answers its new path. */
+  /** Moves a damaged body out of the way, and answers its new path. */
   async setAside(name: string): Promise<string> {
     const path = join(this.folder, name);
     await setAside(path, 'damaged');

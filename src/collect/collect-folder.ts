@@ -9,14 +9,14 @@ import { writePrivate } from '../hooks/spool.js';
 import { nameText } from '../input/name-text.js';
 
 /**
- * What `collect` keeps on a machine:
+ * The folder in which `collect` keeps its files:
  *
  *     connection.json           the server and the key of the installed schedule
- *     senders/<key>.json        whose events a key sends, by its hash
+ *     senders/<key>.json        the organization and user of a key, by its hash
  *     <target>/                 a server, an organization and a user
- *         files.json            the files that were read, and as what
- *         sent/<file>           what tells their events from others
- *         spool/<body>          what the server doesn't have yet
+ *         files.json            the files that were read, and their states
+ *         sent/<file>           the digests of their events
+ *         spool/<body>          events that the server doesn't have yet
  *         work/                 temporary files while events are mapped
  *         status.json           what was sent when
  */
@@ -28,10 +28,10 @@ const Connection = z.object({
   user: nameText(128).optional(),
 });
 
-/** A server and the key for it. `user` is whose events they are, if the key doesn't say. */
+/** A server and the key for it. `user` owns the events if the key belongs to no user. */
 export type Connection = z.infer<typeof Connection>;
 
-/** Whose events a key sends. */
+/** The organization and user whose events a key sends. */
 export interface Sender {
   readonly orgId: string;
   /** The key's own user. */
@@ -40,7 +40,7 @@ export interface Sender {
   readonly isOnlyUser: boolean;
 }
 
-/** A server, an organization and a user, and the folder that notes what was sent there. */
+/** A server, an organization and a user, and the folder that records what was sent there. */
 export interface Target {
   readonly server: string;
   readonly orgId: string;
@@ -48,10 +48,10 @@ export interface Target {
   readonly folder: string;
 }
 
-/** The longest JSON file, which names all files of all agents: bytes. */
+/** How many bytes a JSON file can have. It can name all files of all agents. */
 const JSON_BYTES = 256 << 20;
 
-/** The content of a JSON file; undefined if there is no such file, or if it isn't JSON. */
+/** The parsed content of a JSON file; undefined if it doesn't exist or isn't JSON. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(String(readForeign(path, { limitBytes: JSON_BYTES })));
@@ -60,7 +60,7 @@ export function readJson(path: string): unknown {
   }
 }
 
-/** The connection that options name, or else the installed one. Throws a UsageError if there is none, or if it is invalid. */
+/** The connection from the options, or else the installed one. Throws a UsageError if there is none, or if it is invalid. */
 export function connectionOf(
   folder: string,
   given: { [name in keyof Connection]?: string | undefined },
@@ -85,12 +85,12 @@ export function saveConnection(folder: string, connection: Connection): Promise<
   return writePrivate(folder, 'connection.json', `${JSON.stringify(connection)}\n`);
 }
 
-/** Forgets the server and its key, but not what was sent. */
+/** Forgets the server and its key, but not the sent files. */
 export function forgetConnection(folder: string): void {
   rmSync(join(folder, 'connection.json'), { force: true });
 }
 
-/** Where the events of a connection go. `ask` asks the server whose they are, once for a key. Throws a UsageError without a user. */
+/** The target of a connection. `ask` asks the server whose events the key sends, once per key. Throws a UsageError without a user. */
 export async function targetOf(
   folder: string,
   { server, key, user }: Connection,

@@ -14,25 +14,25 @@ import type { Mapped } from './event-mapper.js';
 import type { SentFiles } from './sent-files.js';
 import { SteadyMapper } from './steady-mapper.js';
 
-/** How much is mapped at once, in bytes of files. The memory that mapping takes grows with it. */
+/** How many bytes of files are mapped at once. The memory for mapping grows with it. */
 const BATCH = { bytes: 12 << 20 };
 
-/** What a round works with. */
+/** The context of a round. */
 export interface Round {
   readonly target: Target;
   readonly files: SentFiles;
   readonly spool: BodySpool;
-  /** How much may wait in the spool: bytes. */
+  /** How many bytes can wait in the spool. */
   readonly spoolBytes: number;
   readonly sender: BodySender;
   readonly clock: () => number;
-  /** Sends what waits in a full spool. Answers whether nothing waits any more. */
+  /** Sends bodies when the spool is full. Answers whether the spool is empty then. */
   readonly drain: () => Promise<boolean>;
-  /** Called before each batch, as a sign of life. */
+  /** Called before each batch as a sign of life. */
   readonly touch: () => void;
 }
 
-/** What a round found. */
+/** The result of a round. */
 export interface RoundResult {
   /** Files of agents that are here. */
   files: number;
@@ -55,9 +55,9 @@ function filesOf(source: Source, skip: (error: UsageError) => void): InputFile[]
 }
 
 /**
- * Maps what is new in the files of all agents, spools the events, and sends as many as the server takes. A file counts as read once
- * its events are on disk, so a round can be interrupted anywhere and the next one continues. If nothing is new, a round only looks
- * at the states of files.
+ * Maps new events in the files of all agents, spools them, and sends as many as the server accepts. A file counts as read once its
+ * events are on disk, so a round can be interrupted anywhere and the next one continues. Without new events, a round only checks the
+ * states of files.
  */
 export async function collectRound(round: Round): Promise<RoundResult> {
   const { target, files, sender, spool, spoolBytes } = round;
@@ -102,12 +102,12 @@ export async function collectRound(round: Round): Promise<RoundResult> {
   }
 }
 
-/** Whether the machine or the engine failed, such as when the process has too many open files. The file can be fine. */
+/** Whether the machine or the engine failed, for example with too many open files. The file may be fine. */
 function isOfMachine(error: unknown): boolean {
   return isOfSystem(error) || isOfStore(error) || isReadFault(error);
 }
 
-/** Maps files together, or one by one where that fails, and keeps their new events. */
+/** Maps files together, or one by one if that fails, and spools their new events. */
 async function take(
   round: Round,
   mapper: SteadyMapper,
@@ -121,7 +121,7 @@ async function take(
     mapped = await mapper.map(source, batch, target.userId, clock());
   } catch (error) {
     if (isOutOfRoom(error)) throw error;
-    // The engine's message isn't shown, because it can quote the file.
+    // The engine's message is not shown, because it can quote the file.
     if (batch.length > 1) {
       for (const file of batch) await take(round, mapper, source, [file], result);
       return;
@@ -145,7 +145,7 @@ async function take(
   for (const sentence of mapped.leftOut) result.leftOut.add(sentence);
   const since = new Map(batch.map((file) => [file.path, file.since]));
   const known = mapped.files.map((file) => files.digestsOf(source, file));
-  // Of a database only the newest rows are read again.
+  // Of a database, only the newest rows are read again.
   const present = mapped.files.map(
     ({ path }, index) => new Set(since.get(path) === undefined ? [] : known[index]),
   );

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { writePrivate } from '../hooks/spool.js';
 import { readJson, type Target } from './collect-folder.js';
 
-/** How many rounds that sent something are remembered. */
+/** How many rounds with sent events are remembered. */
 const ROUNDS_SHOWN = 20;
 
-/** What was sent and when. Instants are Unix milliseconds. */
+/** The status of a target: what was sent, and when. Instants are Unix milliseconds. */
 export interface CollectStatus {
   readonly server: string;
   readonly org_id: string;
@@ -22,15 +22,15 @@ export interface CollectStatus {
   /** How many files and folders the last run left out, and a sentence for each of the first ones. */
   readonly left_out_files: number;
   readonly left_out: readonly string[];
-  /** Why something waits or wasn't read; null when all is well. */
+  /** Why events wait or weren't read; null if all is well. */
   readonly problem: string | null;
-  /** When the server may be asked again; null for at once. */
+  /** When the server can be asked again; null for now. */
   readonly not_before: number | null;
-  /** The newest rounds that sent something. */
+  /** The newest rounds with sent events. */
   readonly rounds: readonly { readonly sent_at: number; readonly events: number }[];
 }
 
-/** What was sent to a target so far. */
+/** Reads the status of a target. */
 export function statusOf({ server, orgId, userId, folder }: Target): CollectStatus {
   const known = (readJson(join(folder, 'status.json')) ?? {}) as Partial<CollectStatus>;
   return {

@@ -13,10 +13,10 @@ import { type CollectStatus, saveStatus, statusOf } from './collect-status.js';
 import { EventService, Later } from './event-service.js';
 import { SentFiles } from './sent-files.js';
 
-/** After this time without a sign of life a collector counts as gone. */
+/** A collector without a sign of life for this long counts as gone. */
 const HOLDS_MS = 15 * 60_000;
 
-/** How many of the files that were left out the status names, and how many a round. */
+/** How many of the files that were left out are named, in the status and in the sentences of a round. */
 const LEFT_OUT_NAMED = 20;
 const SAID = 3;
 
@@ -28,17 +28,17 @@ export interface CollectOptions {
   readonly folder: string;
   readonly connection: Connection;
   readonly spoolBytes: number;
-  /** How long a run keeps trying if the server can't take the events. */
+  /** How long a run keeps trying if the server can't accept events. */
   readonly waitMs: number;
   /** The pause between rounds; undefined for a single round. */
   readonly everyMs: number | undefined;
-  /** Whether everything is read and sent again. */
+  /** Whether to read and send everything again. */
   readonly again: boolean;
   readonly clock: () => number;
   readonly say: (sentence: string) => void;
 }
 
-/** Collects once, or until the process ends. Answers whether nothing waits. Throws a UsageError for a key or an address that is wrong. */
+/** Collects once, or until the process ends. Answers whether nothing waits. Throws a UsageError for a wrong key or address. */
 export async function collect(options: CollectOptions): Promise<boolean> {
   const { folder, everyMs, say } = options;
   for (;;) {
@@ -53,7 +53,7 @@ export async function collect(options: CollectOptions): Promise<boolean> {
   }
 }
 
-/** The same. Throws what isOutOfRoom knows where the disk is full. */
+/** Does the same, but throws an error that isOutOfRoom recognizes if there is no room. */
 async function collectWithRoom(options: CollectOptions): Promise<boolean> {
   const { folder, connection, everyMs, clock, say } = options;
   const service = new EventService(connection, clock);
@@ -80,10 +80,10 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
       const parts = { target, one, files, spool, sender };
       if (everyMs === undefined) return await playRound(parts, options);
       for (;;) {
-        // Another process may have begun while this one was silent, and the round is left to that.
+        // If another process began while this one was silent, the rounds are left to it.
         const isMine = one.touch();
         if (isMine) await playRound(parts, options);
-        // If events wait, the next round begins when the server may be asked again.
+        // If events wait, the next round begins when the server can be asked again.
         const isWaiting = isMine && spool.first !== undefined;
         await one.rest(isWaiting ? Math.min(everyMs, Math.max(0, sender.notBefore - clock())) : everyMs);
       }
@@ -96,7 +96,7 @@ async function collectWithRoom(options: CollectOptions): Promise<boolean> {
   }
 }
 
-/** What the rounds of one target share. */
+/** The parts that all rounds of a target share. */
 interface Parts {
   readonly target: Target;
   readonly one: OnlyOne;
@@ -106,8 +106,8 @@ interface Parts {
 }
 
 /**
- * Collects, sends, and notes what came of that, also when the service refuses it: then it throws the UsageError. Answers whether all went
- * well and nothing waits.
+ * Collects, sends, and records the result, even if the service refuses: then it throws the UsageError. Answers whether all went well and
+ * nothing waits.
  */
 async function playRound(
   { target, one, files, spool, sender }: Parts,
@@ -162,7 +162,7 @@ async function playRound(
   }
 }
 
-/** Asks whose events a key sends, and tries again while the service doesn't answer; with --watch it never gives up. */
+/** Asks whose events a key sends, until the service answers. With --watch it never gives up. */
 async function asked(service: EventService, { clock, waitMs, everyMs, say }: CollectOptions) {
   const until = clock() + waitMs;
   for (let pause = 1000; ; pause = Math.min(60_000, pause * 2)) {
@@ -201,7 +201,7 @@ function after(before: CollectStatus, { now, sent, rejected, ...present }: Chang
   };
 }
 
-/** What a round did, as a sentence for people; undefined if nothing has changed. */
+/** The result of a round as a sentence; undefined if nothing has changed. */
 function sentenceOf(
   { read, rejected }: RoundResult,
   sent: number,

@@ -14,20 +14,20 @@ import type { Batch, BatchFile, Settled } from '../store/store.js';
 import { isOutOfMemory } from '../store/store-fault.js';
 import { rawColumns, readRawTable } from '../store/table-text.js';
 
-/** Maps files of agents to events, in a database in memory: the only part of `collect` that needs DuckDB. */
+/** Maps files of agents to events in an in-memory database. No other part of `collect` needs DuckDB. */
 
-/** The memory for mapping, without that for the longest line: MiB. What doesn't fit is written to the folder. */
+/** How many MiB mapping can take, besides those for the longest line. The rest is written to the folder. */
 const MEMORY_MB = 80;
-/** How often a file is tried: each time that memory runs out, with four times as much. */
+/** How often a file is tried. Each retry, after running out of memory, gets four times as much. */
 const TRIES = 3;
-/** The rules require an organization. It isn't sent, because the key stands for it. */
+/** The rules require an organization. It isn't sent, because the key determines it. */
 const ORG = 'collected';
 
 /** An event of a file, as the line that is sent. */
 export interface MappedEvent {
   /** The place of its file among those that were mapped. */
   readonly file: number;
-  /** Tells its line from others: the first half of its MD5. */
+  /** Distinguishes its line from others: the first half of its MD5. */
   readonly digest: bigint;
   readonly line: string;
 }
@@ -35,7 +35,7 @@ export interface MappedEvent {
 /** The events of some files, and how many lines broke a rule. */
 export interface Mapped {
   readonly events: readonly MappedEvent[];
-  /** The files that were read, in their order, each in the state that it was read in. */
+  /** The files that were read, in order, each with the state in which it was read. */
   readonly files: readonly ReadFile[];
   readonly rejected: number;
   /** A sentence for each file that was left out. */
@@ -52,7 +52,7 @@ const MEMBERS = rawColumns('events')
   .filter((name) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name))
   .map((name) => `"${name}": "${name}"`);
 
-/** Events as canonical lines. A member without a value is left out: in JSON nothing in a text looks like one. */
+/** Events as canonical lines. Members without a value are left out; in JSON, no text can be mistaken for one. */
 const LINES = `SELECT DISTINCT source, line, left(md5(line), 16) AS digest
   FROM (
     SELECT source, regexp_replace(
@@ -61,7 +61,7 @@ const LINES = `SELECT DISTINCT source, line, left(md5(line), 16) AS digest
     FROM events
   )`;
 
-/** A shorter file isn't searched for its longest line: bytes. */
+/** A file with fewer bytes isn't searched for its longest line. */
 const SHORT_BYTES = 1 << 20;
 
 /** The bytes of the longest line of a file. */
@@ -79,7 +79,7 @@ async function longestLine(path: string): Promise<number> {
   return Math.max(longest, length);
 }
 
-/** The limit of a source for some files. A low one saves memory, because the reader always reserves twice the limit. */
+/** The line limit of a source for some files. A low one saves memory, because the reader always reserves twice the limit. */
 async function limitFor(source: Source, files: readonly BatchFile[]): Promise<number> {
   let longest = SHORT_BYTES;
   for (const { path, unit = unitOf(source, path), sideFiles = [] } of files) {
@@ -94,7 +94,7 @@ async function limitFor(source: Source, files: readonly BatchFile[]): Promise<nu
   return Math.min(source.limitMb, Math.ceil(longest / 2 ** 20) + 1);
 }
 
-/** Reads and checks files as an ingest does, but hands their events over instead of storing them. */
+/** Reads and checks files as an ingest does, but returns their events instead of storing them. */
 class Reader extends Settler {
   protected override readonly columns = `${rawColumns('events')
     .filter((name) => name !== 'batch')
@@ -140,7 +140,7 @@ export class EventMapper {
     private readonly folder: string,
   ) {}
 
-  /** `folder` takes what doesn't fit in memory. It is empty unless files are being mapped. */
+  /** `folder` takes data that doesn't fit in memory. It is empty between mappings. */
   static async open(folder: string): Promise<EventMapper> {
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${MEMORY_MB}MiB`,
@@ -158,7 +158,7 @@ export class EventMapper {
     return new EventMapper(instance, session, new Reader(session, folder), folder);
   }
 
-  /** The events of files, whose repositories are those of the folders that they happened in. `now` is Unix milliseconds. */
+  /** The events of files. Their repositories are those of the folders in which they happened. `now` is Unix milliseconds. */
   async map(source: Source, files: readonly ChangedFile[], userId: string, now: number): Promise<Mapped> {
     const batch: Batch = {
       source,
@@ -183,7 +183,7 @@ export class EventMapper {
     return { events, files: read, rejected, leftOut };
   }
 
-  /** Reads with little memory, and again with more where that runs out. */
+  /** Reads with little memory, and retries with more if it runs out. */
   private async read(source: Source, batch: Batch): Promise<Settled> {
     const limitMb = await limitFor(source, batch.files);
     for (
@@ -191,7 +191,7 @@ export class EventMapper {
       ;
       [left, memoryMb] = [left - 1, memoryMb * 4]
     ) {
-      // This also frees the memory that earlier files took.
+      // This also frees the memory of earlier files.
       await limitMemory(this.session, memoryMb);
       try {
         return await this.reader.settle({ ...batch, source: { ...source, limitMb } });

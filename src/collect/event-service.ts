@@ -7,13 +7,13 @@ import type { Connection, Sender } from './collect-folder.js';
 /** How long the service may take to answer. */
 const ANSWER_MS = 60_000;
 
-/** How much of what it says of an event is kept. */
+/** How many characters of the service's detail on an event are kept. */
 const DETAIL_CHARACTERS = 1000;
 
 /** The longest wait that a service may ask for. */
 export const MOST_WAIT_MS = 60 * 60_000;
 
-/** The service may know names that a key can't have any more: whoever prints them escapes them. */
+/** The service may store names that a key can't have any more, so they must be escaped before printing. */
 const SenderAnswer = z.object({
   org_id: z.string().min(1).max(128),
   user_id: z.string().min(1).max(128).nullable(),
@@ -25,11 +25,11 @@ const Taken = z.object({
   errors: z.array(z.object({ detail: z.string() })),
 });
 
-/** The service can't do it now, or can't be reached. */
+/** The service can't answer now, or can't be reached. */
 export class Later extends Error {
   override name = 'Later';
 
-  /** How long to wait before the next request, if the service says so. */
+  /** `afterMs` is how long to wait before the next request, if the service says so. */
   constructor(
     message: string,
     readonly afterMs?: number,
@@ -38,16 +38,16 @@ export class Later extends Error {
   }
 }
 
-/** The service, or a proxy before it, takes no body of this size. */
+/** The service, or a proxy in front of it, refuses a body of this size. */
 export class BodyTooLarge extends Error {
   override name = 'BodyTooLarge';
 }
 
-/** What became of the events of a body. */
+/** The service's answer to a body of events. */
 export interface Taken {
   readonly accepted: number;
   readonly rejected: number;
-  /** What the first rejected event should have been. */
+  /** The fault of the first rejected event. */
   readonly detail?: string | undefined;
 }
 
@@ -67,15 +67,15 @@ export class EventService {
     private readonly clock: () => number,
   ) {}
 
-  /** Whose events the key sends. Throws Later, and a UsageError for a key or an address that is wrong. */
+  /** Asks whose events the key sends. Throws Later, and a UsageError for a key or an address that is wrong. */
   async sender(): Promise<Sender> {
     const sender = await this.ask('GET', '/events/sender', SenderAnswer);
     return { orgId: sender.org_id, userId: sender.user_id, isOnlyUser: sender.is_only_user };
   }
 
   /**
-   * Sends a body of events, to a service whose `sender` has answered before: the address is right, so a refusal by another program passes.
-   * When it returns they are on the service's disk. Throws Later, BodyTooLarge, and a UsageError for a refusal by Daybook.
+   * Sends a body of events. Returns once they are on the service's disk. `sender` must have answered before: then the address is right, and
+   * a refusal by another program is temporary. Throws Later, BodyTooLarge, and a UsageError for a refusal by Daybook.
    */
   async send(body: Buffer): Promise<Taken> {
     const { accepted, rejected, errors } = await this.ask('POST', '/events', Taken, body);
@@ -112,11 +112,11 @@ export class EventService {
     if (status === 200) {
       const taken = shape.safeParse(json);
       if (taken.success) return taken.data;
-      // Such as the login page of a network.
+      // For example, the login page of a network.
       throw new Later(`${server} gives the answer of another program`);
     }
     if (status === 413) throw new BodyTooLarge();
-    // Daybook has no such path, but a service beside it.
+    // A 404 comes from another service at this address, not from Daybook.
     const detail = status === 404 ? undefined : answer.detail;
     const sentence = `${server} answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
     if (status === 408 || status === 429 || status >= 500)

@@ -31,10 +31,10 @@ export function schedulerOf(platform: NodeJS.Platform): Scheduler {
   return platform === 'darwin' ? 'launchd' : 'systemd';
 }
 
-/** The certificates to trust, and the way to the service. */
+/** The variables for certificates and proxies. */
 const NETWORK = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY'];
 
-/** The variables that say where agents keep their files, and those of the network. No shell sets them for a scheduled run. */
+/** The variables for agents' folders and for the network. No shell sets them for a scheduled run. */
 export function variablesFor(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -55,8 +55,8 @@ export function scheduleOf(scheduler: Scheduler, job: Job, folder: string): Sche
 }
 
 /**
- * Keeps what runs for a user from what it never needs. It has neither other mounts nor fewer capabilities: the systemd of a user may
- * give those on some systems only, and a unit that asks for them doesn't start on the others.
+ * Restricts the scheduled program to what it needs. Private mounts and fewer capabilities are left out: on some systems the user's
+ * systemd can't set them, and the unit wouldn't start there.
  */
 const CONFINED = `UMask=0077
 LimitCORE=0
@@ -156,12 +156,12 @@ ${variables}  </dict>
   };
 }
 
-/** Needs no variables, because Windows gives those of the user to every program. */
+/** Needs no variables, because Windows passes the user's variables to every program. */
 function schtasks({ program, everyMinutes }: Job, folder: string): Schedule {
   const name = 'Daybook collect';
   const path = join(folder, 'task.xml');
   const [command = '', ...args] = program;
-  // Without conhost.exe a window would open on every run.
+  // Without conhost.exe, every run would open a window.
   const headless = ['--headless', command, ...args].map((word) => `"${word.replaceAll('"', '\\"')}"`);
   const text = `<?xml version="1.0" encoding="UTF-16"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -200,7 +200,7 @@ function schtasks({ program, everyMinutes }: Job, folder: string): Schedule {
   };
 }
 
-/** Writes the files of a schedule and begins it, in place of an earlier one. If that fails, it throws a UsageError and leaves no file. */
+/** Writes the files of a schedule and starts it, replacing an earlier one. Throws a UsageError if that fails, and leaves no files. */
 export async function beginSchedule(schedule: Schedule): Promise<void> {
   await endSchedule(schedule);
   for (const [path, text] of Object.entries(schedule.files)) {

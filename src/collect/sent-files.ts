@@ -16,8 +16,8 @@ interface Known {
 }
 
 /**
- * Which files were read, in which states, and which events were in them. It can be lost without harm: files are then read and sent
- * again, and their events still count once.
+ * The files that were read, their states, and the digests of their events. Losing it does no harm: all files are read and sent again,
+ * and their events still count once.
  */
 export class SentFiles {
   private readonly states = new Map<string, Map<string, string>>();
@@ -58,7 +58,7 @@ export class SentFiles {
     return digests;
   }
 
-  /** Notes the events of a file and the state that it was read in. It counts as read once `save` is done. */
+  /** Notes a file's events and the state in which it was read. The file counts as read after `save`. */
   note(source: Source, path: string, state: string | undefined, digests: ReadonlySet<bigint>): void {
     const bytes = Buffer.alloc(digests.size * DIGEST_BYTES);
     let at = 0;

@@ -23,7 +23,7 @@ async function run(options: { workspace: string }, clock: () => number): Promise
     throw new UsageError(
       'Give the agent token with --token or DAYBOOK_AGENT_TOKEN: "daybook computers create" prints it.',
     );
-  // An agent outlives whoever reads what it says.
+  // The agent keeps running when the reader of its output has gone.
   process.stdout.removeAllListeners('error').on('error', () => {});
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
@@ -39,7 +39,7 @@ async function run(options: { workspace: string }, clock: () => number): Promise
   });
 }
 
-/** The real path of a folder for files, made when it is missing. */
+/** The real path of a folder for files, which is created if it is missing. */
 async function openWorkspace(folder: string): Promise<string> {
   try {
     await mkdir(folder, { recursive: true });

@@ -21,7 +21,7 @@ export function add(program: Command, { settings, clock }: Invocation): void {
     .option('--json', 'print the manifest of the backup')
     .action(async (folder: string, options: { json?: boolean }) => {
       const config = settings();
-      // The other commands start faster without the database engine.
+      // Loaded here, so that the other commands start faster.
       const service = await settingsOfService(config);
       if (service.isClickHouse !== (config.clickhouse !== undefined))
         throw new UsageError(
@@ -79,7 +79,7 @@ function contents({ files }: Manifest): string {
   return `${count(files.length, 'file')}, ${bytes(total)}`;
 }
 
-/** Has the process that has the database open hold its files while they are copied here, or opens it when none has. */
+/** Asks the process that has the database open to hold its files during the copy; without one, opens the database itself. */
 function held(config: Config, clock: () => number): Held {
   return async (copy) => {
     const id = randomUUID();
@@ -90,14 +90,14 @@ function held(config: Config, clock: () => number): Held {
       try {
         const begin = (heldAt: number) => {
           copied ??= work(heldAt).finally(() => over.abort());
-          // Where the service ends first, nobody asks what becomes of it.
+          // If the service ends first, the copy's error is not needed.
           copied.catch(() => undefined);
         };
         await ask(config.data, 'hold', { id }, begin, over.signal);
         await copied;
         return true;
       } catch (error) {
-        // What is copied still goes into a folder that must not come back once it is removed.
+        // Wait for the copy to end, or it would recreate the folder after its removal.
         await copied?.catch(() => undefined);
         if (error instanceof Nobody) return false;
         throw error;

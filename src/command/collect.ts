@@ -102,7 +102,7 @@ export function add(program: Command, invocation: Invocation): void {
     .action(status);
 }
 
-/** Says in one sentence that the service doesn't answer a key that it has never seen from here. */
+/** Says in one sentence that the service doesn't answer, if this machine has never used the key before. */
 async function orLater(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -119,7 +119,7 @@ async function folderOf({ folder }: FolderOptions): Promise<string> {
   return folder === undefined ? COLLECT_FOLDER : resolve(folder);
 }
 
-/** The connection that options, the environment or an earlier installation name. Throws a UsageError without one. */
+/** The connection from the options, the environment or an earlier installation. Throws a UsageError if there is none. */
 async function connectionFor(options: ConnectionOptions, { environment }: Invocation): Promise<Connection> {
   const { connectionOf } = await import('../collect/collect-folder.js');
   const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
@@ -236,7 +236,7 @@ function textOf(status: CollectStatus): string {
           .toISOString()
           .replace(/\.\d+Z$/, 'Z')
           .replace('T', ' ');
-  // Another version may have written the status.
+  // The status may have been written by another version.
   const { failed_files: files, left_out_files = 0, left_out = [] } = status;
   const size = status.waiting_events === 0 ? '' : `, ${(status.waiting_bytes / 1e6).toFixed(1)} MB`;
   const [first, ...others] = status.rounds

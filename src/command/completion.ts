@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { type Invocation, print } from './program.js';
 
-/** Adds `completion` to the program: it needs all other commands to be there when it runs. */
+/** Adds `completion` to the program. When it runs, all other commands must have been added. */
 export function add(program: Command, _: Invocation): void {
   program
     .command('completion')

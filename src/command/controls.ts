@@ -117,14 +117,14 @@ async function diff(
   }
 }
 
-/** A number that was given, undefined where none was. */
+/** A number from an option; undefined if there is none. */
 function numberOf(text: string | undefined, name: string): number | undefined {
   if (text !== undefined && !/^\d{1,9}$/.test(text))
     throw new UsageError(`${name} must be a number, not "${text}".`);
   return text === undefined ? undefined : Number(text);
 }
 
-/** The document in a file, or on standard input. */
+/** Reads the JSON document in a file or on standard input. */
 async function jsonOf(file: string): Promise<unknown> {
   let content: string;
   try {
@@ -138,7 +138,7 @@ async function jsonOf(file: string): Promise<unknown> {
   try {
     return JSON.parse(content);
   } catch {
-    // What is wrong with it could be in a secret.
+    // The parser's message could quote a secret.
     throw new UsageError(`${name} is not JSON.`);
   }
 }

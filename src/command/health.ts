@@ -20,8 +20,8 @@ export function add(program: Command, { settings }: Invocation): void {
 }
 
 /**
- * Asks the service that has these settings on this machine whether it is alive, and answers its address. Throws when it
- * isn't. Its certificate is for the names that others use, so it isn't checked.
+ * Asks the service with these settings on this machine whether it is alive, and answers its address. Throws if it isn't. The
+ * certificate isn't checked, because it is for the names that other machines use.
  */
 export async function checkHealth(config: Pick<Config, 'host' | 'port' | 'tls'>): Promise<string> {
   const url = localUrl(config);

@@ -28,7 +28,7 @@ interface UninstallOptions {
 export function add(program: Command, { clock, environment }: Invocation): void {
   const hooks = program.command('hooks').description('report from agents as they work');
 
-  /** The commands that agents run come this way behind options of the program only. */
+  /** The commands that agents run get here only if options of the program come first. */
   const run = (verb: 'run' | 'send' | 'deliver') => async () => {
     const { hookCommand } = await import('../hooks/hook-command.js');
     const args = process.argv.slice(process.argv.indexOf(verb, process.argv.indexOf('hooks')) + 1);
@@ -106,12 +106,12 @@ async function uninstall(options: UninstallOptions): Promise<void> {
   const change = uninstalled(options.agent, homedir());
   if (change.lines.length === 0) print(`${change.path} has no hooks of Daybook.`);
   else if (!(await apply(change, options.yes === true))) return;
-  // The key goes with the last agent that uses it.
+  // The key is removed with the last agent that uses it.
   if (AGENTS.every((agent) => uninstalled(agent, homedir()).lines.length === 0))
     await disconnect(options.folder === undefined ? undefined : resolve(options.folder));
 }
 
-/** Shows a change of an agent's file, asks unless told not to, and makes it. Answers whether it was made. */
+/** Shows a change of an agent's file, asks for consent unless it was given, and makes the change. Answers whether it did. */
 async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
   print([`${change.path}:`, ...change.lines].join('\n'));
   if (!isAgreed) {

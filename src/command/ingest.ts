@@ -24,7 +24,7 @@ interface IngestOptions {
   readonly json?: boolean;
 }
 
-/** The sources that can be taken for events, and are read together as the source `all`. */
+/** The sources of agents, as opposed to Daybook's own events. The source `all` reads all of them. */
 const AGENTS = SOURCES.filter(({ namesUsers }) => !namesUsers);
 const ALL = 'all';
 
@@ -59,7 +59,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     throw new UsageError('Name the files or folders to read, or - for standard input.');
   const named = paths.length > 0 ? paths : foldersOf(source);
   const started = performance.now();
-  // Where the process that has the database open can read it. One that is left by a killed process goes when the database is opened.
+  // In the data folder, where the process with the database can read it. Opening the database removes leftovers of killed processes.
   const spool = join(chosen.data, `stdin-${process.pid}`);
   try {
     if (named.includes('-')) {
@@ -70,7 +70,7 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
     const given = named.map((path) => (path === '-' ? spool : path));
     const leftOut = new Set<string>();
     const files = inputFiles(given, source, (error) => {
-      // Whoever names a file wants that one; below a folder, everything else goes on.
+      // A file that was named must be read; one that was found in a folder can be left out.
       if (error instanceof LeftOut && paths.some((path) => resolve(path) === error.path)) throw error;
       leftOut.add(error.message);
     }).map((file) => (file.path === spool ? { ...file, state: undefined } : file));
@@ -111,7 +111,7 @@ function read(
   );
 }
 
-/** Reads the files of every agent on this machine, and says for each what was found and what was left out. */
+/** Reads the files of every agent on this machine, and prints for each agent what was found and what was left out. */
 async function runAll(
   paths: readonly string[],
   options: IngestOptions,
@@ -134,14 +134,14 @@ async function runAll(
   print(options.json === true ? jsonOfAll(agents) : agents.map(linesOf).join('\n'));
 }
 
-/** An agent, and what was found of it on this machine. */
+/** An agent, and what this machine has of it. */
 interface Agent {
   readonly source: Source;
-  /** Its folders that are here. */
+  /** Its folders that exist here. */
   readonly folders: readonly string[];
   /** A sentence for each file or folder that was left out. */
   readonly leftOut: readonly string[];
-  /** How many files can be. */
+  /** How many files were found. */
   readonly found: number;
   readonly result: Pick<Ingested, 'files' | 'accepted' | 'duplicates' | 'rejected' | 'examples' | 'leftOut'>;
 }
@@ -161,7 +161,7 @@ function jsonOfAll(agents: readonly Agent[]): string {
   });
 }
 
-/** What was found of an agent, for people. */
+/** The result for an agent as a sentence. */
 function sentenceOf({ folders, found, result }: Agent): string {
   const { files, accepted, duplicates, rejected } = result;
   if (folders.length === 0) return 'not found';
@@ -174,10 +174,10 @@ function sentenceOf({ folders, found, result }: Agent): string {
   ].join(', ');
 }
 
-/** How many files and folders that were left out are named. */
+/** How many of the files and folders that were left out are named. */
 const LEFT_OUT_NAMED = 5;
 
-/** What was left out, for people. */
+/** The lines for what was left out. */
 function leftOutLines(sentences: readonly string[]): string[] {
   const more = sentences.length - LEFT_OUT_NAMED;
   return [
@@ -186,7 +186,7 @@ function leftOutLines(sentences: readonly string[]): string[] {
   ];
 }
 
-/** A line for an agent, and below it what is wrong. */
+/** The line for an agent, with its problems below. */
 function linesOf(agent: Agent): string {
   const { source, result, leftOut } = agent;
   return [
@@ -198,7 +198,7 @@ function linesOf(agent: Agent): string {
 
 const LONGEST_NAME = Math.max(...AGENTS.map(({ name }) => name.length));
 
-/** What is taken in of an agent that isn't here. */
+/** The result for an agent that isn't here. */
 const NOTHING: Agent['result'] = {
   files: 0,
   accepted: 0,
@@ -208,7 +208,7 @@ const NOTHING: Agent['result'] = {
   leftOut: [],
 };
 
-/** The default folders of a source that exist here; all of them where none does, so that an error can name them. */
+/** The default folders of a source that exist here; all of them if none does, so that an error can name them. */
 function foldersOf({ folders }: Source): string[] {
   const paths = folders.map(expandPath);
   const found = paths.filter((path) => existsSync(path));
@@ -232,7 +232,7 @@ function jsonOf(
   });
 }
 
-/** What was taken in, for people. Lines of the spool came from standard input. */
+/** A summary of the ingest. Lines of the spool are called standard input. */
 function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
   const { accepted, duplicates, rejected, byReason, unchanged, examples, leftOut } = result;
   const read = accepted + duplicates + rejected;

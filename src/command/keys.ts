@@ -58,7 +58,7 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
     email,
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
   });
-  // Standard output has the key alone, so that it can be piped.
+  // Standard output has only the key, so that it can be piped.
   print(options.json === true ? JSON.stringify(key) : key.key);
   note(`This is key ${key.key_id}, ${role} of ${org}. It is shown only once.`);
   if (isNew) note(`The organization ${org} is new: if you meant another, revoke the key.`);

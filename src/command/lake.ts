@@ -35,7 +35,7 @@ async function verify(
   print(compared(found));
 }
 
-/** Says what was compared with what, and what was not. */
+/** Says what was compared, and what wasn't. */
 function compared({ organizations, tables, days, files, rows, waiting }: Verified): string {
   if (organizations === 0) return 'There is nothing to compare: no day is built, and the lake has no files.';
   return [

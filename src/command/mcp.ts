@@ -48,7 +48,7 @@ async function run(options: McpOptions, invocation: Invocation): Promise<void> {
 function ofFolder({ org: orgId, keyFile }: McpOptions, { settings, clock }: Invocation): CallTool {
   if (keyFile !== undefined) throw new UsageError('--key-file needs --server: the data folder needs no key.');
   const config = settings();
-  // Without a service, this process opens the database, which it can do once at a time.
+  // Without a service, this process opens the database, which it can do only once at a time.
   const queue = new Queue();
   return async (name, args, signal) => {
     const ask = () => {
@@ -78,7 +78,7 @@ async function ofService(
     clock,
   );
   const ask: AskRoute = async ({ method, path, body, accept, bytes }, signal) => {
-    // Below the path of the service's address.
+    // Relative to the path of the service's address.
     const answer = await service.begin(method, path.slice(1), { body, accept }, signal);
     const seen = seenIn(answer.headers);
     return { status: answer.statusCode ?? 0, seen, ...(await readBeginning(answer, bytes)) };
@@ -86,7 +86,7 @@ async function ofService(
   return callWith(tools, ask);
 }
 
-/** The longest file of a key: bytes. */
+/** How many bytes a key file can have. */
 const KEY_BYTES = 1 << 16;
 
 /** The API key in a file. Throws a UsageError if it can't be read. */

@@ -17,7 +17,7 @@ interface MeOptions extends ServerOptions {
   readonly json?: boolean;
 }
 
-/** How wide the table is if it isn't printed in a terminal. */
+/** The width of a table that isn't printed in a terminal. */
 const WIDTH = 80;
 
 const Own = z.object({
@@ -27,7 +27,7 @@ const Own = z.object({
 
 const Totals = z.object({ data: z.array(z.record(z.string(), z.unknown())) });
 
-/** What totals of one user and range have no use for. */
+/** Columns that say nothing in the totals of one user and range. */
 const EMPTY = ['date', 'group_key', 'active_users', 'previous'];
 
 /** Adds `me` to the program. */
@@ -73,7 +73,7 @@ async function run(options: MeOptions, invocation: Invocation): Promise<void> {
 }
 
 /**
- * The service that the options or the environment name, else the one that `daybook collect install` made this machine send to. Throws a
+ * The service from the options or the environment, else the one that `daybook collect install` set up on this machine. Throws a
  * UsageError if there is none.
  */
 async function connect(options: ServerOptions, { clock, environment }: Invocation): Promise<RemoteService> {

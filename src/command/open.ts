@@ -14,7 +14,7 @@ export function add(program: Command, invocation: Invocation): void {
 
 async function run(options: { org?: string }, { settings, clock }: Invocation): Promise<void> {
   const chosen = settings(options);
-  // Where the service will be, if none runs.
+  // Used if no service runs: the address that it would have.
   const url = chosen.publicUrl ?? localUrl(chosen);
   print(await call(chosen, clock, 'signInLink', { orgId: options.org, url }));
 }

@@ -21,9 +21,9 @@ import { note, print, styled } from '../terminal/printing.js';
 
 export { note, print } from '../terminal/printing.js';
 
-/** What every command works with. */
+/** The context of every command. */
 export interface Invocation {
-  /** The settings of the environment; options of the program, and these of the command, win. */
+  /** The settings from the environment, overridden by options of the program and by these options of the command. */
   readonly settings: (options?: object) => Config;
   /** The same for the service, which also reads `.env`. */
   readonly serviceSettings: (options: object) => Config;
@@ -37,7 +37,7 @@ export interface Invocation {
 /** Commands that write files for their user, or run the user's programs, outside of the data folder. */
 const FOR_THE_USER = ['agent', 'computers', 'hooks', 'readiness', 'sql'];
 
-/** The program without its commands, and what they work with. */
+/** The program without its commands, and the context for them. */
 export function createProgram(
   clock: Invocation['clock'],
   environment: Invocation['environment'],
@@ -56,7 +56,7 @@ export function createProgram(
     .exitOverride()
     .configureOutput({ writeOut: (text) => print(text), writeErr: note, outputError: () => {} });
 
-  // What the others write holds events and secrets of people: DuckDB's files too get their permissions from the process alone.
+  // All other commands write people's events and secrets. The umask also covers files that DuckDB creates.
   program.hook('preAction', (_, action) => {
     let command = action;
     while (command.parent !== null && command.parent !== program) command = command.parent;
@@ -79,7 +79,7 @@ export function createProgram(
   return { program, invocation };
 }
 
-/** Says which settings in `.env` a command doesn't have. */
+/** Notes which settings in `.env` a command ignores. */
 function noteLeftOut(names: readonly string[]): void {
   if (names.length > 0)
     note(
@@ -87,12 +87,12 @@ function noteLeftOut(names: readonly string[]): void {
     );
 }
 
-/** Ends the process with what went wrong: one sentence and exit code 2 for a mistake of use, else the cause and 1. */
+/** Ends the process with an error: one sentence and exit code 2 for a usage error, otherwise the cause and exit code 1. */
 export function fail(error: unknown): void {
   if (error instanceof CommanderError) {
-    // Help and version are errors to commander too.
+    // For commander, help and version are errors too.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
-    // Help that is printed because a command is missing says it all.
+    // Help that is printed because a command is missing needs no further error.
     if (error.exitCode === 0 || error.code === 'commander.help') return;
     const message = error.message.replace(/^error: /, '').replace(/(?<!\s)\s*\n\s*/g, ' ');
     complain(
@@ -116,12 +116,12 @@ export function fail(error: unknown): void {
   }
 }
 
-/** Writes what went wrong as a line on standard error. */
+/** Prints an error as a line on standard error. */
 function complain(sentence: string): void {
   note(styled('red', sentence, process.stderr));
 }
 
-/** Whether the system refuses a file or folder: it can't be read, or is something else than it should be. */
+/** Whether the system refuses a file or folder: it can't be read, or is of the wrong kind. */
 function isOfPath(error: unknown): error is Error & { path: string; code: string } {
   return error instanceof Error && 'path' in error && 'code' in error && error.code !== 'ENOENT';
 }

@@ -18,7 +18,7 @@ export interface CheckOptions {
   readonly json?: boolean;
 }
 
-/** Evaluates the repository of a folder, shows what it found, and sends it to the service when that is wanted. */
+/** Evaluates a folder's repository, shows the result, and sends it to the service if that is wanted. */
 export async function checkReadiness(
   path: string,
   options: CheckOptions,
@@ -45,7 +45,7 @@ export async function checkReadiness(
     print(`\nThe service stored it as report ${report.reportId} of ${report.repoId}.`);
 }
 
-/** What was found, for people. */
+/** The result as text. */
 function shown({ submission, evaluated }: Checked, repoUrl: string): string {
   const { commitHash, branch, hasLocalChanges, apps } = submission;
   const state = [
@@ -77,7 +77,7 @@ function shown({ submission, evaluated }: Checked, repoUrl: string): string {
   ].join('\n');
 }
 
-/** A line a criterion; in a terminal none is longer than that is wide. */
+/** One line per criterion, not wider than the terminal. */
 function rows(evaluated: readonly Evaluated[]): string {
   const text = table(
     evaluated.map(({ criterion, numerator, denominator, rationale }) => ({

@@ -6,21 +6,21 @@ import { type Day, DaySchema, lastClosedDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import type { RemoteService } from './remote-service.js';
 
-/** A report as its options ask for it. */
+/** A report as requested by options. */
 export interface AskedReport {
   readonly answer: Answer;
   readonly orgId?: string | undefined;
   readonly from?: Day | undefined;
   readonly to?: Day | undefined;
   readonly groupBy?: string | undefined;
-  /** What was published then: Unix milliseconds. */
+  /** Reads the rows that were published at this instant: Unix milliseconds. */
   readonly asOf?: number | undefined;
-  /** How many rows at most, and what else is asked for; only for totals. */
+  /** The maximum of rows, and other options of totals. */
   readonly limit?: number | undefined;
   readonly totals?: Totals | undefined;
 }
 
-/** The rows of a report, whose they are, and a sentence if there is no data in its range. */
+/** The rows of a report with their organization, and a sentence if its range has no data. */
 export interface Report {
   readonly rows: readonly Record<string, unknown>[];
   readonly orgId: string;
@@ -29,7 +29,7 @@ export interface Report {
   readonly noData: string | null;
 }
 
-/** How many users a page has, and how many rows of totals at most. */
+/** How many users a page has, and how many rows of totals. */
 const PAGE = 100;
 const TOTALS_PAGE = 1000;
 
@@ -41,7 +41,7 @@ const Page = z.object({
 /** The part of the service's status that the default range needs. */
 const DataDays = z.object({ data: z.object({ org_id: z.string(), data_days: z.array(DaySchema) }) });
 
-/** Reads a report through a service: the key decides whose. */
+/** Reads a report through a service. The key determines the organization and the user. */
 export async function remoteReport(service: RemoteService, asked: AskedReport, now: number): Promise<Report> {
   const { answer, orgId, groupBy, limit = Number.POSITIVE_INFINITY, totals } = asked;
   const { data: status } = await service.get(DataDays, 'api/v1/status');
@@ -59,7 +59,7 @@ export async function remoteReport(service: RemoteService, asked: AskedReport, n
         : {}),
     });
     for (const row of data) rows.push(row);
-    // Pages without rows could go on for ever.
+    // A page without rows ends the loop, which could otherwise go on for ever.
     cursor = data.length === 0 ? undefined : (meta.next_cursor ?? undefined);
   } while (cursor !== undefined && rows.length < limit);
   return {

@@ -13,19 +13,19 @@ import { readProcessConfig } from '../settings/config.js';
 import type { Progress } from '../terminal/terminal.js';
 import { ulid } from '../ulid.js';
 
-/** How often what the service can't do just now is asked again, and for how long altogether. */
+/** How often a temporary failure of the service is retried, and for how long. */
 const RETRY_MS = 1000;
 const RETRY_FOR_MS = 10 * 60_000;
-/** How long the service may take to keep a report. */
+/** How long the service can take to store a report. */
 const REPORT_MS = 30_000;
-/** How long the service may take to answer what needs no computer and no query. */
+/** How long the service can take for an answer without a computer or a query. */
 const READ_MS = 120_000;
-/** How long a server may neither send nor take anything: as long as its settings let queries and agents of computers take. */
+/** How long a server can be silent: as long as its settings allow for queries and for agents of computers. */
 const SILENT_MS = 3_600_000;
-/** How much is read of one answer, and of all answers to a command: bytes. */
+/** How many bytes are read of one answer, and of all answers to a command. */
 const ANSWER_BYTES = 32 << 20;
 const ALL_ANSWERS_BYTES = 128 << 20;
-/** How much of what a server says is shown: characters. */
+/** How many characters of a server's message are shown. */
 const DETAIL_CHARACTERS = 2000;
 
 const ComputerRow = z.object({
@@ -45,7 +45,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** A service somewhere, as a user of its API has it. */
+/** A client for the API of a service. */
 export class RemoteService {
   private readonly base: URL;
   private leftBytes = ALL_ANSWERS_BYTES;
@@ -54,13 +54,13 @@ export class RemoteService {
     private readonly url: string,
     private readonly key: string,
     private readonly clock: () => number,
-    /** How long the answer to a query may be. */
+    /** How long the answer to a query can be. */
     readonly queryMb: number,
   ) {
     this.base = new URL(url.endsWith('/') ? url : `${url}/`);
   }
 
-  /** The service that `--server` and `--key` among the options, or settings, name. Throws a UsageError without a key for it. */
+  /** The service from the options `--server` and `--key`, or from settings. Throws a UsageError without a key for it. */
   static of(options: object, clock: () => number): RemoteService {
     const { url, key, sql } = readProcessConfig(options);
     if (key === undefined)
@@ -68,7 +68,7 @@ export class RemoteService {
     return new RemoteService(url, key, clock, sql.answerMb);
   }
 
-  /** What the service answers to a GET, with parameters. Throws what it said when it refused, and for an answer of another shape. */
+  /** The answer to a GET with parameters. Throws the service's message if it refuses, and a UsageError for an unexpected answer. */
   async get<T>(
     shape: z.ZodType<T>,
     path: string,
@@ -81,7 +81,7 @@ export class RemoteService {
     return this.shaped(shape, this.bodyOf(await this.once('GET', `${path}${query}`)));
   }
 
-  /** The answer of the service to a POST, as it arrives. Throws what it said when it refused. */
+  /** The answer to a POST, as it arrives. Throws the service's message if it refuses. */
   async post(path: string, body: object, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
     const answer = await this.begin('POST', path, { body, accept }, signal);
     if (answer.statusCode === 200) return answer;
@@ -89,7 +89,7 @@ export class RemoteService {
     return answer;
   }
 
-  /** The answer of the service to a request, as it arrives, whatever its status. */
+  /** The answer to a request, as it arrives, with any status. */
   begin(
     method: string,
     path: string,
@@ -100,7 +100,7 @@ export class RemoteService {
     return this.open(method, new URL(path, this.base), headers, send(body), signal);
   }
 
-  /** Sends a readiness report, and answers it as it is kept. */
+  /** Sends a readiness report, and answers it as it was stored. */
   async submitReport(submission: Submission): Promise<Report> {
     const path = 'api/organization/maturity-level-reports';
     return this.shaped(Report, this.bodyOf(await this.once('POST', path, submission, REPORT_MS)));
@@ -116,7 +116,7 @@ export class RemoteService {
     return this.ask(shape, 'POST', 'api/v0/computers', wanted);
   }
 
-  /** Sends a file to a computer, given by its id or its name, in the three calls. Answers how many bytes it has there. */
+  /** Sends a file to a computer, given by its id or name, in three calls. Answers how many bytes the computer has received. */
   async upload(
     file: { path: string; size: number; name: string },
     computer: string,
@@ -151,7 +151,7 @@ export class RemoteService {
     return this.read(await this.open('PUT', url, { 'content-length': String(file.size) }, write), url);
   }
 
-  /** Asks, again while the service says that it can't just now. Throws a UsageError for a refusal, and for an answer of another shape. */
+  /** Sends a request, and retries temporary failures. Throws a UsageError for a refusal, and for an unexpected answer. */
   private async ask<T>(
     shape: z.ZodType<T>,
     method: string,
@@ -178,7 +178,7 @@ export class RemoteService {
     };
   }
 
-  /** The body of an answer. Throws what the service said when it refused. */
+  /** The body of an answer. Throws the service's message if it refused. */
   private bodyOf({ status, body }: Answer): unknown {
     if (status >= 200 && status < 300) return body;
     const said = Problem.safeParse(body).data?.detail.slice(0, DETAIL_CHARACTERS);
@@ -186,7 +186,7 @@ export class RemoteService {
     throw status >= 500 ? new Error(detail) : new UsageError(detail);
   }
 
-  /** A body as a schema has it. Throws a UsageError where it is something else. */
+  /** Parses a body. Throws a UsageError if it doesn't match the schema. */
   private shaped<T>(shape: z.ZodType<T>, body: unknown): T {
     const parsed = shape.safeParse(body);
     if (parsed.success) return parsed.data;
@@ -195,7 +195,7 @@ export class RemoteService {
     );
   }
 
-  /** The status and the body of an answer. Throws a UsageError where it breaks off, or is longer than answers may be. */
+  /** The status and body of an answer. Throws a UsageError if it breaks off, or is too long. */
   private async read(answer: IncomingMessage, url = this.base): Promise<Answer> {
     const most = Math.min(ANSWER_BYTES, this.leftBytes);
     const content = await readAnswer(answer, most).catch((error: Error) => {
@@ -228,12 +228,12 @@ export class RemoteService {
     });
   }
 
-  /** The server of an address, to begin a sentence: the bytes of a file can go to another one than the service. */
+  /** The name of an address's server at the beginning of a sentence. A file's bytes can go to another server than the service. */
   private nameOf(url: URL): string {
     return url.origin === this.base.origin ? `The service ${this.url}` : `The server ${url.origin}`;
   }
 
-  /** What is said of a server that doesn't answer, or breaks off. */
+  /** The error for a server that doesn't answer, or breaks off. */
   private unreachable(url: URL, error: Error): UsageError {
     const fault = certificateFaultOf(error);
     const isLate =

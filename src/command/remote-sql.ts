@@ -14,7 +14,7 @@ import { print, printData } from '../terminal/printing.js';
 import { type Column, plainText } from '../terminal/text-table.js';
 import type { RemoteService } from './remote-service.js';
 
-/** What the service is asked for, for each format. */
+/** The media type to ask the service for, by output format. */
 const ACCEPT: Readonly<Record<Format, string>> = {
   table: 'application/x-ndjson',
   json: 'application/x-ndjson',
@@ -22,7 +22,7 @@ const ACCEPT: Readonly<Record<Format, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** The longest row that is read: characters. */
+/** How many characters of a row are read. */
 const ROW_CHARACTERS = 32 << 20;
 
 /** SQL on the lake of a service, for the organization of a key. */
@@ -33,7 +33,7 @@ export class RemoteSql {
     private readonly out: Writable,
   ) {}
 
-  /** Runs the statements of a text, one after the other, and writes their rows. Throws a UsageError at the first that fails. */
+  /** Runs the statements of a text in order, and writes their rows. Throws a UsageError at the first that fails. */
   async run(text: string): Promise<void> {
     for (const { sql } of statementsToRun(text, this.options.output)) await this.execute(sql);
   }
@@ -71,7 +71,7 @@ export class RemoteSql {
     if (!printData(text, this.out)) await once(this.out, 'drain');
   }
 
-  /** Writes the first rows as a table. The service stops where nobody reads on. */
+  /** Writes the first rows as a table. The service stops when nothing more is read. */
   private async writeTable(body: Pieces, seen: Seen | undefined, started: number): Promise<void> {
     const rows: Record<string, unknown>[] = [];
     let isMore = false;
@@ -109,7 +109,7 @@ async function* textOf(body: Pieces): AsyncGenerator<string> {
   yield decoder.decode();
 }
 
-/** The lines of an answer. Throws if it breaks off, and AnswerTooLong for a line that is no row. */
+/** The lines of an answer. Throws if it breaks off, and AnswerTooLong for a line that is too long to be a row. */
 async function* linesOf(body: Pieces): AsyncGenerator<string> {
   let rest: string[] = [];
   let length = 0;
@@ -128,14 +128,14 @@ async function* linesOf(body: Pieces): AsyncGenerator<string> {
   if (last !== '') yield last;
 }
 
-/** The row that a line is. */
+/** Parses a line as a row. */
 function rowIn(line: string): Record<string, unknown> {
   const row = parsedJson(line);
   if (isObject(row)) return row;
   throw new UsageError('The answer is not one of Daybook: check the address of the service.');
 }
 
-/** Rows as columns, their values as SQL writes them: with NULL, and what is nested as JSON. */
+/** Rows as columns, with values as SQL writes them: NULL, and JSON for nested values. */
 function sqlColumns(rows: readonly Record<string, unknown>[]): Column[] {
   return Object.keys(rows[0] ?? {}).map((name) => {
     const values = rows.map((row) => row[name]);

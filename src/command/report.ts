@@ -12,7 +12,7 @@ import type { AskedReport, Report } from './remote-report.js';
 import { isRemote, type ServerOptions, serviceOf, withServer } from './server-options.js';
 import { ABOUT_COSTS, askedTotals, type TotalsOptions, withTotals } from './totals-options.js';
 
-/** How wide a table is if it isn't printed in a terminal. */
+/** The width of a table that isn't printed in a terminal. */
 const WIDTH = 80;
 
 interface ReportOptions extends ServerOptions, TotalsOptions {
@@ -25,7 +25,7 @@ interface ReportOptions extends ServerOptions, TotalsOptions {
   readonly wide?: boolean;
 }
 
-/** What each value of --group-by groups, for its help. */
+/** The help for each value of --group-by, with the answers that have it. */
 const GROUPED = [...new Set(Object.values(GROUPS).flat())].map((group) => {
   const answers = ANSWERS.filter((answer) => GROUPS[answer].includes(group));
   return `${group} (${answers.join(', ')})`;
@@ -96,10 +96,10 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   if (isTotals(answer)) print(faint(ABOUT_COSTS));
 }
 
-/** Begins the names of columns with the numbers of the days before. */
+/** The prefix of columns with the numbers of the days before. */
 const BEFORE = 'previous_';
 
-/** A row for people: the group of events that name none has the word that filters take for it, and each number is beside that of the days before. */
+/** A row for printing: the empty group is called `(none)`, as in filters, and each number stands beside that of the days before. */
 function named({ previous, ...row }: Report['rows'][number]): Report['rows'][number] {
   const before = new Map(Object.entries(previous ?? {}));
   return Object.fromEntries(
@@ -110,7 +110,7 @@ function named({ previous, ...row }: Report['rows'][number]): Report['rows'][num
   );
 }
 
-/** The dollars of all rows of costs, from the summary: of these only a page may be printed. */
+/** The total cost, from the summary, because maybe only a page of the rows of costs is printed. */
 async function total(read: Read, asked: AskedReport): Promise<string> {
   const { rows } = await read({ ...asked, answer: 'summary', groupBy: undefined, limit: undefined });
   const [{ cost_usd = null, unpriced_tokens = 0 } = {}] = rows;
@@ -120,7 +120,7 @@ async function total(read: Read, asked: AskedReport): Promise<string> {
 
 type Read = (asked: AskedReport) => Promise<Report>;
 
-/** Reads reports: through the service that is named, else from the data folder, where a running service may have it open. */
+/** Reads reports from the service in the options, else from the data folder, which a running service may have open. */
 async function reader(options: ReportOptions, { settings, clock }: Invocation): Promise<Read> {
   if (isRemote(options)) {
     const [service, { remoteReport }] = await Promise.all([

@@ -6,7 +6,7 @@ import { call } from '../socket/call.js';
 import { table } from '../terminal/terminal.js';
 import { fail, type Invocation, note, print } from './program.js';
 
-/** How much longer than a request a build or a command may take when the service is stopped. */
+/** How many seconds longer than a request a build or a command may take when the service stops. */
 const STOP_GRACE_SECONDS = 20;
 
 interface ServeOptions {
@@ -26,7 +26,7 @@ export function add(program: Command, invocation: Invocation): void {
 
 async function run(options: ServeOptions, { serviceSettings, clock }: Invocation): Promise<void> {
   const chosen = serviceSettings(options);
-  // The other commands start faster without the service.
+  // Loaded here, so that the other commands start faster.
   const [{ serve }, { loadDemo }] = await Promise.all([
     import('../service/server.js'),
     import('../service/demo.js'),
@@ -38,7 +38,7 @@ async function run(options: ServeOptions, { serviceSettings, clock }: Invocation
   let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // Whatever is under way then is undone or begun again by the next start: nothing that was acknowledged is lost.
+      // Interrupted work is undone or repeated by the next start: no acknowledged event is lost.
       if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
       isStopping = true;
       serving.stop().catch(fail);
@@ -56,7 +56,7 @@ async function run(options: ServeOptions, { serviceSettings, clock }: Invocation
   print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);
 }
 
-/** What the first start of the demo prints: what it found, the key, and a request to try. */
+/** The text of the demo's first start: its content, the key, and a request to try. */
 function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string): string {
   return [
     `The sample is loaded: real sessions of ${summary.length} public projects, each as one user of the organization ${orgId}.`,
@@ -71,7 +71,7 @@ function welcome({ orgId, key, summary, firstDay, lastDay }: Demo, url: string):
   ].join('\n');
 }
 
-/** Where to look at the numbers in a browser: a link that signs in, if it is clear to whose. */
+/** Tells where to see the numbers in a browser: with a link that signs in, if there is only one organization. */
 async function invitation(
   chosen: Config,
   clock: () => number,
@@ -79,7 +79,7 @@ async function invitation(
   demo: Demo | undefined,
 ): Promise<string> {
   try {
-    // The sample's days are far apart: the link shows all of them.
+    // The sample's days are far apart: the link covers all of them.
     const query = demo === undefined ? '' : `from=${demo.firstDay}&to=${demo.lastDay}`;
     const link = await call(chosen, clock, 'signInLink', { url, query });
     return `Look at the numbers in a browser (this link works once, for ten minutes):\n\n  ${link}\n`;

@@ -7,16 +7,16 @@ import { optionOf } from '../settings/config.js';
 import { note } from '../terminal/printing.js';
 import type { RemoteService } from './remote-service.js';
 
-/** The options of a command that can also ask a service elsewhere. */
+/** The options of a command that can ask a remote service. */
 export interface ServerOptions {
   readonly server?: string;
   readonly key?: string;
 }
 
-/** Longer keys and tokens are none. */
+/** How many characters a key or token can have. */
 const KEY_CHARACTERS = 16_384;
 
-/** Adds the options that name a service and its key. */
+/** Adds the options for a service and its key. */
 export function withServer(
   command: Command,
   help = 'ask the service at this address, not the data folder',
@@ -27,12 +27,12 @@ export function withServer(
     .option('--key <->', 'read the API key of the service from standard input (default: DAYBOOK_KEY)');
 }
 
-/** Whether a command asks a service rather than the data folder. */
+/** Whether a command asks a service, not the data folder. */
 export function isRemote({ server, key }: ServerOptions): boolean {
   return server !== undefined || key !== undefined;
 }
 
-/** The service that the options name, and its key. Throws a UsageError for a key among the arguments, which other users can see. */
+/** The service and key from the options. Throws a UsageError for a key among the arguments, which other users can see. */
 export async function serviceOf({ server, key }: ServerOptions, clock: () => number): Promise<RemoteService> {
   if (key !== undefined && key !== '-')
     throw new UsageError(
@@ -42,7 +42,7 @@ export async function serviceOf({ server, key }: ServerOptions, clock: () => num
   return RemoteService.of({ server, key: key === undefined ? undefined : await keyFromInput() }, clock);
 }
 
-/** A line that somebody pastes into the terminal. It isn't shown. */
+/** Reads a line that somebody pastes into the terminal, without showing it. */
 async function pasted(): Promise<string> {
   note('Paste the key, and press Enter:');
   const input = process.stdin;
@@ -51,7 +51,7 @@ async function pasted(): Promise<string> {
   return '';
 }
 
-/** The key on standard input. Throws a UsageError if there is none. */
+/** Reads the key from standard input. Throws a UsageError if there is none. */
 async function keyFromInput(): Promise<string> {
   const key = (process.stdin.isTTY === true ? await pasted() : await text(process.stdin)).trim();
   if (key === '' || key.length > KEY_CHARACTERS || /\s/.test(key))

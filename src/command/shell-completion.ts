@@ -1,26 +1,26 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What can be typed in a place: some words, or the path of a file or a folder, or anything. */
+/** The possible values in a place: some words, or the path of a file or folder, or anything. */
 interface Values {
   readonly words: readonly string[];
   readonly paths: 'file' | 'folder' | undefined;
 }
 
 interface CompletedOption {
-  /** As `-f` and `--file`. */
+  /** For example `-f` and `--file`. */
   readonly names: readonly string[];
   readonly about: string;
-  /** Undefined for one that takes no value. */
+  /** Undefined for an option without a value. */
   readonly values: Values | undefined;
 }
 
-/** A word that can be typed, and what it means. */
+/** A word that can be typed, with its meaning. */
 interface Word {
   readonly word: string;
   readonly about: string;
 }
 
-/** A command as it is completed: its name is the words after the program's, empty for the program itself. */
+/** A command to complete. Its name is the words after the program's name, empty for the program itself. */
 interface CompletedCommand {
   readonly name: string;
   readonly commands: readonly Word[];
@@ -28,7 +28,7 @@ interface CompletedCommand {
   readonly arguments: readonly (Values & { readonly isLast: boolean })[];
 }
 
-/** The placeholders in help that mean paths, as in `--file <file>`. */
+/** The placeholders in help that stand for paths, as in `--file <file>`. */
 const PATHS: Readonly<Record<string, Values['paths']>> = { file: 'file', path: 'file', folder: 'folder' };
 
 function valuesOf(placeholder: string, choices: readonly string[] = []): Values {
@@ -48,7 +48,7 @@ function argumentOf(argument: Argument): CompletedCommand['arguments'][number] {
   return { ...valuesOf(argument.name(), argument.argChoices), isLast: argument.variadic };
 }
 
-/** A command and all below it. Options of the program can follow any command. */
+/** A command and all its subcommands. The program's options can follow any command. */
 function completed(
   command: Command,
   path: readonly string[],
@@ -68,7 +68,7 @@ function completed(
   ];
 }
 
-/** The script that completes a program in a shell, made from its commands. */
+/** The completion script for a shell, generated from the program's commands. */
 export function completionFor(shell: 'bash' | 'zsh' | 'fish', program: Command): string {
   const commands = completed(
     program,
@@ -83,8 +83,8 @@ function quote(text: string): string {
 }
 
 /**
- * What a word before the cursor does, by "command|word": it goes to another command, or, where that is undefined, takes the
- * word after it as its value.
+ * The effect of a word before the cursor, by "command|word": it leads to another command, or, if undefined, takes the next word as
+ * its value.
  */
 function steps(commands: readonly CompletedCommand[]): { readonly at: string; readonly to?: string }[] {
   return commands.flatMap(({ name, options, commands: below }) => [
@@ -95,7 +95,7 @@ function steps(commands: readonly CompletedCommand[]): { readonly at: string; re
   ]);
 }
 
-/** The steps as branches of a `case` of bash and zsh. */
+/** The steps as branches of a bash or zsh `case`. */
 function stepBranches(commands: readonly CompletedCommand[]): string {
   return steps(commands)
     .map(
@@ -105,7 +105,7 @@ function stepBranches(commands: readonly CompletedCommand[]): string {
     .join('\n');
 }
 
-/** The branches of a `case` on "$at" that sets the options of a command, or the commands below it. */
+/** Branches of a `case` on "$at" that set a command's options or subcommands. */
 function wordBranches(
   commands: readonly CompletedCommand[],
   which: 'options' | 'commands',
@@ -122,7 +122,7 @@ function wordBranches(
     .join('\n');
 }
 
-/** The places of a command: after which option, or as which argument, and what can be typed there. */
+/** The places of a command, each after an option or as an argument, with their possible values. */
 function places(
   commands: readonly CompletedCommand[],
   branch: (place: string, values: Values) => string,
@@ -188,7 +188,7 @@ ${places(commands, branch)}
 complete -F _daybook daybook`;
 }
 
-/** Words with what they mean, as zsh's _describe takes them. */
+/** Words with their meanings, as zsh's _describe expects them. */
 function described(all: readonly Word[]): string {
   return all.map(({ word, about }) => quote(`${word.replaceAll(':', '\\:')}:${about}`)).join(' ');
 }

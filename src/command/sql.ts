@@ -25,7 +25,7 @@ interface SqlOptions extends ServerOptions {
   readonly write?: boolean;
 }
 
-/** Adds `name=value` to the parameters that were given before it. */
+/** Adds `name=value` to the parameters given before. */
 function withParameter(given: string, before: Parameters): Parameters {
   const [, name, value] = /^(\w+)=([\s\S]*)$/.exec(given) ?? [];
   if (name === undefined || value === undefined)
@@ -111,7 +111,7 @@ function shellOptions(options: SqlOptions): ShellOptions {
   return { orgId, asOf, format, output, parameters, width, isWriting: write === true };
 }
 
-/** Runs SQL in the service that is named. */
+/** Runs SQL in the service from the options. */
 async function askService(
   sql: string,
   options: SqlOptions,
@@ -125,7 +125,7 @@ async function askService(
   await new RemoteSql(service, shellOptions(options), out).run(sql);
 }
 
-/** SQL on the lake in the data folder. */
+/** Opens a shell for SQL on the lake in the data folder. */
 async function open(options: SqlOptions, out: Writable, { settings, clock }: Invocation): Promise<Shell> {
   const { Shell } = await import('../sql/sql-shell.js');
   const config = settings();

@@ -11,7 +11,7 @@ interface StatusOptions extends ServerOptions {
   readonly json?: boolean;
 }
 
-/** A service tells only of the organization, not of its builds or its files. */
+/** The status. A service reports only the organization, not its own builds or files. */
 type Status = Pick<CommandResult<'status'>, 'organizations'> & Partial<CommandResult<'status'>>;
 
 /** Adds `status` to the program. */
@@ -24,7 +24,7 @@ export function add(program: Command, invocation: Invocation): void {
   ).action((options: StatusOptions) => run(options, invocation));
 }
 
-/** The status of the data folder, or what a service tells of the organization of a key. */
+/** Reads the status of the data folder, or of a key's organization from a service. */
 async function read(options: StatusOptions, { settings, clock }: Invocation): Promise<Status> {
   if (!isRemote(options)) return call(settings(), clock, 'status', {});
   const service = await serviceOf(options, clock);
@@ -66,7 +66,7 @@ async function run(options: StatusOptions, invocation: Invocation): Promise<void
   }
 }
 
-/** The columns that matter most. */
+/** The most important columns. */
 const SHOWN_FIRST = [
   'org_id',
   'events',
@@ -80,12 +80,12 @@ const SHOWN_FIRST = [
 /** How many silent agents are named. */
 const NAMED = 5;
 
-/** An agent's name for people. */
+/** An agent's name in sentences. */
 function nameOf(agent: string): string {
   return agent === '' ? 'an unnamed agent' : agent;
 }
 
-/** The sentence about the users whose agents went silent. */
+/** The sentence about users whose agents went silent. */
 function silenceOf(silent: readonly { user_id: string; agent: string; last_day: string }[]): string {
   const users = new Set(silent.map(({ user_id }) => user_id)).size;
   const named = silent

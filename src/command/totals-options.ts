@@ -3,7 +3,7 @@ import { type Answer, isTotals } from '../api/answer-names.js';
 import type { Totals } from '../api/totals-query.js';
 import { UsageError } from '../exit.js';
 
-/** Stands below tables with dollars and credits. */
+/** The note below tables with dollars and credits. */
 export const ABOUT_COSTS =
   'cost_usd has list prices and leaves out unpriced_tokens.\nbillable_tokens are credits of the rate card, not dollars.';
 
@@ -48,7 +48,7 @@ function limitOf(text: string): number {
   throw new UsageError(`--limit must be a positive integer, not "${text}".`);
 }
 
-/** What is asked of the summary and of costs. Throws a UsageError for what an answer doesn't take. */
+/** The request for the summary or costs. Throws a UsageError for an option that the answer doesn't have. */
 export async function askedTotals(
   answer: Answer,
   groupBy: string | undefined,

@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type KeySource, keyFor } from '../disk/key-file.js';
 
-/** What a signed address permits. */
+/** The operation that a signed address permits. */
 export type Permission = 'PUT' | 'GET';
 
-/** Signs addresses that permit one thing with one transfer, until an instant (decisions.md, File upload). */
+/** Signs addresses that permit one operation on one transfer until an instant (decisions.md, File upload). */
 export class Signer {
   private constructor(private readonly key: Buffer) {}
 
-  /** What one service signed the next one takes. Throws a UsageError for a key that can't be used. */
+  /** Opens the key, so that addresses stay valid when the service restarts. Throws a UsageError for a key that can't be used. */
   static open(source: KeySource): Signer {
     return new Signer(keyFor('daybook addresses', source));
   }
 
-  /** What goes behind the question mark. */
+  /** The query string of a signed address. */
   query(permission: Permission, transferId: string, expiresAt: number): string {
     return `expires=${expiresAt}&signature=${this.sign(permission, transferId, expiresAt).toString('base64url')}`;
   }

@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import { CLOSE, FromAgent, type FromService, type Job, JobFailed, parse } from './agent-message.js';
 
-/** How often an agent is pinged, in milliseconds. One that does not answer until the next ping is not there. */
+/** How often an agent is pinged, in milliseconds. One that doesn't answer before the next ping is disconnected. */
 export const HEARTBEAT_MS = 15_000;
 
-/** How many connections with the token of one computer may not have said hello yet. Of more, the oldest is let go. */
+/** How many connections per computer may be waiting to say hello. Beyond that the oldest is closed. */
 const SILENT_AT_MOST = 4;
 
 /** The computer's agent is not connected, or its connection broke before it answered. */
@@ -33,12 +33,12 @@ interface Connection {
   readonly asked: Map<string, Asked>;
 }
 
-/** The agents that are connected now, each of one computer. */
+/** The agents that are connected now, one per computer. */
 export class Relay {
   private readonly connections = new Map<string, Connection>();
   /** The connections of each computer that haven't said hello, the oldest first. */
   private readonly silent = new Map<string, Set<WebSocket>>();
-  /** Emits an event with the id of a computer as its name when that has changed, or its agent has come or gone. */
+  /** Emits an event named after a computer's id when the computer changes, or its agent connects or disconnects. */
   readonly changes = new EventEmitter().setMaxListeners(0);
 
   constructor(
@@ -46,9 +46,7 @@ export class Relay {
     private readonly heartbeatMs = HEARTBEAT_MS,
   ) {}
 
-  /**
-   * Takes the connection of a computer's agent; of two the newer one stays. `hello` is told what the machine calls itself.
-   */
+  /** Takes the connection of a computer's agent, which replaces an older one. Calls `hello` with the machine's name for itself. */
   attach(computer: { id: string; name: string }, socket: WebSocket, hello: (hostname: string) => void): void {
     const connection: Connection = { socket, since: this.clock(), asked: new Map() };
     this.addSilent(computer.id, socket);
@@ -83,7 +81,7 @@ export class Relay {
         this.changes.emit(computer.id);
         return;
       }
-      // What was asked before the service started anew has nobody who waits.
+      // Nobody waits for an answer that came too late, or to a question from before the service restarted.
       const asked = connection.asked.get(message.id);
       connection.asked.delete(message.id);
       if (message.type === 'done') asked?.resolve();
@@ -113,12 +111,12 @@ export class Relay {
     if (silent?.size === 0) this.silent.delete(computerId);
   }
 
-  /** Since when a computer's agent is connected, in Unix milliseconds; null when it isn't. */
+  /** When a computer's agent connected, in Unix milliseconds; null if it isn't connected. */
   connectedAt(computerId: string): number | null {
     return this.connections.get(computerId)?.since ?? null;
   }
 
-  /** Has a computer do something. Throws NotConnected, NoAnswer after `timeoutMs`, and JobFailed. */
+  /** Asks a computer to do a job. Throws NotConnected, NoAnswer after `timeoutMs`, and JobFailed. */
   ask(computerId: string, job: Job, timeoutMs: number): Promise<void> {
     const connection = this.connections.get(computerId);
     if (connection === undefined) return Promise.reject(new NotConnected());

@@ -5,7 +5,7 @@ import type { Computers } from './computer.js';
 import type { Provisioner } from './provisioner.js';
 import type { Uploads } from './upload.js';
 
-/** What the routes of computers work with. */
+/** The dependencies of the routes of computers. */
 export interface ComputerDeps extends ApiDeps {
   readonly computers: Computers;
   readonly relay: Relay;

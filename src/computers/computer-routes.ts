@@ -90,18 +90,18 @@ export const NOT_FOUND = {
 const NAME_TAKEN = 'This organization already has a computer with the name box: choose another.';
 const AWAY = 'The provider of the computer failed: try again.';
 
-/** Whom a credential stands for: a key without a user is a principal of its own. */
+/** The principal that a credential stands for: a key without a user is a principal itself. */
 export function principalOf({ userId, credential }: Caller): Owner {
   return userId === null ? { kind: 'service', id: `key:${credential}` } : { kind: 'human', id: userId };
 }
 
-/** Whether a computer is of the one who asks. */
+/** Whether the caller owns a computer. */
 export function isOwn(caller: Caller, { owner }: Pick<Computer, 'owner'>): boolean {
   const { kind, id } = principalOf(caller);
   return owner.kind === kind && owner.id === id;
 }
 
-/** A computer's answer. Its relay is where the service is. */
+/** The answer for a computer. Its relay is at the service's address. */
 export function bodyOf(
   computer: Computer,
   { relay, config }: Pick<ComputerDeps, 'relay' | 'config'>,
@@ -129,7 +129,7 @@ export function bodyOf(
   };
 }
 
-/** The 404 of a computer that the organization doesn't have; another organization's is the same. */
+/** The 404 for a computer that the organization doesn't have, even if another organization has it. */
 export function noComputer(name: string): ApiError {
   return new ApiError(
     404,
@@ -153,7 +153,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
     if (computer === undefined) throw noComputer('id' in by ? by.id : by.name);
     return computer;
   };
-  /** The computer, for those who may change it. */
+  /** The computer, if the caller may change it. */
   const changeable = async (caller: Caller, id: string) => {
     const computer = await required(caller, { id });
     if (!isOwn(caller, computer)) requireAction(caller, "change another person's computers");
@@ -190,7 +190,7 @@ export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) 
           : { kind: 'service', id: body.serviceAccountId };
       const { computer, agentToken } = await computers.create(caller.orgId, owner, body);
       const made = bodyOf(computer, deps, request, true);
-      // Where a provider makes the machine, the agent there gets a token of its own.
+      // If a provider makes the machine, its agent gets a different token.
       if (computer.provider === 'byom') return reply.status(201).send({ ...made, agentToken });
       provisioner.start(computer);
       return reply.status(201).send(made);

@@ -32,13 +32,13 @@ const sourceOf = (templateId: z.ZodString, computerId: z.ZodString) =>
     z.strictObject({ kind: z.literal('computer'), computerId }),
   ]);
 
-/** What a computer is made from (decisions.md, Computers). */
+/** The source of a computer (decisions.md, Computers). */
 export const Source = sourceOf(nameText(2048), nameText(128)).meta({
   description: 'what the computer is created from',
   examples: [{ kind: 'scratch' }],
 });
 
-/** The same as the database has it, where what was stored under older rules must stay readable. */
+/** The same in the database, without today's rules: what older rules allowed must stay readable. */
 const StoredSource = sourceOf(z.string(), z.string());
 
 const A_REPO =
@@ -47,7 +47,7 @@ const A_REPO =
 const NO_CREDENTIALS =
   "must not have a password or token: set up git's credential helper or an SSH key on the computer instead";
 
-/** The address of a repository. It goes to a program, so it is never one of that program's options. */
+/** The address of a repository. It becomes an argument of a program, so it must not look like an option. */
 const Repo = z
   .string()
   .max(2048)
@@ -57,7 +57,7 @@ const Repo = z
   .refine((repo) => !repo.includes('://') || URL.canParse(repo), A_REPO)
   .meta({ examples: ['https://git.acme.example/api.git'] });
 
-/** What creates a computer (public-api.md 2.3; decisions.md, Computers). */
+/** The body of a request to create a computer (public-api.md 2.3; decisions.md, Computers). */
 export const NewComputer = z
   .strictObject({
     name: Name,
@@ -85,7 +85,7 @@ export const NewComputer = z
   .meta({ examples: [{ name: 'box', remoteUser: 'ada', repos: ['https://git.acme.example/api.git'] }] });
 export type NewComputer = z.infer<typeof NewComputer>;
 
-/** What can be changed later. */
+/** The fields that can be changed later. */
 export const Change = z
   .strictObject({
     name: Name.optional(),
@@ -95,7 +95,7 @@ export const Change = z
   .meta({ examples: [{ name: 'desk' }] });
 export type Change = z.infer<typeof Change>;
 
-/** Whose a computer is: a person's, or a service account's, which a key without a user is too. */
+/** The owner of a computer: a person, or a service account, such as a key without a user. */
 export interface Owner {
   readonly kind: z.infer<typeof OwnerKind>;
   readonly id: string;
@@ -104,7 +104,7 @@ export interface Owner {
 /** A computer of an organization. Instants are Unix milliseconds. */
 export type Computer = Readonly<ReturnType<typeof toComputer>>;
 
-/** The error for what must be unique in the organization, and is not. */
+/** The error for a name or hostId that the organization already uses. */
 function taken(member: 'name' | 'hostId', value: string): ApiError {
   return new ApiError(
     409,
@@ -155,20 +155,20 @@ function newToken(): string {
   return `dba_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The computers of all organizations. One service writes them, one change after the other. */
+/** The computers of all organizations. One service writes them, one change at a time. */
 export class Computers {
   private readonly queue = new Queue();
 
   constructor(
     private readonly store: Store,
     private readonly clock: () => number,
-    /** Is told of each computer that has changed. */
+    /** Called with the id of each computer that has changed. */
     private readonly changed: (id: string) => void = () => {},
   ) {}
 
   /**
-   * Makes a computer. The agent token is in this answer only: the store has its SHA-256. A machine that exists is active at
-   * once; another is when its provider has made it. Throws 409 for a name or hostId that is taken.
+   * Creates a computer. Only this answer has the agent token: the store keeps its SHA-256. An existing machine is active at once,
+   * any other one as soon as its provider has made it. Throws 409 for a name or hostId that is taken.
    */
   create(
     orgId: string,
@@ -242,7 +242,7 @@ export class Computers {
     return row === undefined ? undefined : toComputer(row);
   }
 
-  /** The computer that an agent token is of; undefined for one that is unknown. */
+  /** The computer that has this agent token; undefined if none has. */
   async findByToken(token: string): Promise<Computer | undefined> {
     if (!/^dba_[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
     const [row] = await this.store.select(`SELECT ${COLUMNS} FROM computers WHERE token_hash = $hash`, {
@@ -251,7 +251,7 @@ export class Computers {
     return row === undefined ? undefined : toComputer(row);
   }
 
-  /** Gives a computer another agent token, instead of the one it had, and answers it. */
+  /** Replaces the agent token of a computer, and answers the new one. */
   async renewToken({ id }: Pick<Computer, 'id'>): Promise<string> {
     const token = newToken();
     await this.queue.run(() =>
@@ -273,7 +273,7 @@ export class Computers {
     return rows.map(toComputer);
   }
 
-  /** Changes a computer as it is now, and answers what it then is; undefined when it is gone. Throws 409 as create does. */
+  /** Changes a computer's current state, and answers the new one; undefined if it is gone. Throws 409 as create does. */
   change(
     { orgId, id }: Pick<Computer, 'orgId' | 'id'>,
     to: (computer: Computer) => Partial<Computer>,

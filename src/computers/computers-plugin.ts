@@ -19,12 +19,12 @@ import { transfers } from './transfer-routes.js';
 import { Uploads } from './upload.js';
 import { files } from './upload-routes.js';
 
-/** How often it is looked for uploads that are over. */
+/** How often expired uploads are removed. */
 const SWEEP_MS = 60_000;
-/** How long the other side of a connection may take to agree that it ends. */
+/** How long the other side may take to confirm that a connection closes. */
 const GOODBYE_MS = 1000;
 
-/** Adds all that there is of computers: their routes, their agents, and what goes on between requests. */
+/** Adds everything for computers: routes, agents, and the work between requests. */
 export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
   const all = open(deps, app.log);
   app.register(websocket, { options: { maxPayload: MESSAGE_BYTES, handleProtocols }, preClose: hangUp });
@@ -32,7 +32,7 @@ export function addComputers(app: FastifyInstance, deps: ApiDeps): void {
     for (const part of [computers, files, watchers]) await part(scope, all);
   });
   app.register(routes, { ...all, prefix: '/api/v0' });
-  // Agents, and those who have a signed address, have no credential of the API.
+  // Agents and clients with a signed address have no API credential.
   const withoutCredential: FastifyPluginAsync = (scope) =>
     refuseOtherMethods(scope, async () => {
       for (const part of [agents, transfers]) await part(scope, all);
@@ -59,12 +59,12 @@ function open(deps: ApiDeps, log: FastifyInstance['log']): ComputerDeps {
   return { ...deps, relay, signer, computers, provisioner, uploads };
 }
 
-/** The protocol that is spoken of those that a client offers. */
+/** Picks the protocol from those that a client offers. */
 function handleProtocols(offered: ReadonlySet<string>): string | false {
   return offered.has(PROTOCOL) && PROTOCOL;
 }
 
-/** Goes on with what an earlier service has left, and clears uploads away. */
+/** Resumes the work of an earlier process, and removes expired uploads. */
 function workWhileListening(app: FastifyInstance, { uploads, provisioner }: ComputerDeps): void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();
@@ -82,7 +82,7 @@ function workWhileListening(app: FastifyInstance, { uploads, provisioner }: Comp
   });
 }
 
-/** Ends WebSocket connections when the service stops: agents come back to the next one. */
+/** Closes WebSocket connections when the service stops. Agents reconnect to the next one. */
 function hangUp(this: FastifyInstance, done: () => void): void {
   const server = this.websocketServer;
   for (const client of server.clients) client.close(1001, 'The service is stopping.');

@@ -6,7 +6,7 @@ import { faultText, providerText } from '../network/provider-text.js';
 import type { E2bConfig } from '../settings/config.js';
 import type { Computer } from './computer.js';
 
-/** How long a sandbox stays awake: the longest that every plan has. Then it is put to sleep with all its processes. */
+/** How long a sandbox stays awake: the longest that every plan allows. Then it sleeps, with all its processes. */
 const AWAKE_MS = 3_600_000;
 /** How long a request, and the script that starts the agent, may take. */
 const REQUEST_MS = 60_000;
@@ -14,29 +14,29 @@ const SCRIPT_MS = 120_000;
 /** How long all requests and scripts of one call may take. */
 const CALL_MS = 2 * (REQUEST_MS + SCRIPT_MS);
 
-/** What E2B can't do: the message is for whoever wants the computer. */
+/** A failure of E2B, with a message for the person who wants the computer. */
 export class ProviderFailed extends Error {
   override name = 'ProviderFailed';
 }
 
-/** The package, as far as it is used. */
+/** The parts of the package that are used. */
 type E2bModule = Pick<typeof import('e2b'), 'Sandbox' | 'SandboxNotFoundError'>;
 
-/** Tells of each piece of an answer that the package's HTTP client has received. */
+/** The channel that announces each chunk of an answer that the package's HTTP client receives. */
 const RECEIVED = 'undici:request:bodyChunkReceived';
 interface Received {
   readonly request: { readonly origin?: unknown; readonly abort?: (reason: Error) => void };
   readonly chunk: Uint8Array;
 }
 
-/** Names the computer that a sandbox is of. */
+/** The metadata of a sandbox that has its computer's id. */
 const LABEL = 'daybookComputer';
 
-/** Makes the user where there is none: run by root. */
+/** Creates the user if it doesn't exist. Runs as root. */
 const ADD_USER =
   'id -u -- "$REMOTE_USER" > /dev/null 2>&1 || useradd --create-home --shell /bin/bash -- "$REMOTE_USER"';
 
-/** Starts the agent, instead of one that is there, and ends when it is connected; or fails with what it said. */
+/** Starts the agent in place of an older one, and ends once it is connected; otherwise fails with its output. */
 const START_AGENT = `
 command -v daybook > /dev/null || { echo 'The template has no program "daybook".' >&2; exit 127; }
 cd
@@ -55,8 +55,8 @@ tail -c 1500 .daybook-agent.log >&2
 exit 1`;
 
 /**
- * Makes computers as sandboxes of E2B (decisions.md, Computers), whose agents connect to `serviceUrl`. All of it can be done again
- * after it was cut off. Throws ProviderFailed.
+ * Makes computers as sandboxes of E2B (decisions.md, Computers), whose agents connect to `serviceUrl`. Everything can be repeated
+ * after an interruption. Throws ProviderFailed.
  */
 export class E2b {
   private readonly connection: ConnectionOpts;
@@ -69,14 +69,14 @@ export class E2b {
     this.connection = {
       apiKey: config.apiKey,
       apiUrl: config.url,
-      // Where the API is not api.DOMAIN, sandboxes are behind the same address.
+      // If the API isn't at api.DOMAIN, sandboxes are reached through the same address.
       ...(host.startsWith('api.') ? { domain: host.slice('api.'.length) } : { sandboxUrl: config.url }),
       debug: false,
       requestTimeoutMs: REQUEST_MS,
     };
   }
 
-  /** Makes the sandbox of a computer, unless it is made, and answers its id. */
+  /** Creates a computer's sandbox unless it exists, and answers its id. */
   create({ id, source }: Computer, stopping: AbortSignal): Promise<string> {
     const metadata = { [LABEL]: id };
     return this.ask([], stopping, async ({ Sandbox }, signal) => {
@@ -94,7 +94,7 @@ export class E2b {
     });
   }
 
-  /** Wakes a sandbox that sleeps, gives it its user, and starts the agent anew; answers once that is connected. */
+  /** Wakes a sandbox, creates its user, and restarts the agent. Answers once the agent is connected. */
   configure(ref: string, { remoteUser }: Computer, agentToken: string, stopping: AbortSignal): Promise<void> {
     return this.ask([agentToken], stopping, async ({ Sandbox }, signal) => {
       const { commands } = await Sandbox.connect(ref, { ...this.connection, timeoutMs: AWAKE_MS, signal });
@@ -109,7 +109,7 @@ export class E2b {
     });
   }
 
-  /** What has become of a sandbox. */
+  /** The state of a sandbox. */
   status(ref: string): Promise<'running' | 'asleep' | 'gone'> {
     return this.ask([], undefined, async ({ Sandbox, SandboxNotFoundError }, signal) => {
       try {
@@ -122,7 +122,7 @@ export class E2b {
     });
   }
 
-  /** Removes a sandbox, if it is there. */
+  /** Removes a sandbox, if it exists. */
   delete(ref: string): Promise<void> {
     return this.ask([], undefined, async ({ Sandbox }, signal) => {
       await Sandbox.kill(ref, { ...this.connection, signal });
@@ -130,8 +130,8 @@ export class E2b {
   }
 
   /**
-   * Asks E2B something, until it is stopped or answers too much. `secrets` are those that it is told beside the key. The package takes its
-   * time to load: who has no sandboxes never does.
+   * Asks E2B something, until stopped or the answer is too long. `secrets` are those in the request beside the key. The package is
+   * slow to load, so it is loaded only here.
    */
   private async ask<T>(
     secrets: readonly string[],
@@ -141,7 +141,7 @@ export class E2b {
     const e2b = await import('e2b');
     const ending = new AbortController();
     let left = SHORT_ANSWER_BYTES;
-    // TRICKY: the package takes no HTTP client of ours and reads whatever comes, and the client loses signals while a body arrives.
+    // TRICKY: the package accepts no HTTP client of ours, reads answers of any length, and its client ignores signals while a body arrives.
     const count = (message: unknown) => {
       const { request, chunk } = message as Received;
       if (!this.isOfE2b(String(request.origin))) return;
@@ -165,7 +165,7 @@ export class E2b {
           ? providerText(error.stderr, all)
           : (certificateFaultOf(error) ??
             faultText(ending.signal.aborted ? ending.signal.reason : error, all));
-      // TRICKY: the error itself can have the key anywhere, and a cause is logged.
+      // TRICKY: the error itself can contain the key, and causes are logged.
       throw new ProviderFailed(`E2B: ${said}`);
     } finally {
       clearTimeout(late);
@@ -173,7 +173,7 @@ export class E2b {
     }
   }
 
-  /** Whether an origin is that of the API, or of a sandbox. */
+  /** Whether an origin is the API or a sandbox. */
   private isOfE2b(origin: string): boolean {
     const { origin: api, host } = new URL(this.config.url);
     return origin === api || (host.startsWith('api.') && origin.endsWith(host.slice('api'.length)));

@@ -6,20 +6,20 @@ import { digestOf } from '../disk/file-digest.js';
 import { sync } from '../disk/folder.js';
 import { codeOf } from '../exit.js';
 
-/** The bytes of a file on its way are fewer or more than were announced. */
+/** A body has fewer or more bytes than announced. */
 export class WrongLength extends Error {
   override name = 'WrongLength';
 }
 
-/** Where the bytes of files are between their sender and the computer, each under the id of its transfer. */
+/** Stores the bytes of files on their way from sender to computer, each under the id of its transfer. */
 export interface Objects {
-  /** The size in bytes of an object; undefined where there is none. */
+  /** The size of an object in bytes; undefined if there is none. */
   size(key: string): Promise<number | undefined>;
   /** The SHA-256 of an object of this size, in hexadecimal. */
   sha256(key: string, sizeBytes: number): Promise<string>;
-  /** Removes an object, if it is there. */
+  /** Removes an object, if it exists. */
   remove(key: string): Promise<void>;
-  /** Addresses that the sender and the computer use without the service; undefined where they go through it. */
+  /** Addresses that let sender and computer bypass the service; undefined if the bytes go through it. */
   readonly direct: DirectAddresses | undefined;
 }
 
@@ -28,27 +28,27 @@ export interface DirectAddresses {
   get(key: string, seconds: number): Promise<string>;
 }
 
-/** Objects as files of a folder. */
+/** Stores objects as files of a folder. */
 export class LocalObjects implements Objects {
   readonly direct = undefined;
   private readonly incoming: string;
   private parts = 0;
 
-  /** What a killed process was receiving goes. */
+  /** Deletes bodies that a killed process hadn't received completely. */
   constructor(private readonly folder: string) {
     this.incoming = join(folder, 'incoming');
     rmSync(this.incoming, { recursive: true, force: true });
     mkdirSync(this.incoming, { recursive: true });
   }
 
-  /** Keeps the bytes of a stream, durably and whole, instead of those that were there. Throws WrongLength. */
+  /** Stores the bytes of a stream, durably and whole, in place of earlier ones. Throws WrongLength. */
   async write(key: string, body: Readable, sizeBytes: number): Promise<void> {
     this.parts += 1;
     const part = join(this.incoming, `${key}.${this.parts}`);
     const file = await open(part, 'wx', 0o600);
     try {
       let bytes = 0;
-      // A body that is refused is not destroyed: its sender could not read the answer.
+      // A refused body isn't destroyed: that would keep its sender from reading the answer.
       for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         if (bytes > sizeBytes) break;

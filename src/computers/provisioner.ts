@@ -11,8 +11,8 @@ import { COMMAND_MS } from './repository-clone.js';
 const JOB_MS = 2 * COMMAND_MS;
 
 /**
- * Does the steps of computers, each in order, and goes on where it was cut off (decisions.md, Computers). The first two are a
- * provider's, the others are the agent's.
+ * Runs the steps of computers in order, and resumes where it was interrupted (decisions.md, Computers). The provider does the first
+ * two, the agent the others.
  */
 export class Provisioner {
   private readonly under = new Map<string, Promise<void>>();
@@ -21,23 +21,23 @@ export class Provisioner {
   constructor(
     private readonly computers: Computers,
     private readonly relay: Relay,
-    /** Makes the machines that are not there; undefined where there is nobody who does. */
+    /** Makes the machines that don't exist yet; undefined if no provider is configured. */
     readonly provider: E2b | undefined,
     private readonly clock: () => number,
     private readonly report: (error: unknown) => void,
   ) {}
 
-  /** Does what is left, unless it is being done. What needs the agent waits until it is connected, and this is called again. */
+  /** Does the remaining steps, unless they are under way. Steps of the agent wait until it connects, which calls this again. */
   start(computer: Pick<Computer, 'orgId' | 'id'>): void {
     this.queue(computer, () => this.go(computer));
   }
 
-  /** Goes on with all that an earlier service has left. */
+  /** Resumes all that an earlier process has left unfinished. */
   async resume(): Promise<void> {
     for (const computer of await this.computers.provisioning()) this.start(computer);
   }
 
-  /** Has the machine of a provider go on whose agent is not connected: its provider put it to sleep, or it is gone. */
+  /** Wakes a provider's machine whose agent isn't connected: the provider has put it to sleep, or it is gone. */
   wake(computer: Pick<Computer, 'orgId' | 'id'>): void {
     this.queue(computer, async () => {
       const found = await this.computers.find(computer.orgId, computer);
@@ -59,14 +59,14 @@ export class Provisioner {
     });
   }
 
-  /** Removes a computer, and the machine that its provider made. Throws ProviderFailed, and leaves both. */
+  /** Removes a computer, and the machine that its provider made. Throws ProviderFailed, and then keeps both. */
   async delete(computer: Computer): Promise<void> {
     if (computer.providerRef !== null) await this.required().delete(computer.providerRef);
     await this.computers.delete(computer);
     this.relay.drop(computer.id);
   }
 
-  /** Leaves what a provider was asked, and waits until nothing is being done. */
+  /** Aborts requests to the provider, and waits until nothing is under way. */
   async finish(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.under.values());
@@ -93,7 +93,7 @@ export class Provisioner {
     }
   }
 
-  /** Does one step, and answers whether the next may come. */
+  /** Does one step, and answers whether the next one can follow. */
   private async take(computer: Computer, { name }: Step): Promise<boolean> {
     await this.note(computer, name, {
       status: 'in_progress',
@@ -103,7 +103,7 @@ export class Provisioner {
     try {
       await this.perform(computer, name);
     } catch (error) {
-      // It is done again when the agent, or the service, is back: what it has done it does not do twice.
+      // The step is repeated once the agent or the service is back. Repeating it does nothing twice.
       if (error instanceof NotConnected || this.stopping.signal.aborted) return false;
       const isReason =
         error instanceof JobFailed || error instanceof ProviderFailed || error instanceof NoAnswer;
@@ -145,7 +145,7 @@ export class Provisioner {
   }
 
   private fail(computer: Computer, name: StepName, error: string): Promise<void> {
-    // An older agent says what git said as it is.
+    // An older agent doesn't remove credentials from git's message.
     return this.note(computer, name, {
       status: 'failed',
       completedAt: this.clock(),

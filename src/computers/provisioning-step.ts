@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ulid } from '../ulid.js';
 
-/** What provisioning does, in this order (decisions.md, Computers). */
+/** The steps of provisioning, in order (decisions.md, Computers). */
 export const StepName = z.enum(['create-computer', 'configure-user', 'clone-repos', 'install-dependencies']);
 export type StepName = z.infer<typeof StepName>;
 
@@ -36,7 +36,7 @@ export type Step = z.infer<typeof Step>;
 export const Steps = z.array(Step);
 export type Steps = z.infer<typeof Steps>;
 
-/** The steps that make a computer as it is wanted. Of a machine that exists the first two are done. */
+/** The steps that provision a computer. If the machine already exists, the first two are completed. */
 export function stepsFor(
   wanted: { isThere: boolean; hasRepos: boolean; autoInstallDeps: boolean },
   now: number,
@@ -56,12 +56,12 @@ export function stepsFor(
   ];
 }
 
-/** The steps with one changed. */
+/** The steps, with one of them changed. */
 export function withStep(steps: Steps, name: StepName, change: Partial<Step>): Steps {
   return steps.map((step) => (step.name === name ? { ...step, ...change } : step));
 }
 
-/** The steps of a computer whose machine is gone: all of them are to be done again. */
+/** The steps of a computer whose machine is gone: all are pending, with an error. */
 export function lost(steps: Steps, now: number): Steps {
   const error = 'The machine is gone: retry to create another.';
   return steps.map(({ id, name }) =>
@@ -71,12 +71,12 @@ export function lost(steps: Steps, now: number): Steps {
   );
 }
 
-/** The steps with one to be done again. */
+/** The steps, with one of them pending again. */
 export function undone(steps: Steps, name: StepName): Steps {
   return steps.map((step) => (step.name === name ? { id: step.id, name, status: 'pending' } : step));
 }
 
-/** The steps as they are tried again: what failed or was cut off waits for its turn. */
+/** The steps for a retry: those that failed or were interrupted are pending again. */
 export function retried(steps: Steps): Steps {
   return steps
     .filter(({ status }) => status === 'failed' || status === 'in_progress')

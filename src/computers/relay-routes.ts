@@ -20,14 +20,14 @@ const notUpgraded = () => {
   throw new ApiError(400, 'This address is for WebSocket connections: see docs/computers.md.');
 };
 
-/** Throws 400 for a WebSocket that doesn't speak the protocol of agents. */
+/** Throws 400 for a WebSocket that doesn't offer the agents' protocol. */
 function requireProtocol({ ws, headers }: FastifyRequest): void {
   const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
   if (ws && offered?.includes(PROTOCOL) !== true)
     throw new ApiError(400, `The request must have the header "Sec-WebSocket-Protocol: ${PROTOCOL}".`);
 }
 
-/** Where agents connect, with their token (docs/computers.md). */
+/** Accepts the connections of agents, which send their token (docs/computers.md). */
 export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const { computers, relay, provisioner } = deps;
   app.route({
@@ -56,7 +56,7 @@ export const agents: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => 
   });
 };
 
-/** Where people watch a computer: its answer comes at once, and again whenever it changes. */
+/** Lets people watch a computer: sends its answer at once, and again whenever it changes. */
 export const watchers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const watchers = new Watchers(deps);
   app.addHook('onClose', async () => watchers.close());

@@ -10,10 +10,10 @@ import { FileName } from './workspace-path.js';
 
 /** How long one command may take, in milliseconds. */
 export const COMMAND_MS = 30 * 60_000;
-/** How much of what a failed command said is kept: its end. */
+/** How much of a failed command's output is kept: its end. */
 const SAID_CHARACTERS = 2000;
 
-/** The lock files that say which package manager a project has, and what it is told. */
+/** The lock files that identify a project's package manager, with its command and arguments. */
 const MANAGERS: readonly (readonly [lock: string, command: string, ...args: string[]])[] = [
   ['package-lock.json', 'npm', 'ci'],
   ['npm-shrinkwrap.json', 'npm', 'ci'],
@@ -30,7 +30,7 @@ const MANAGERS: readonly (readonly [lock: string, command: string, ...args: stri
   ['composer.lock', 'composer', 'install', '--no-interaction'],
 ];
 
-/** The folder that a repository is cloned to: the last part of its address. Throws JobFailed for one that has none. */
+/** The folder to clone a repository to: the last part of its address. Throws JobFailed if it has none. */
 function folderOf(repo: string): string {
   const name =
     repo
@@ -47,16 +47,13 @@ function folderOf(repo: string): string {
   return name;
 }
 
-/**
- * Clones a repository into the workspace: whole or not at all. One that is there already stays as it is. Throws JobFailed, with
- * what git said.
- */
+/** Clones a repository into the workspace: whole or not at all. An existing clone stays as it is. Throws JobFailed, with git's output. */
 export async function clone(workspace: string, repo: string, signal: AbortSignal): Promise<void> {
   const name = folderOf(repo);
   const folder = join(workspace, name);
   if ((await lstat(folder).catch(() => undefined)) !== undefined) {
     const origin = await run('git', ['remote', 'get-url', 'origin'], folder, signal).catch(() => '');
-    // What was cloned with a password in its address is a clone of the address without it.
+    // The addresses are compared without passwords.
     const isSame = withoutCredentials(origin.trim()) === withoutCredentials(repo);
     if (existsSync(join(folder, '.git')) && isSame) return;
     throw new JobFailed(
@@ -75,8 +72,8 @@ export async function clone(workspace: string, repo: string, signal: AbortSignal
 }
 
 /**
- * Installs what the lock files of a clone name, or of the workspace itself; nothing where there are none. Throws JobFailed, with
- * what the package manager said.
+ * Installs the dependencies of a clone, or of the workspace itself, if it has lock files. Throws JobFailed, with the package
+ * manager's output.
  */
 export async function install(
   workspace: string,
@@ -88,7 +85,7 @@ export async function install(
     if (existsSync(join(folder, lock))) await run(command, args, folder, signal);
 }
 
-/** Runs a command that asks nobody anything, and answers what it said. Its whole family ends with it. */
+/** Runs a command without prompts, and answers its output. Kills all its descendants with it. */
 function run(command: string, args: readonly string[], cwd: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const { DAYBOOK_AGENT_TOKEN: _, ...inherited } = process.env;
@@ -128,7 +125,7 @@ function run(command: string, args: readonly string[], cwd: string, signal: Abor
     });
     child.on('close', (code) => {
       ended.removeEventListener('abort', kill);
-      // The rest of an address that was cut can have a password that nothing tells any more.
+      // Cut output can begin with the rest of an address, whose password can't be recognized any more.
       if (isCut) said = said.replace(/^\S*/, '');
       if (code === 0 && !ended.aborted) return resolve(said);
       const shown = [command, ...args].join(' ');

@@ -20,13 +20,13 @@ import {
 import { clone, install } from './repository-clone.js';
 import { writeFile } from './workspace.js';
 
-/** The first wait before connecting anew, and the longest; a random part of it is waited. */
+/** The first wait before reconnecting, and the longest. The actual wait is a random 50% to 100% of it. */
 const BACKOFF_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** How long the service may take for a connection, and how long a download may stand still. */
+/** How long connecting to the service can take, and how long a download can stall. */
 const CONNECT_MS = 20_000;
 const STALL_MS = 60_000;
-/** How much the service is told of a failure. */
+/** How much of a failure's message is sent to the service. */
 const DETAIL_CHARACTERS = 4000;
 
 export interface AgentOptions {
@@ -38,15 +38,15 @@ export interface AgentOptions {
   readonly version: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Is told in a sentence what happens. */
+  /** Called with a sentence for each thing that happens. */
   readonly say: (sentence: string) => void;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Keeps a computer connected to the service and does what that asks, until the signal. What is under way when a connection
- * breaks goes on. Throws a UsageError when the service doesn't know the token, or has given its place to another.
+ * Keeps a computer connected to the service and does its jobs, until the signal. Jobs under way continue when a connection breaks.
+ * Throws a UsageError when the service doesn't know the token, or another agent has taken this one's place.
  */
 export async function runAgent(options: AgentOptions): Promise<void> {
   const agent = new Agent(options);
@@ -56,7 +56,7 @@ export async function runAgent(options: AgentOptions): Promise<void> {
     if (signal.aborted) break;
     if (ended.wasConnected) failures = 0;
     const longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** failures);
-    // Many agents that lost one service come back one after the other.
+    // Random, so that agents that lost the same service don't all reconnect at once.
     const delay = longest / 2 + (Math.random() * longest) / 2;
     say(`${ended.sentence} The next try is in ${(delay / 1000).toFixed(1)} s.`);
     await wait(delay, undefined, { signal }).catch(() => undefined);
@@ -65,7 +65,7 @@ export async function runAgent(options: AgentOptions): Promise<void> {
 }
 
 class Agent {
-  /** The jobs that are being done: one that is asked for again is not begun again. */
+  /** The jobs under way: asking again for one of them doesn't start it twice. */
   private readonly underWay = new Map<string, Promise<void>>();
   private readonly base: URL;
 
@@ -73,12 +73,12 @@ class Agent {
     this.base = new URL(options.server.endsWith('/') ? options.server : `${options.server}/`);
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits until no job is under way. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.underWay.values());
   }
 
-  /** Is connected once, and answers why it ended. Throws a UsageError when there is no use in coming back. */
+  /** Connects once, and answers why the connection ended. Throws a UsageError if reconnecting would be useless. */
   connect(): Promise<{ wasConnected: boolean; sentence: string }> {
     const { token, version, signal, say, server } = this.options;
     const url = new URL('api/v0/relay/agent', this.base);
@@ -102,7 +102,7 @@ class Agent {
       };
       const stop = () => {
         socket.close(1000);
-        // A service that does not answer any more must not keep the agent.
+        // The agent must be able to end although the service has stopped answering.
         setTimeout(() => socket.terminate(), 1000).unref();
       };
       signal.addEventListener('abort', stop);
@@ -168,7 +168,7 @@ class Agent {
       send(socket, { type: 'done', id });
     } catch (error) {
       const reason = error instanceof JobFailed ? error.reason : 'failed';
-      // Git and package managers print the addresses that they ask.
+      // Git and package managers print addresses, which can have credentials.
       const said = withoutCredentials(messageOf(error));
       const detail = said.slice(0, DETAIL_CHARACTERS);
       this.options.say(`${namesOf(job).failed}: ${detail}`);
@@ -176,7 +176,7 @@ class Agent {
     }
   }
 
-  /** Does a job, or waits for the one that is under way. */
+  /** Does a job, or waits for it if it is already under way. */
   private async once(job: Job): Promise<void> {
     const key =
       job.type === 'write'
@@ -209,7 +209,7 @@ class Agent {
   }
 }
 
-/** What is said of a job that is done, and of one that failed. */
+/** The messages for a job that is done, and for one that failed. */
 function namesOf(job: Job): { done: string; failed: string } {
   switch (job.type) {
     case 'write': {
@@ -227,7 +227,7 @@ function namesOf(job: Job): { done: string; failed: string } {
   }
 }
 
-/** The bytes at an address, as a stream. Throws JobFailed when they are not to be had. */
+/** The bytes at an address, as a stream. Throws JobFailed if they can't be fetched. */
 function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const unreachable = (why: string) =>
@@ -242,7 +242,7 @@ function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   });
 }
 
-/** Sends, where somebody still listens: who doesn't will ask again. */
+/** Sends a message if the connection is open; otherwise the service asks again. */
 function send(socket: WebSocket, message: FromAgent): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 }

@@ -6,11 +6,11 @@ import { faultText } from '../network/provider-text.js';
 import type { S3Address } from '../settings/store-address.js';
 import type { DirectAddresses, Objects } from './object-storage.js';
 
-/** How long the store may take for a connection, and how long it may be silent. */
+/** How long connecting to the store can take, and how long it can be silent. */
 const CONNECT_MS = 10_000;
 const SILENT_MS = 60_000;
 
-/** Objects in a bucket. Senders and computers get addresses of the bucket itself. Credentials are found as the AWS SDK does. */
+/** Stores objects in a bucket. Senders and computers get addresses of the bucket itself. The AWS SDK finds the credentials. */
 export class S3Objects implements Objects {
   private loaded: Promise<Sdk> | undefined;
 
@@ -20,7 +20,7 @@ export class S3Objects implements Objects {
     put: async (key, sizeBytes, seconds) => {
       const { client, s3, presigner } = await this.sdk();
       const command = new s3.PutObjectCommand({ ...this.object(key), ContentLength: sizeBytes });
-      // The length is signed too, so that nothing longer is taken.
+      // The length is signed too, so that the bucket accepts nothing longer.
       return presigner.getSignedUrl(client, command, {
         expiresIn: seconds,
         signableHeaders: new Set(['host', 'content-length']),
@@ -49,7 +49,7 @@ export class S3Objects implements Objects {
     const hash = createHash('sha256');
     try {
       const { Body } = await client.send(new s3.GetObjectCommand(this.object(key)));
-      // In Node.js a body is a stream of Node.js.
+      // In Node.js, the body is a Node.js stream.
       for await (const chunk of limited(Body as Readable, sizeBytes)) hash.update(chunk);
     } catch (error) {
       throw await faultOf(error, client);
@@ -70,7 +70,7 @@ export class S3Objects implements Objects {
     return { Bucket: this.address.bucket, Key: `${this.address.prefix}${key}` };
   }
 
-  /** The SDK takes its time to load: who keeps objects in a folder never does. */
+  /** Loads the SDK on first use: it is slow to load, and not needed if objects are kept in a folder. */
   private sdk(): Promise<Sdk> {
     this.loaded ??= load(this.address);
     return this.loaded;
@@ -78,8 +78,8 @@ export class S3Objects implements Objects {
 }
 
 /**
- * What is logged of a failure. TRICKY: the error of the SDK can't be, because it has what the store answers, which can repeat the
- * request with its session token.
+ * The error that is logged for a failure. TRICKY: the SDK's own error isn't safe to log: it has the store's answer, which can
+ * repeat the request with its session token.
  */
 async function faultOf(error: unknown, { config }: Sdk['client']): Promise<Error> {
   const credentials = await config.credentials().catch(() => undefined);
@@ -103,12 +103,12 @@ async function load({ region, endpoint }: S3Address) {
   const client = new s3.S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // TRICKY: by default an address for PUT would have the checksum of no bytes in it.
+    // TRICKY: by default, an address for PUT would be signed with the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENT_MS },
   });
-  // Only an object is long, and its reader knows how long.
+  // Limits all answers but objects: only those are long, and their reader knows their length.
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {

@@ -30,13 +30,13 @@ const NOT_SIGNED =
 const GONE = 'The transfer is completed or expired: create-upload starts a new one.';
 const NO_ROOM = 'The service has no room for the file at the moment: send it again later.';
 
-/** Bytes on their way, for those who have a signed address (decisions.md, File upload). */
+/** Receives and sends bytes for signed addresses (decisions.md, File upload). */
 export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const { uploads, signer, clock } = deps;
   const { objects } = uploads;
-  // An object store with addresses of its own has no bytes come through here.
+  // With an object store that has addresses of its own, no bytes go through the service.
   if (!(objects instanceof LocalObjects)) return;
-  // The body goes to disk as it comes, so no parser has it.
+  // The body is streamed to disk, so no parser may read it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_, payload, done) => done(null, payload));
 

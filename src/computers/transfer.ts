@@ -4,9 +4,9 @@ import type { Row, Store } from '../store/store.js';
 
 /** How long a transfer can be used, in milliseconds. */
 export const LIFE_MS = 15 * 60_000;
-/** How long after that it is remembered: who repeats a call is answered as before. */
+/** How long a transfer is remembered after that, so that a repeated call gets the same answer. */
 const MEMORY_MS = 7 * 86_400_000;
-/** How long what was never completed is kept after its end: a call that came in time may be under way. */
+/** How long an uncompleted transfer is kept after it expires: a call that came in time may be under way. */
 const GRACE_MS = 3_600_000;
 
 export const TransferId = Uuid.meta({
@@ -77,8 +77,8 @@ export class Transfers {
   }
 
   /**
-   * The transfer of a file to a computer, and whether it was written to this folder ('' for the workspace). TRICKY: the names
-   * are compared where they are stored, since a byte order mark at their beginning is lost when they are read.
+   * The transfer of a file to a computer, and whether it was written to this folder ('' for the workspace). TRICKY: the database
+   * compares the names, since reading them loses a byte order mark at their beginning.
    */
   async findOf(
     { orgId, computerId, fileName }: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
@@ -93,7 +93,7 @@ export class Transfers {
     return row === undefined ? undefined : { ...toTransfer(row), fileName, isThere: Boolean(row.is_there) };
   }
 
-  /** Notes that a transfer was written, where, and for which session. */
+  /** Records that a transfer was written, to which folder, and for which session. */
   async complete({ id }: Transfer, destPath: string, sessionId: string): Promise<void> {
     await this.store.run([
       {
@@ -104,7 +104,7 @@ export class Transfers {
     ]);
   }
 
-  /** The transfers that are no use to anyone any more. */
+  /** The transfers that nobody needs any more. */
   async over(): Promise<Transfer[]> {
     const rows = await this.store.select(
       `SELECT ${COLUMNS} FROM transfers

@@ -73,7 +73,7 @@ function requireUpload(caller: Caller, computer: Computer): void {
   else requireAction(caller, "upload files to another person's computers");
 }
 
-/** What a completion that failed is for the sender. */
+/** The error that the sender gets when a completion fails. */
 function refusalOf(error: unknown, fileName: string): unknown {
   if (error instanceof JobFailed)
     return error.reason === 'exists'
@@ -85,7 +85,7 @@ function refusalOf(error: unknown, fileName: string): unknown {
   return error;
 }
 
-/** Files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
+/** Uploads files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
 export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
   app,
   { computers, uploads, provisioner, config },

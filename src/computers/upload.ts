@@ -38,7 +38,7 @@ export class Uploads {
     private readonly clock: () => number,
   ) {}
 
-  /** The address that takes the bytes: of the object store itself, or a path of this service. */
+  /** The address to send the bytes to: of the object store itself, or a path of this service. */
   async putAddress({ id, sizeBytes, expiresAt }: Transfer): Promise<string> {
     const { direct } = this.objects;
     return direct === undefined
@@ -47,8 +47,8 @@ export class Uploads {
   }
 
   /**
-   * Has the computer write a file that was sent. One completion of a transfer goes on at a time; what was written to the same
-   * folder already is as good as written now. Throws 404 and 424, and NotConnected, NoAnswer and JobFailed.
+   * Asks the computer to write a file that was sent. Completions of one transfer run one at a time, and completing it again for the
+   * same folder succeeds. Throws 404 and 424, and NotConnected, NoAnswer and JobFailed.
    */
   async complete(
     of: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
@@ -70,7 +70,7 @@ export class Uploads {
     of: Pick<Transfer, 'orgId' | 'computerId' | 'fileName'>,
     { transferId, sessionId, destPath }: Completion,
   ): Promise<Transfer> {
-    // As UTF-8 has it, which is how it is stored and written: half a pair of surrogates is no character there.
+    // UTF-8, as it is stored and written, replaces half a surrogate pair.
     const folder = Buffer.from(destPath?.replace(/\/$/, '') ?? '').toString();
     const transfer = await this.transfers.findOf(of, transferId, folder);
     if (transfer === undefined)
@@ -79,7 +79,7 @@ export class Uploads {
         'There is no such transfer for this computer and file: create-upload starts one.',
       );
     if (transfer.isThere) {
-      // A service that fell after it had noted this had no time for that.
+      // The service may have stopped between recording the completion and removing the object.
       await this.objects.remove(transfer.id);
       return transfer;
     }
@@ -119,7 +119,7 @@ export class Uploads {
       : direct.get(id, LIFE_MS / 1000);
   }
 
-  /** Removes what is over: objects that nobody completed, and transfers that nobody asks about. */
+  /** Removes objects of transfers that nobody completed, and transfers that are too old to be asked about. */
   async sweep(): Promise<void> {
     for (const transfer of await this.transfers.over()) {
       await this.objects.remove(transfer.id);

@@ -9,13 +9,13 @@ import type { Computer } from './computer.js';
 import type { ComputerDeps } from './computer-deps.js';
 import { bodyOf } from './computer-routes.js';
 
-/** How many connections may watch: with one credential the same computer, with one credential in all, and of an organization. */
+/** How many connections can watch: one computer with one credential, any computer with one credential, and an organization. */
 export const WATCHERS_AT_MOST = { computer: 10, credential: 200, organization: 1000 };
 
-/** For how long changes are gathered before watchers hear of them: milliseconds. */
+/** How long changes are collected before watchers are told, in milliseconds. */
 const TOGETHER_MS = 100;
 
-/** How much may be on its way to a watcher. One that reads less is let go: bytes. */
+/** How many bytes can be waiting for a watcher. One that reads too slowly is disconnected. */
 const UNREAD_BYTES = 1 << 20;
 
 /** A connection that watches a computer. */
@@ -24,11 +24,11 @@ interface Watcher {
   readonly request: FastifyRequest;
   readonly computerId: string;
   isAlive: boolean;
-  /** What it was sent last. */
+  /** The text that it was sent last. */
   text: string;
 }
 
-/** The connections that watch computers, and what they are sent. */
+/** The connections that watch computers. Sends them changes. */
 export class Watchers {
   private readonly organizations = new Map<string, Set<Watcher>>();
   /** The computers of each organization that have changed since they were last read. */
@@ -45,7 +45,7 @@ export class Watchers {
     this.beat = setInterval(() => this.checkAll(), heartbeatMs).unref();
   }
 
-  /** Whether as many connections watch as may, so that the caller can't watch a computer. */
+  /** Whether the maximum of connections is reached, so that the caller can't watch a computer. */
   isFull({ orgId, credential }: Caller, computerId: string): boolean {
     const all = [...(this.organizations.get(orgId) ?? [])];
     const own = all.filter(({ request }) => request.caller.credential === credential);
@@ -60,7 +60,7 @@ export class Watchers {
   /** Shows a computer to a connection, now and whenever it changes. */
   add(socket: WebSocket, request: FastifyRequest, computerId: string): void {
     const { orgId } = request.caller;
-    // Others may have come since its request was answered.
+    // Other connections may have been added since the request was answered.
     if (this.isFull(request.caller, computerId)) {
       socket.close(1013, 'Too many connections watch.');
       return;
@@ -79,7 +79,7 @@ export class Watchers {
       watchers.delete(watcher);
       if (watchers.size === 0) this.organizations.delete(orgId);
     });
-    // It is for watching: whoever talks is at the wrong address.
+    // Watchers only listen: a client that sends a message has the wrong address.
     socket.on('message', () => socket.close(CLOSE.violated));
     note();
   }
@@ -88,7 +88,7 @@ export class Watchers {
     clearInterval(this.beat);
   }
 
-  /** Has all who watch a computer hear of it, together with what else changes in a moment. */
+  /** Tells all watchers of a computer that it has changed, together with other changes of the same moment. */
   private note(orgId: string, computerId: string): void {
     const changed = this.changed.get(orgId);
     if (changed !== undefined) {
@@ -99,7 +99,7 @@ export class Watchers {
     void this.tell(orgId);
   }
 
-  /** Reads what has changed in an organization, once for all who watch, until nothing more has. */
+  /** Reads the changed computers of an organization once for all watchers, until there are no more changes. */
   private async tell(orgId: string): Promise<void> {
     for (let changed = this.changed.get(orgId); changed !== undefined && changed.size > 0; ) {
       await wait(TOGETHER_MS);
@@ -137,7 +137,7 @@ export class Watchers {
     }
   }
 
-  /** Whether a connection may still watch. With a credential that was revoked, or from an address that was, it sees no more. */
+  /** Whether a connection can still watch. It can't once its credential is revoked, or its address is no longer allowed. */
   private async isAllowed({ socket, request }: Watcher): Promise<boolean> {
     try {
       await this.deps.authenticator.identify(request);
@@ -149,7 +149,7 @@ export class Watchers {
     }
   }
 
-  /** Lets go of connections that answer no ping, or whose credential is no longer valid. */
+  /** Disconnects watchers that don't answer pings or have a credential that is no longer valid. */
   private checkAll(): void {
     for (const watchers of this.organizations.values())
       for (const watcher of watchers) {

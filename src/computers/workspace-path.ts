@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { NO_CONTROLS, NOT_BLANK } from '../input/name-text.js';
 
-/** Characters are counted as JSON Schema counts them: a character beyond the first 65,536 is one. */
+/** Counts characters as JSON Schema does: a character beyond the first 65,536 counts as one. */
 function length(max: number) {
   return (text: string) => text.length > 0 && [...text].length <= max;
 }
 
-// Those of ASCII, as the contract says (public-api.md 2.4), where NO_CONTROLS has more.
+// The ASCII control characters, as the contract has them (public-api.md 2.4); NO_CONTROLS has more.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
 const NO_DOTS = 'must not have two dots in a row';
@@ -26,7 +26,7 @@ export const FileName = z
     examples: ['hello.txt'],
   });
 
-/** The folder of the workspace that it is written to (public-api.md 2.4). */
+/** The folder of the workspace that a file is written to (public-api.md 2.4). */
 export const DestPath = z
   .string()
   .refine(length(510), 'must have 1 to 510 characters')

@@ -20,17 +20,17 @@ import { type FileJob, JobFailed } from './agent-message.js';
 
 type Target = Omit<FileJob, 'type' | 'url'>;
 
-/** Whether a folder can be named by its open descriptor, so that it stays the same one whatever becomes of its path. */
+/** Whether an open descriptor can name a folder, so that it stays the same folder even if its path changes. */
 const HAS_DESCRIPTORS = process.platform === 'linux';
 
-/** How long the temporary file of an agent that was killed stays, at least. */
+/** How old the temporary file of another transfer must be before it is removed as left over from a killed agent. */
 const STALE_MS = 3_600_000;
 
 /** A folder that is known to be inside the workspace. */
 class Folder {
   private constructor(
     readonly handle: FileHandle,
-    /** A path that names it for as long as it is open. */
+    /** A path that names the folder as long as it is open. */
     readonly path: string,
   ) {}
 
@@ -39,12 +39,12 @@ class Folder {
     return new Folder(handle, HAS_DESCRIPTORS ? `/proc/self/fd/${handle.fd}` : await realpath(path));
   }
 
-  /** Where it is now. */
+  /** The folder's current path. */
   real(): Promise<string> {
     return HAS_DESCRIPTORS ? readlink(this.path) : realpath(this.path);
   }
 
-  /** Opens a folder in it, made when it is missing, and answers whether it was. */
+  /** Opens a folder in this one, and creates it if it is missing. */
   async enter(name: string): Promise<Folder> {
     try {
       await mkdir(join(this.path, name));
@@ -61,8 +61,8 @@ class Folder {
 }
 
 /**
- * Opens a folder of the workspace, step by step. TRICKY: a link is followed first and judged then, by where the open folder
- * is: whoever swaps a folder for a link at any instant changes nothing, since a step begins at the folder that was judged.
+ * Opens a folder of the workspace, step by step. TRICKY: a link is followed first, and then checked by where the open folder is.
+ * Swapping a folder for a link at any instant changes nothing, since each step starts at the folder that was checked.
  */
 async function enter(workspace: string, destPath = ''): Promise<Folder> {
   let folder = await Folder.open(workspace);
@@ -83,12 +83,12 @@ async function enter(workspace: string, destPath = ''): Promise<Folder> {
   return folder;
 }
 
-/** What begins the names of temporary files: no file that is sent can have two dots in its name. */
+/** The prefix of temporary files. No uploaded file can have it, because names must not have two dots in a row. */
 const PREFIX = '.daybook..';
 
 /**
- * Writes a file into the workspace: whole or not at all, never in the place of another, and never outside. What was written
- * before for the same transfer is left as it is. Throws JobFailed.
+ * Writes a file into the workspace: whole or not at all, never over another file, and never outside. A file that was already
+ * written for the same transfer is left as it is. Throws JobFailed.
  */
 export async function writeFile(
   workspace: string,
@@ -117,7 +117,7 @@ async function place(
   signal: AbortSignal,
 ): Promise<void> {
   await removeLeftovers(folder, target.transferId, now);
-  // TRICKY: join would make the folder itself of a file named ".".
+  // TRICKY: with join, a file named "." would become the folder itself.
   const path = `${folder.path}/${target.fileName}`;
   if (await exists(path, target)) return;
   const draft = `${folder.path}/${PREFIX}${target.transferId}.${randomBytes(6).toString('hex')}`;
@@ -141,7 +141,7 @@ async function place(
   }
 }
 
-/** Whether the file of this transfer is there already. Throws JobFailed when another is. */
+/** Whether the file of this transfer already exists. Throws JobFailed if a different one does. */
 async function exists(path: string, target: Target): Promise<boolean> {
   let found: Awaited<ReturnType<typeof lstat>>;
   try {
@@ -156,7 +156,7 @@ async function exists(path: string, target: Target): Promise<boolean> {
   throw new JobFailed('exists', 'A file with that name is already there.');
 }
 
-/** Fills a file, and has the disk keep it. Throws JobFailed when the bytes are not those that were announced. */
+/** Fills a file, and syncs it to disk. Throws JobFailed when the bytes are not those that were announced. */
 async function receive(
   file: FileHandle,
   { sizeBytes, sha256, createdAt }: Target,
@@ -176,7 +176,7 @@ async function receive(
       await file.writeFile(chunk);
     }
   } catch (error) {
-    // What the disk said goes on as it is; the rest is of the way here.
+    // Errors of the disk are passed on as they are; all others come from the download.
     if (['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes(codeOf(error))) throw error;
     throw new JobFailed(
       'unreachable',
@@ -193,7 +193,7 @@ async function receive(
   await file.sync();
 }
 
-/** Removes what was being written when an agent was killed: for this transfer, and for any other that is long over. */
+/** Removes the temporary files of killed agents: those of this transfer, and old ones of others. */
 async function removeLeftovers(folder: Folder, transferId: string, now: number): Promise<void> {
   for (const name of await readdir(folder.path)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -205,7 +205,7 @@ async function removeLeftovers(folder: Folder, transferId: string, now: number):
   }
 }
 
-/** What the service is told of an error. */
+/** Turns an error into the reason that the service is told. */
 function refusalOf(error: unknown): JobFailed {
   if (error instanceof JobFailed) return error;
   switch (codeOf(error)) {

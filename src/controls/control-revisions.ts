@@ -15,7 +15,7 @@ export interface Author {
   readonly name: string;
 }
 
-/** The settings after a change (public-api.md 2.8), with secrets masked. Before the first change, revision 0 without an author. */
+/** The settings after a change (public-api.md 2.8), with masked secrets. Before the first change: revision 0, without an author. */
 export interface Change {
   readonly revision: number;
   readonly settings: Settings;
@@ -29,7 +29,7 @@ export class Stale extends UsageError {
   override name = 'Stale';
 }
 
-/** An organization has no such revision. */
+/** The organization has no such revision. */
 export class NoRevision extends UsageError {
   override name = 'NoRevision';
 
@@ -47,7 +47,7 @@ export const SETTINGS_BYTES = 256 << 10;
 /** The longest parameter of a statement, in characters: ClickHouse takes 128 KiB. */
 const PARAMETER_CHARACTERS = 30_000;
 
-/** How long a change by another process may take to be obeyed. */
+/** How long it can take until another process's change applies here. */
 const HOLDS_MS = 5000;
 
 /** An organization's settings in memory. */
@@ -56,7 +56,7 @@ interface Known {
   readonly addresses: Promise<AllowedAddresses>;
 }
 
-/** The settings in memory of each store: a change makes all users of the store read them again. */
+/** The settings in memory of each store. After a change, all users of the store read them again. */
 const shared = new WeakMap<Store, { readonly queue: Queue; readonly known: Map<string, Known> }>();
 
 const Stored = z.custom<Settings>((value) => typeof value === 'object' && value !== null);
@@ -203,13 +203,13 @@ export class Controls {
         );
       return storedOf(row);
     };
-    // One after the other, so that of two that aren't there always the same is named.
+    // In order, so that if both are missing the error always names the same one.
     const older = await settingsOf(from);
     const newer = await settingsOf(to);
     return differencesOf(older, newer);
   }
 
-  /** Whether a request of the organization may come from an address. Changes apply at once, those of another process soon. */
+  /** Whether requests of the organization may come from an address. Changes of this process apply at once, others soon. */
   async isAllowed(orgId: string, address: string): Promise<boolean> {
     const { known } = this.shared;
     let found = known.get(orgId);
@@ -232,7 +232,7 @@ function addressesOf({ networkPolicy }: Settings): AllowedAddresses {
   return new AllowedAddresses(networkPolicy?.allowedIps ?? []);
 }
 
-/** The newest settings of every organization that has some. */
+/** The newest settings of each organization that has any. */
 function newestOf(store: Store): Promise<Row[]> {
   return store.select(
     `SELECT org_id, settings FROM control_revisions
@@ -240,7 +240,7 @@ function newestOf(store: Store): Promise<Row[]> {
   );
 }
 
-/** Whether the settings of any organization have a secret, which only the installation's key can decrypt. */
+/** Whether any organization's settings have a secret, which only the installation's key can decrypt. */
 export async function hasSecrets(store: Store): Promise<boolean> {
   let secrets = 0;
   for (const row of await newestOf(store))
@@ -250,7 +250,7 @@ export async function hasSecrets(store: Store): Promise<boolean> {
   return secrets > 0;
 }
 
-/** How many days the raw events of organizations are kept, for those whose settings say so. */
+/** How many days raw events are kept, for each organization whose settings say so. */
 export async function retentionDaysOf(store: Store): Promise<Map<string, number>> {
   const rows = await newestOf(store);
   const days = new Map<string, number>();

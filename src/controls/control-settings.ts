@@ -23,7 +23,7 @@ const emails = (...example: string[]) => member(z.array(EmailText), example);
 const NO_CREDENTIALS =
   'must not have an address with a password or token: put that into env, which is stored encrypted';
 
-/** The paths of texts with such an address, except secrets: see mapSecrets. */
+/** The paths of texts that contain addresses with credentials, except secrets: see mapSecrets. */
 function* addressesWithCredentials(
   value: unknown,
   path: readonly string[] = [],
@@ -200,7 +200,7 @@ const Members = z.looseObject({
   env: open({ ACME_TOKEN: '***' }),
 });
 
-/** The example of a schema, made from those of its members. */
+/** The example of a schema, made from the examples of its members. */
 function exampleOf(schema: unknown): unknown {
   const examples = schema instanceof z.ZodType ? schema.meta()?.examples : undefined;
   if (Array.isArray(examples)) return examples[0];

@@ -36,7 +36,7 @@ const Current = z
     description: 'the newest settings; user and updatedAt are null before the first change',
   });
 
-/** A position in the history. A cursor is its number, encoded so that clients don't compute with it. */
+/** A position in the history: a revision's number, encoded so that clients don't do arithmetic with it. */
 const CURSOR = /^[A-Za-z0-9_-]{11}$/;
 
 function cursorOf(revision: number): string {
@@ -50,12 +50,12 @@ function revisionOf(cursor: string): number {
   return Number(position < Number.MAX_SAFE_INTEGER ? position : Number.MAX_SAFE_INTEGER);
 }
 
-/** The ETag of a revision, without quotes. It names the organization, so that settings of another one never replace its own. */
+/** The ETag of a revision, without quotes. It includes the organization, so that it never matches another one's settings. */
 function tagOf(orgId: string, revision: number): string {
   return `${encodeURIComponent(orgId)}-${revision}`;
 }
 
-/** Whether an If-Match header names a revision: as the ETag does, or by its number alone, with or without quotes. */
+/** Whether an If-Match header names a revision: by its ETag, or by its number alone, with or without quotes. */
 function isExpectedBy(header: string | undefined, orgId: string): (revision: number) => boolean {
   if (header === undefined) return () => true;
   const tags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
@@ -67,7 +67,7 @@ function authorOf({ userId, email, credential }: Caller): Author {
   return { id, email: email ?? '', name: id };
 }
 
-/** The tag of an organization's settings, as an example. */
+/** An example of the ETag header. */
 const TAGGED = { etag: `"${tagOf('acme', 7)}"` };
 
 const A_REVISION = 'must be the number of a revision, or 0 for the settings before the first';
@@ -76,7 +76,7 @@ const revisionParameter = (description: string, example: number) =>
     .string()
     .regex(/^(0|[1-9]\d{0,14})$/, A_REVISION)
     .meta({
-      // A query string has only texts; this one is a number.
+      // A query string has only texts, but this one is a number.
       type: 'integer',
       pattern: undefined,
       minimum: 0,
@@ -103,7 +103,7 @@ const DifferenceRecord = z
 const noRevision = (revision: number) =>
   `There is no revision ${revision}: GET /api/v0/organization/enterprise-controls/history lists them.`;
 
-/** What the routes of controls use. */
+/** The dependencies of the routes of controls. */
 interface ControlsDeps extends ApiDeps {
   readonly controls: Controls;
 }

@@ -10,7 +10,7 @@ export class SecretKey {
 
   constructor(private readonly source: KeySource) {}
 
-  /** The key, created when it is first needed: reading settings without secrets creates no file. Throws a UsageError for an unusable key. */
+  /** The key, created on first use, so that reading settings without secrets creates no file. Throws a UsageError for an unusable key. */
   private get key(): Buffer {
     this.made ??= keyFor('daybook secrets', this.source);
     return this.made;

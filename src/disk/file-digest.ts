@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises';
 const BUFFER_BYTES = 1 << 20;
 
 /**
- * Reads a file and returns its size and SHA-256. `take` gets its bytes piece by piece, each only until it returns: one buffer
- * serves all of them, because with one for each, garbage would be most of what the process has.
+ * Reads a file and returns its size and SHA-256. `take` gets its bytes in pieces, each valid only until `take` returns: all of them share
+ * one buffer, because separate buffers would fill the process's memory with garbage.
  */
 export async function digestOf(
   path: string,

@@ -7,12 +7,12 @@ import { codeOf, UsageError } from '../exit.js';
 
 const run = promisify(execFile);
 
-/** The sentence for a folder whose disk is full. */
+/** The error for a folder on a full disk. */
 export function fullDisk(folder: string): UsageError {
   return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
 }
 
-/** The sentence for a data folder that the system doesn't let us write to. */
+/** The error for a data folder that the system doesn't let us write to. */
 export function unwritable(folder: string, error: unknown): UsageError {
   if (isFull(error)) return fullDisk(folder);
   const code = codeOf(error);
@@ -21,12 +21,12 @@ export function unwritable(folder: string, error: unknown): UsageError {
   );
 }
 
-/** Makes a folder and those above it. Throws a UsageError where that can't be, of which `sentence` makes one. */
+/** Creates a folder and its parents. If that fails, throws the UsageError that `sentence` makes. */
 export function makeFolder(folder: string, sentence = unwritable): void {
   const missing: string[] = [];
   for (let path = folder; !existsSync(path) && dirname(path) !== path; path = dirname(path))
     missing.unshift(path);
-  // TRICKY: one at a time, since making them at once never ends where the system only pretends, as below /proc.
+  // TRICKY: one at a time, since a recursive mkdir never ends where the system only pretends to create folders, as below /proc.
   for (const path of missing) {
     try {
       mkdirSync(path);
@@ -38,14 +38,14 @@ export function makeFolder(folder: string, sentence = unwritable): void {
   }
 }
 
-/** A name that nothing in a folder has yet: the first one, or that with a number. */
+/** A name that doesn't exist in a folder yet: the given one, if necessary with a number. */
 export function freeName(folder: string, first: string): string {
   let name = first;
   for (let number = 2; existsSync(join(folder, name)); number += 1) name = `${first}-${number}`;
   return name;
 }
 
-/** Has the disk keep the entries of a folder and of those below it. */
+/** Syncs the entries of a folder and of all folders below it to disk. */
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }))
     if (entry.isDirectory()) await syncTree(join(folder, entry.name));
@@ -57,7 +57,7 @@ export function isOpenToAll(folder: string): boolean {
   return process.platform !== 'win32' && (statSync(folder).mode & 0o007) !== 0;
 }
 
-/** Has the disk keep a file's bytes, or a folder's entries, and answers its size in bytes. */
+/** Syncs a file's bytes, or a folder's entries, to disk, and answers the size in bytes. */
 export async function sync(path: string): Promise<number> {
   const opened = await open(path, 'r');
   try {
@@ -68,7 +68,7 @@ export async function sync(path: string): Promise<number> {
   }
 }
 
-/** Has the disk keep a folder's entries. One that may not be read is left to the system. */
+/** Syncs a folder's entries to disk. A folder that can't be read is left to the system. */
 export function syncNow(folder: string): void {
   try {
     const opened = openSync(folder, 'r');
@@ -79,7 +79,7 @@ export function syncNow(folder: string): void {
   }
 }
 
-/** Writes a file whole: who reads it reads the one before or this one. */
+/** Writes a file atomically: readers get either the old content or the new one. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.new`;
@@ -98,7 +98,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Throws a UsageError when so many bytes can't be written below a folder. `what` needs them. */
+/** Throws a UsageError if there is no room for so many bytes below a folder. `what` names what needs them. */
 export async function requireRoom(folder: string, bytes: number, what: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
@@ -108,25 +108,25 @@ export async function requireRoom(folder: string, bytes: number, what: string): 
     );
 }
 
-/** Whether the system refused to read or write something. Errors of streams and of bodies have a code too, but no system call. */
+/** Whether the system refused to read or write something. Errors of streams and request bodies have a code too, but no system call. */
 export function isOfSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** Whether there is no room on the disk, or none that this user may take. */
+/** Whether the disk is full, or this user's quota is. */
 export function isFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 }
 
 /**
- * Copies a file that a database engine has open, for the owner alone, and has the disk keep it.
+ * Copies a file that a database engine has open, for the owner alone, and syncs the copy to disk.
  * TRICKY: in another process, since a process loses its locks on a file when it closes any descriptor of it.
  */
 export async function copyLocked(from: string, to: string): Promise<void> {
   try {
     await run('cp', ['--', from, to]);
   } catch (error) {
-    // What `cp` says is in the language of its user.
+    // The message of `cp` is in the user's language.
     const { bavail, bsize } = await statfs(dirname(to));
     const { stderr = '' } = error as { stderr?: string };
     throw Object.assign(new Error(stderr.split('\n')[0] || String(error)), {

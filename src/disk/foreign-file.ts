@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { codeOf, UsageError } from '../exit.js';
 
-/** A file that isn't read. `reason` is a clause: "it is a pipe". */
+/** A file that isn't read. `reason` is a clause, such as "it is a pipe". */
 export class LeftOut extends UsageError {
   constructor(
     readonly path: string,
@@ -22,31 +22,31 @@ export class LeftOut extends UsageError {
   }
 }
 
-/** What the system says of a path that names nothing, and of one that can't be read, for as long as nobody changes it. */
+/** The system's error codes for a path that names nothing, and for one that stays unreadable until somebody changes it. */
 const NOTHING_THERE = ['ENOENT', 'ENOTDIR'];
 const OF_FILE = ['EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'ENODEV', 'ENXIO'];
 
-/** How foreign files are read. */
+/** The options for reading a foreign file. */
 interface Options {
-  /** How large a file may be: bytes. */
+  /** How many bytes a file can have. */
   readonly limitBytes?: number;
-  /** Whether a link leads to the file, as by default. */
+  /** Whether links are followed, as by default. */
   readonly followsLinks?: boolean;
 }
 
-/** A file that is open, and what the system says of it. */
+/** An open file with its attributes. */
 interface Opened {
   readonly descriptor: number;
   readonly found: BigIntStats;
 }
 
 /**
- * Opens a file that somebody else wrote, or put something else in the place of: the only way to open one. Answers undefined where nothing is.
- * Throws LeftOut for whatever isn't a regular file, may not be read, or is too large, and the system's error where the disk or the machine is at
- * fault.
+ * Opens a file that somebody else wrote or could have replaced. No other function opens such files. Answers undefined if the path names
+ * nothing. Throws LeftOut for anything but a regular file, and if the file can't be read or is too large; throws the system's error
+ * if the disk or the machine is at fault.
  *
- * A device is not even opened, since that can do something. If it takes the place of a file just then, opening it doesn't wait for
- * anybody, as opening a pipe otherwise does.
+ * A device isn't even opened, since opening one can have effects. If a device or pipe replaces the file just before it is opened,
+ * opening it doesn't block.
  */
 export function openForeign(
   path: string,
@@ -68,7 +68,7 @@ export function openForeign(
   }
 }
 
-/** The size of a foreign file in bytes, once it has been opened; undefined where nothing is. Throws LeftOut as openForeign does. */
+/** Opens a foreign file once, and answers its size in bytes; undefined if there is none. Throws LeftOut as openForeign does. */
 export function checkForeign(path: string, options?: Options): number | undefined {
   const opened = openForeign(path, options);
   if (opened === undefined) return undefined;
@@ -76,7 +76,7 @@ export function checkForeign(path: string, options?: Options): number | undefine
   return Number(opened.found.size);
 }
 
-/** The first bytes of a foreign file, as many as it had when it was opened; undefined where nothing is. Throws LeftOut as openForeign does. */
+/** The bytes that a foreign file had when it was opened; undefined if there is none. Throws LeftOut as openForeign does. */
 export function readForeign(
   path: string,
   options: Options & { readonly limitBytes: number },
@@ -94,7 +94,7 @@ export function readForeign(
   }
 }
 
-/** The bytes of a foreign file as a stream. Throws LeftOut as openForeign does, and for a file that is gone. */
+/** A stream of a foreign file's bytes. Throws LeftOut as openForeign does, and if the file is gone. */
 export function streamForeign(path: string): ReadStream {
   const opened = openForeign(path);
   if (opened === undefined) throw new LeftOut(path, 'it is gone');
@@ -106,12 +106,12 @@ function requireFile(path: string, found: BigIntStats, limitBytes: number): void
   if (found.size > limitBytes) throw new LeftOut(path, `it has more than ${mebibytes(limitBytes)}`);
 }
 
-/** A limit for people. */
+/** A limit in words. */
 export function mebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
-/** The error for what the system doesn't let us read. */
+/** The error for a path that the system doesn't let us read. */
 export function unreadable(path: string, code: string): LeftOut {
   const isForbidden = code === 'EACCES' || code === 'EPERM';
   return new LeftOut(

@@ -5,33 +5,33 @@ import { NO_CONTROLS } from '../input/name-text.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { readForeign } from './foreign-file.js';
 
-/** Files of git that are longer than this aren't read: bytes. */
+/** How many bytes a file of git can have. Longer ones aren't read. */
 const FILE_BYTES = 1 << 20;
-/** An address that is longer isn't one: characters, as events have it. */
+/** How many characters an address can have, as in events. */
 const ADDRESS_CHARACTERS = 2048;
 
-/** What is known of a checkout. */
+/** The facts about a checkout. */
 export interface Checkout {
-  /** The address of the remote that it was cloned from, without credentials: that of `origin`, or of the only remote. */
+  /** The address of `origin`, or of the only remote, without credentials. */
   readonly repo: string | undefined;
-  /** The branch that is checked out; undefined where it is none. */
+  /** The checked-out branch; undefined if there is none. */
   readonly branch: string | undefined;
-  /** Since when, in Unix milliseconds: on which branch somebody was before, nothing tells. */
+  /** When it was checked out, in Unix milliseconds. The branch before that isn't known. */
   readonly branchSince: number;
 }
 
 /**
- * The checkout that a folder is in. Undefined where the folder doesn't exist or is in none.
+ * The checkout that contains a folder; undefined if the folder doesn't exist or is in none.
  *
- * The path may come from a file that somebody else wrote. So git isn't asked, which would run what a repository configures:
- * only regular files by the names that git gives them are read, no links, pipes or devices, and nothing on another machine.
+ * The path may come from a file that somebody else wrote. So this doesn't run git, which would run programs that a repository configures:
+ * it reads only regular files under git's names for them, no links, pipes or devices, and nothing on another machine.
  */
 export async function checkoutOf(folder: string): Promise<Checkout | undefined> {
   if (!isLocal(folder) || !(await found(stat, folder))?.isDirectory()) return undefined;
   for (let place = resolve(folder); ; place = dirname(place)) {
     const entry = await found(lstat, join(place, '.git'));
     if (entry?.isDirectory()) return checkoutIn(join(place, '.git'));
-    // A worktree or a submodule has its files elsewhere.
+    // The .git of a worktree or submodule is a file with the path of its folder.
     if (entry?.isFile()) return checkoutIn(pointerIn(join(place, '.git'), /^gitdir: (.+)$/m, place));
     if (place === dirname(place)) return undefined;
   }
@@ -40,13 +40,13 @@ export async function checkoutOf(folder: string): Promise<Checkout | undefined> 
 async function checkoutIn(gitFolder: string | undefined): Promise<Checkout | undefined> {
   if (gitFolder === undefined || !isLocal(gitFolder)) return undefined;
   const head = join(gitFolder, 'HEAD');
-  // Git writes this file when another branch is checked out, and not with a commit.
+  // Git writes this file when another branch is checked out, but not for a commit.
   const [, branch] = /^ref: refs\/heads\/([^.\s]\S*)$/m.exec(textOf(head) ?? '') ?? [];
   const branchSince = Math.ceil((await found(lstat, head))?.mtimeMs ?? Infinity);
   return { repo: originIn(gitFolder), branch, branchSince };
 }
 
-/** A path on another machine begins with two slashes, and asking for it would tell who asks. */
+/** Whether a path is on this machine. One that begins with two slashes isn't, and opening it would reveal this user to another machine. */
 function isLocal(path: string): boolean {
   return isAbsolute(path) && !/^[\\/]{2}/.test(path) && !path.includes('\0');
 }
@@ -55,7 +55,7 @@ async function found(look: (path: string) => Promise<Stats>, path: string): Prom
   return look(path).catch(() => undefined);
 }
 
-/** The path that a file names, seen from a folder. */
+/** The path that a file contains, relative to a folder. */
 function pointerIn(path: string, line: RegExp, folder: string): string | undefined {
   const [, target] = line.exec(textOf(path) ?? '') ?? [];
   return target === undefined ? undefined : resolve(folder, target.trim());
@@ -74,7 +74,7 @@ function originIn(gitFolder: string): string | undefined {
     : withoutCredentials(address);
 }
 
-/** The text of a regular file; undefined for anything else, and for one that is too long. */
+/** The text of a regular file; undefined for anything else, and if it is too long. */
 function textOf(path: string): string | undefined {
   try {
     return readForeign(path, { limitBytes: FILE_BYTES, followsLinks: false })?.toString();
@@ -83,7 +83,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** The first address of each remote in a file of git's settings. */
+/** The first address of each remote in a git configuration. */
 function addressesIn(config: string): Map<string, string> {
   const addresses = new Map<string, string>();
   let remote: string | undefined;
@@ -97,7 +97,7 @@ function addressesIn(config: string): Map<string, string> {
   return addresses;
 }
 
-/** A value without quotes, escapes and the comment after it. */
+/** A value without quotes, escapes and a comment after it. */
 function plain(value: string): string {
   const [bare = ''] = /^(?:"(?:[^"\\]|\\.)*"|\\.|[^"\\#;])*/.exec(value) ?? [];
   return bare.replaceAll(/\\(.)|"/g, '$1').trim();

@@ -10,7 +10,7 @@ function pathOf(folder: string): string {
   return join(folder, 'secret.key');
 }
 
-/** Makes the file of the key unless it is there: it gets its name when it is whole, whoever else makes it at the same time. */
+/** Creates the key file unless it exists. It gets its name once it is complete, so several processes can do this at the same time. */
 function requireKeyFile(folder: string): string {
   const path = pathOf(folder);
   if (!existsSync(path)) {
@@ -30,13 +30,13 @@ function requireKeyFile(folder: string): string {
   return read(path);
 }
 
-/** Where the key of an installation is: in the settings, or in the data folder. */
+/** The source of an installation's key: the settings, or the data folder. */
 export interface KeySource {
   readonly data: string;
   readonly secretKey?: string | undefined;
 }
 
-/** What a file of a key says. Throws a UsageError for one that can't be read, or is no key. */
+/** Reads a key file. Throws a UsageError if it can't be read, or has no key. */
 function read(path: string): string {
   let text: string;
   try {
@@ -53,7 +53,7 @@ function read(path: string): string {
   return text;
 }
 
-/** Whether the key is there. Throws a UsageError for one that can't be read, or is damaged. */
+/** Whether the key exists. Throws a UsageError if it can't be read, or is damaged. */
 export function hasKey({ data, secretKey }: KeySource): boolean {
   if (secretKey !== undefined) return true;
   const path = pathOf(data);
@@ -61,8 +61,8 @@ export function hasKey({ data, secretKey }: KeySource): boolean {
 }
 
 /**
- * The 32 bytes of the installation's key for one purpose; those of other purposes tell nothing about them. The key in the data
- * folder is made when it isn't there. Throws a UsageError when that can't be, or it is damaged.
+ * Derives the 32 bytes of the installation's key for one purpose; keys for other purposes reveal nothing about it. Creates the key in the
+ * data folder if it doesn't exist. Throws a UsageError if that fails, or if the key is damaged.
  */
 export function keyFor(purpose: string, { data, secretKey }: KeySource): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey ?? requireKeyFile(data), '', purpose, 32));

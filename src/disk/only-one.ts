@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../exit.js';
 import { isRunning } from './running.js';
 
-/** Lets one process at a time do some work, by a file with its number. A process that was killed doesn't block others. */
+/** Lets one process at a time do some work, using a file with its process id. A killed process doesn't block others. */
 export class OnlyOne {
   private constructor(
     private readonly path: string,
@@ -13,8 +13,8 @@ export class OnlyOne {
   ) {}
 
   /**
-   * Undefined while another process has the file. After `holdsMs` without a sign of life a process counts as gone, even if its number is in
-   * use again. `clock` gives Unix milliseconds.
+   * Undefined while another process holds the file. A process without a sign of life for `holdsMs` counts as gone, even if its id is in use
+   * again. `clock` gives Unix milliseconds.
    */
   static at(path: string, holdsMs: number, clock: () => number): OnlyOne | undefined {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -23,8 +23,8 @@ export class OnlyOne {
   }
 
   /**
-   * Gives a sign of life. This process can have been silent for too long, such as on a laptop that slept: then it takes the file again,
-   * unless another one has it. Answers whether this process has it.
+   * Gives a sign of life. If this process was silent for too long, for example on a laptop that slept, another one may have the file; if
+   * none has, it takes the file again. Answers whether this process holds it.
    */
   touch(): boolean {
     if (pidIn(this.path) !== process.pid) return this.take();
@@ -33,7 +33,7 @@ export class OnlyOne {
     return true;
   }
 
-  /** Waits, with signs of life meanwhile. */
+  /** Waits, and gives signs of life meanwhile. */
   async rest(ms: number, pause: (ms: number) => Promise<unknown> = wait): Promise<void> {
     const piece = this.holdsMs / 3;
     for (let left = ms; left > 0; left -= piece) {
@@ -49,7 +49,7 @@ export class OnlyOne {
   private take(): boolean {
     const { path } = this;
     if (this.isHeld(path)) return false;
-    // TRICKY: moved, not removed, since by now it can be that of another process, which gets it back.
+    // TRICKY: renamed, not removed: by now the file may belong to another process, which then gets it back.
     const stale = `${path}.${process.pid}`;
     try {
       renameSync(path, stale);
@@ -70,7 +70,7 @@ export class OnlyOne {
     }
   }
 
-  /** Whether another process has a file. */
+  /** Whether another process holds a file. */
   private isHeld(path: string): boolean {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined || Math.abs(this.clock() - found.mtimeMs) > this.holdsMs) return false;
@@ -79,7 +79,7 @@ export class OnlyOne {
   }
 }
 
-/** The process that has a file; 0 if none has. */
+/** The process that holds a file; 0 if none does. */
 function pidIn(path: string): number {
   try {
     return Number(readFileSync(path, 'utf8'));

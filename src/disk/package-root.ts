@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The folder of the installed package: where `sql/` and the data that Daybook ships are, wherever the code was compiled to. */
+/** The folder of the installed package, which has `sql/` and the data that Daybook ships, wherever the compiled code is. */
 export const PACKAGE_ROOT = packageRoot(dirname(fileURLToPath(import.meta.url)));
 
 function packageRoot(folder: string): string {
@@ -15,7 +15,7 @@ export const { version: VERSION } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')));
 
-/** The commit that the package was built from, shortened; empty if it was built elsewhere than in its repository. */
+/** The short commit that the package was built from; empty if it wasn't built in its repository. */
 export const COMMIT = commitIn(join(PACKAGE_ROOT, 'dist', 'commit'));
 
 function commitIn(path: string): string {

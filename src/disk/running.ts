@@ -1,6 +1,6 @@
 import { codeOf } from '../exit.js';
 
-/** Whether a process of this machine has a number. */
+/** Whether this machine has a process with this id. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {

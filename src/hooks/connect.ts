@@ -16,8 +16,8 @@ const Wanted = z.object({
 });
 
 /**
- * What has hooks send to a server from then on, once it is saved; without a server and key the one that there is. Asks the
- * server whether it would take what they send. Throws a UsageError when it wouldn't.
+ * Prepares the connection that hooks use once it is saved; without a server and a key, the existing one. Asks the server whether it
+ * accepts payloads, and throws a UsageError if it doesn't.
  */
 export async function connectTo(
   folder: string = HOOKS_FOLDER,
@@ -53,7 +53,7 @@ export async function connectTo(
   };
 }
 
-/** Sends what no event comes of. Answers whether somebody is there; throws a UsageError when they don't take it. */
+/** Sends a payload that becomes no event. Answers whether the server can be reached; throws a UsageError if it refuses. */
 async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boolean> {
   let answer: Answer;
   const outgoing = await Outgoing.to(server);
@@ -83,7 +83,7 @@ async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boo
   );
 }
 
-/** Forgets the server and its key. What waits stays. */
+/** Forgets the server and its key. Spooled payloads stay. */
 export async function disconnect(folder: string = HOOKS_FOLDER): Promise<void> {
   await rm(join(folder, 'connection.json'), { force: true });
 }

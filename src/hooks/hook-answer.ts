@@ -1,19 +1,19 @@
 import { membersOf, type Payload } from './payload.js';
 import type { HookRun } from './run-hook.js';
 
-/** The events that a command can block: on the others 2 is a warning as any code is. After a tool the agent hears why. */
+/** The events that exit code 2 blocks; on others it is only a warning. After a tool call, the agent gets the reason. */
 const BLOCKABLE = new Set(['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop']);
-/** The events whose hooks can say something to the agent in plain words. */
+/** The events whose hooks can pass plain text to the agent. */
 const HEARD = new Set(['UserPromptSubmit', 'SessionStart']);
 
-/** What the agent gets from all commands of an event together. */
+/** The agent's answer from all commands of an event together. */
 export interface HookAnswer {
   readonly exitCode: 0 | 2;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The strictest permission counts. */
+/** Permissions, strictest first: the strictest one counts. */
 const PERMISSIONS = ['deny', 'ask', 'allow'];
 
 function isObject(text: string): boolean {
@@ -29,7 +29,7 @@ function joined(texts: readonly unknown[]): string | undefined {
   return said.length === 0 ? undefined : said.join('\n');
 }
 
-/** The documents of several commands as one: what stops or blocks counts, and what is said is said together. */
+/** Merges the documents of several commands: any of them can stop or block, and their texts are joined. */
 function merged(event: string, documents: readonly Payload[], words: readonly string[]): object {
   const own = documents.map(({ hookSpecificOutput }) => membersOf(hookSpecificOutput));
   const permission = PERMISSIONS.find((one) => own.some((of) => of.permissionDecision === one));
@@ -71,8 +71,8 @@ function outputOf(event: string, runs: readonly HookRun[]): string {
 }
 
 /**
- * What an agent expects of one hook, made from all that ran (public-api.md 6.1; decisions.md, Hooks): 2 with the reason when
- * one blocks, else 0 with what they print. One that fails in another way is a warning.
+ * The answer that an agent expects of a hook, made from all that ran (public-api.md 6.1; decisions.md, Hooks): 2 with the reasons if
+ * one blocks, else 0 with their output. Other failures become warnings.
  */
 export function answerOf(event: string, runs: readonly HookRun[], showsOutput = false): HookAnswer {
   const isBlocking = ({ exitCode, isTimedOut }: HookRun) =>

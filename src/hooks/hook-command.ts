@@ -4,7 +4,7 @@ import { messageOf } from '../exit.js';
 import { type HookContext, payloadOf, send } from './send-payload.js';
 import { deliverAlone, HOOKS_FOLDER } from './spool.js';
 
-/** How long a deliverer goes on. */
+/** How long a deliverer runs. */
 const DELIVERS_MS = 50_000;
 
 const OPTIONS = {
@@ -14,8 +14,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * The commands that agents run on every event, without what only the others need: they must start at once. Nothing that goes
- * wrong here may block the agent's event: the exit code is 0, of `run` also 1 for a mistake of use and 2 where a hook blocks.
+ * The commands that agents run on every event, loaded without the modules of other commands, because they must start fast. A failure
+ * here must never block the agent's event: the exit code is 0, and for `run` also 1 for a usage error and 2 if a hook blocks.
  */
 export async function hookCommand(
   name: 'send' | 'run' | 'deliver',
@@ -23,7 +23,7 @@ export async function hookCommand(
   clock: () => number,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  // An agent that reads no more has ended already.
+  // If the agent no longer reads, it has already ended.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
@@ -68,7 +68,7 @@ export async function hookCommand(
   }
 }
 
-/** Says a sentence, if there is one: most of the time there is none, and nothing is loaded for it. */
+/** Prints a sentence, if there is one. Usually there is none, and nothing is loaded for it. */
 async function say(sentence: string | undefined): Promise<void> {
   if (sentence !== undefined) (await import('../terminal/printing.js')).note(sentence);
 }

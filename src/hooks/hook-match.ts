@@ -10,7 +10,7 @@ export interface HookCommand {
   readonly timeoutMs: number;
 }
 
-/** What a matcher is matched with: what the tool is called, why it is compacted, how the session begins. */
+/** The text that a matcher is compared with: the tool's name, the reason for compacting, or how the session began. */
 function subjectOf(payload: Payload): unknown {
   switch (payload.hook_event_name) {
     case 'PreToolUse':

@@ -14,7 +14,7 @@ import { HOOKS } from '../ingest/source.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
 import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
 
-/** A text of an agent: odd ones are counted too. */
+/** A text from an agent. Unusual ones are accepted too. */
 const text = (max: number) =>
   z
     .string()
@@ -108,10 +108,10 @@ const HookPayload = z
   })
   .meta({ id: 'HookPayload', description: 'what an agent gives to a hook on standard input' });
 
-/** Unlike events, a payload is parsed at once, and nobody else is answered meanwhile. */
+/** Unlike events, a payload is parsed in one piece, during which the process answers nobody else. */
 const PAYLOAD_BYTES = 1 << 20;
 
-/** Whose session a payload is of. Throws 403 where the caller may not say so, or nobody says. */
+/** The user of a payload's session. Throws 403 if the caller may not name this user, or if there is none. */
 function userOf({ role, userId }: Caller, wanted: string | undefined): string {
   const isAnyones = may(role, 'send events of other users');
   if (wanted !== undefined && wanted !== userId && !isAnyones)
@@ -135,12 +135,12 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
   return instant;
 }
 
-/** Payloads of hooks (decisions.md, Events in and Hooks). */
+/** Receives payloads of hooks (decisions.md, Events in and Hooks). */
 export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
   const mapper = new RequestMapper(HOOKS);
   app.addHook('onClose', () => mapper.close());
 
-  /** Maps a payload, and keeps its events on disk. */
+  /** Maps a payload, and stores its events durably. */
   const keepEvents = async (payload: Payload, sender: Sender) => {
     const lines = await mapper.map(payload, sender.orgId);
     await inbox.receive(Readable.from(lines.map((line) => Buffer.from(`${line}\n`))), sender);

@@ -7,12 +7,12 @@ import type { Payload } from './payload.js';
 import { type HookRun, runCommand } from './run-hook.js';
 import { forward, type HookContext } from './send-payload.js';
 
-/** What a command's text may have in an event. */
+/** How many characters of a command an event can have. */
 const COMMAND_CHARACTERS = 2048;
-/** The longest configuration: bytes. */
+/** How many bytes a configuration can have. */
 const CONFIG_BYTES = 16 << 20;
 
-/** The configuration of a file: a map of events, or settings that have one as `hooks`. Throws a UsageError. */
+/** Reads the configuration in a file: a map of events, or settings that have one as `hooks`. Throws a UsageError. */
 export function readHooksConfig(path: string): HooksConfig {
   let document: unknown;
   try {
@@ -34,7 +34,7 @@ export function readHooksConfig(path: string): HooksConfig {
   );
 }
 
-/** Runs what a configuration says for a payload: all commands at once. */
+/** Runs all commands that a configuration has for a payload, at the same time. */
 export async function runHooks(
   config: HooksConfig,
   payload: Payload,
@@ -44,7 +44,7 @@ export async function runHooks(
   return { runs, answer: answerOf(String(payload.hook_event_name), runs, config.showHookOutput) };
 }
 
-/** Records runs as events. Answers a sentence when they have to wait. */
+/** Records runs as events. Answers a sentence if they have to wait. */
 export async function record(
   payload: Payload,
   runs: readonly HookRun[],

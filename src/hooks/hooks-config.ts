@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { compilePattern, PATTERN_SIZE, PATTERNS_SIZE, sizeOfPattern } from '../input/pattern.js';
 import '../input/sentence.js';
 
-/** A regular expression in the spelling of JavaScript. A star alone stands for everything, as an empty text does. */
+/** A regular expression in JavaScript's syntax. A star alone matches everything, as an empty text does. */
 const Pattern = z.string().max(2048);
 
 const Group = z.looseObject({
@@ -36,12 +36,12 @@ const Events = {
 const NO_PATTERN = 'must be a regular expression of RE2, which has no look-around and no back references';
 const TOO_LARGE = `is too large: with repetitions such as {9} written out, all expressions together can have ${PATTERNS_SIZE} characters`;
 
-/** Compiles a matcher, or an expression for commands. Throws for a text that is none. */
+/** Compiles a matcher, or an expression for commands. Throws if the text is no valid expression. */
 export function compileMatcher(text: string): RE2JS {
   return compilePattern(RE2JS.translateRegExp(text));
 }
 
-/** Finds the faults of the expressions of a configuration. Together they have a limit, because each can be as slow to compile. */
+/** Finds invalid expressions in a configuration. Their total size is limited, because each takes time to compile. */
 function* faultsOf(
   config: { readonly [event in keyof typeof Events]?: z.infer<typeof groups> },
 ): Generator<{ path: (string | number)[]; message: string }> {
@@ -52,7 +52,7 @@ function* faultsOf(
         const text = group[name] ?? '';
         if (text === '' || text === '*') continue;
         const path = [event, place, name];
-        // A larger one isn't compiled.
+        // An expression that is too large is not compiled.
         size += Math.min(sizeOfPattern(RE2JS.translateRegExp(text)), PATTERN_SIZE);
         if (size > PATTERNS_SIZE) {
           yield { path, message: TOO_LARGE };

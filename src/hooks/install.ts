@@ -10,29 +10,29 @@ import { isToolCall, membersOf } from './payload.js';
 export const AGENTS = ['claude-code', 'droid'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
-/** The events that something comes of: docs/hooks.md. */
+/** The events that become Daybook's events: docs/hooks.md. */
 const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
   'claude-code': ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SessionEnd'],
   droid: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'],
 };
-/** More than enough: what takes longer is handed to another process. */
+/** More than enough: another process takes over what takes longer. */
 const TIMEOUT_SECONDS = 10;
-/** The longest file of an agent's settings: bytes. */
+/** How many bytes a settings file of an agent can have. */
 const SETTINGS_BYTES = 16 << 20;
 
-/** A file of an agent, and what it is to become. */
+/** A change of an agent's file. */
 export interface Change {
   readonly path: string;
-  /** Undefined where there is no file. */
+  /** Undefined if there is no file. */
   readonly before: string | undefined;
   readonly after: string;
-  /** What is added or taken away, for people. */
+  /** The added and removed hooks, for people to read. */
   readonly lines: readonly string[];
 }
 
 /**
- * Where an agent reads its user's hooks. Droid has them in hooks.json, and where that isn't there in its settings, which
- * older versions read alone.
+ * The file in which an agent keeps its user's hooks. Droid reads hooks.json, or its settings if that doesn't exist; older versions
+ * read only the settings.
  */
 function fileOf(agent: AgentName, home: string): { path: string; root: JSONPath } {
   if (agent === 'claude-code') return { path: join(home, '.claude', 'settings.json'), root: ['hooks'] };
@@ -50,14 +50,14 @@ function readJson(path: string): { text: string; document: unknown } | undefined
   return { text, document };
 }
 
-/** The object that a text is; undefined for any other text. */
+/** Parses a text as an object; undefined if it isn't one. */
 function documentOf(text: string): unknown {
   const errors: ParseError[] = [];
   try {
     const document: unknown = parse(text, errors, { allowTrailingComma: true });
     return errors.length > 0 || membersOf(document) !== document ? undefined : document;
   } catch (error) {
-    // The parser calls itself for each level.
+    // The parser is recursive.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -68,8 +68,8 @@ function quoted(text: string): string {
 }
 
 /**
- * The command that an agent's hook runs. The agent may not have the environment of whoever installs it: authorities that
- * are trusted here go into the command.
+ * The command that an agent's hook runs. The agent may not have the environment of this process, so the trusted certificate
+ * authorities become part of the command.
  */
 export function commandOf(
   agent: AgentName,
@@ -82,7 +82,7 @@ export function commandOf(
   return trusting + [...program, 'hooks', 'send', '--agent', agent, ...more].map(quoted).join(' ');
 }
 
-/** Whether a hook is one that was installed, wherever Daybook was then. */
+/** Whether a hook was installed by Daybook, wherever Daybook was installed at that time. */
 function isOurs(hook: unknown): boolean {
   return / hooks send --agent (claude-code|droid)( |$)/.test(String(membersOf(hook).command));
 }
@@ -91,14 +91,14 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Puts a text in the place of a part of another one. */
+/** Replaces a part of a text. */
 function spliced(text: string, start: number, end: number, by: string): string {
   return text.slice(0, start) + by + text.slice(end);
 }
 
 /**
- * The text with a value put in at the end of an object (under a name) or a list. All else stays as it is written, so that
- * taking the value away gives the same text again. `indent` is what the text goes in by.
+ * Adds a value at the end of an object (under a name) or of a list. The rest of the text stays unchanged, so that removing the value
+ * restores it. `indent` is the indentation of one level.
  */
 function withValue(
   text: string,
@@ -120,7 +120,7 @@ function withValue(
   return spliced(text, end, end, `,${start}${member}${pretty}`);
 }
 
-/** The text without a member of an object or an element of a list. */
+/** Removes a member of an object or an element of a list from a text. */
 function without(text: string, at: JSONPath): string {
   const tree = parseTree(text);
   const value = tree === undefined ? undefined : findNodeAtLocation(tree, at);
@@ -134,12 +134,12 @@ function without(text: string, at: JSONPath): string {
   return spliced(text, node.offset, after?.offset ?? end, '');
 }
 
-/** The hooks by event that a text has at a place; undefined where it has none. */
+/** The hooks of a text by event, at a path; undefined if there are none. */
 function hooksOf(text: string, root: JSONPath): unknown {
   return root.reduce<unknown>((value, name) => membersOf(value)[name], parse(text));
 }
 
-/** What an agent's file becomes with a command on each event that tells something. One that is there already is replaced. */
+/** Adds a command to each event that Daybook understands, in place of an installed one. */
 export function installed(agent: AgentName, home: string, command: string): Change {
   const { path, after: text, before } = uninstalled(agent, home);
   const { root } = fileOf(agent, home);
@@ -169,14 +169,14 @@ export function installed(agent: AgentName, home: string, command: string): Chan
   return { path, before, after, lines };
 }
 
-/** What an agent's file becomes without what was installed: all else stays as it is, where and how it is written. */
+/** Removes all installed hooks from an agent's file. The rest of the text stays exactly as it is. */
 export function uninstalled(agent: AgentName, home: string): Change {
   const { path, root } = fileOf(agent, home);
   const found = readJson(path);
   let after = found?.text ?? '';
   const lines: string[] = [];
   const groupsOf = (event: string) => listOf(membersOf(hooksOf(after, root))[event]);
-  // From the last one on, since each that goes moves those behind it.
+  // Backwards, since removing an element moves those after it.
   for (const event of Object.keys(membersOf(hooksOf(after, root))).reverse()) {
     const groups = groupsOf(event);
     for (const [index, group] of [...groups.entries()].reverse()) {
@@ -195,7 +195,7 @@ export function uninstalled(agent: AgentName, home: string): Change {
   return { path, before: found?.text, after, lines };
 }
 
-/** Writes what a file becomes: whole or not at all, with the permissions that it had, and where a link leads. */
+/** Writes a changed file: whole or not at all, with the permissions that it had, and through links. */
 export async function write({ path, after }: Change): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const target = existsSync(path) ? realpathSync(path) : path;

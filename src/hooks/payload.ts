@@ -1,6 +1,6 @@
 /**
- * A hook's payload without what people and agents wrote. This loads no library, because agents wait for `hooks send`. Which
- * events a payload becomes is decided by the server, in sql/source/hooks/events.sql.
+ * A hook's payload without the words of people and agents. This module loads no library, because agents wait for `hooks send`. The
+ * server decides which events a payload becomes, in sql/source/hooks/events.sql.
  */
 
 import { isObject } from '../input/json-object.js';
@@ -8,7 +8,7 @@ import { isObject } from '../input/json-object.js';
 /** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** How much of a command is searched for names, from its beginning, and of what it printed, from its end. */
+/** How many characters are searched for names: the first ones of a command, and the last ones of its output. */
 const SEARCHED_CHARACTERS = 1 << 16;
 
 /** How many files of a patch count. */
@@ -33,7 +33,7 @@ export function isMapped({ hook_event_name, hook_runs }: Payload): boolean {
   return hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '');
 }
 
-/** Whether a payload reports a finished tool call. Claude Code has an event of its own for one that failed. */
+/** Whether a payload reports a finished tool call. Claude Code has a separate event for failed ones. */
 export function isToolCall({ hook_event_name, hook_runs }: Payload): boolean {
   return hook_runs === undefined && TOOL_CALLS.includes(textOf(hook_event_name) ?? '');
 }
@@ -50,14 +50,14 @@ export function agentOf({ agent, transcript_path }: Payload): string | undefined
   return textOf(agent) ?? (folder && (folder === 'claude' ? 'claude-code' : 'droid'));
 }
 
-/** The members of a type and some names. */
+/** The members with the given names, if they have the given type. */
 function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: string[]): Payload {
   return Object.fromEntries(
     names.flatMap((name) => (typeof from[name] === type ? [[name, from[name]]] : [])),
   );
 }
 
-/** A payload that becomes the same events as another one, and has none of its words. */
+/** A payload that becomes the same events as the original, without its words. */
 export function withoutWords(payload: Payload): Payload {
   return {
     ...picked(payload, 'string', 'hook_event_name', 'session_id', 'cwd', 'permission_mode', 'reason'),
@@ -118,7 +118,7 @@ function responseWithoutWords(value: unknown): Payload {
   };
 }
 
-/** A text of as many lines as another one; empty lines at its end don't count. */
+/** A placeholder text with as many lines as the original, not counting empty lines at its end. */
 function linesOf(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;

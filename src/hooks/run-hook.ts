@@ -4,16 +4,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../exit.js';
 import type { HookCommand } from './hook-match.js';
 
-/** How much of what a command says is kept, in bytes; the rest is read and dropped. */
+/** How many bytes of a command's output are kept. The rest is read and dropped. */
 const OUTPUT_BYTES = 1 << 20;
-/** How long a command that is past its timeout has to end by itself. */
+/** How long a command can take to end after its timeout. */
 const GRACE_MS = 500;
-/** How long what a command said may take to arrive once it has ended: a child of it may hold the pipe for ever. */
+/** How long to wait for output after a command has ended: one of its children may hold the pipe open for ever. */
 const DRAIN_MS = 100;
 
-/** What became of a command. */
+/** The result of a command. */
 export interface HookRun extends HookCommand {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly isTimedOut: boolean;
   readonly durationMs: number;
@@ -21,23 +21,23 @@ export interface HookRun extends HookCommand {
   readonly stderr: string;
 }
 
-/** The process groups of commands under way. */
+/** The process groups of running commands. */
 const running = new Set<number>();
 
 function end(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // It has ended.
+    // The group has already ended.
   }
 }
 
-/** Ends all commands under way with their children. */
+/** Kills all running commands with their children. */
 export function endAll(): void {
   for (const group of running) end(group, 'SIGKILL');
 }
 
-/** Collects what a stream says, up to a limit. */
+/** Collects the output of a stream, up to a limit. */
 function collect(stream: Readable | null): () => string {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -49,7 +49,7 @@ function collect(stream: Readable | null): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** Ends when the command has, whoever of its children goes on. */
+/** Resolves when the command has ended, even if its children go on. */
 function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => resolve(code));
@@ -58,8 +58,8 @@ function ended(child: ChildProcess): Promise<number | null> {
 }
 
 /**
- * Runs a command in a shell, in a process group of its own, with a text on its standard input. Past its timeout the whole
- * group is ended. Never throws: a command that can't be started has ended with 127.
+ * Runs a command in a shell, in its own process group, with a text on its standard input. Ends the whole group after the timeout.
+ * Never throws: a command that can't be started gets the exit code 127.
  */
 export async function runCommand(command: HookCommand, input: string): Promise<HookRun> {
   const started = performance.now();
@@ -78,7 +78,7 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     if (group === undefined) throw await over.catch((error: unknown) => error);
     running.add(group);
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-    // A command needn't read what it is given.
+    // A command may end without reading its input.
     child.stdin.on('error', () => {}).end(input);
     const closed = new Promise((resolve) => child.once('close', resolve));
     const timers: NodeJS.Timeout[] = [];
@@ -92,7 +92,7 @@ export async function runCommand(command: HookCommand, input: string): Promise<H
     );
     const code = await over;
     for (const timer of timers) clearTimeout(timer);
-    // Children that outlive the command are its own affair, but not past its timeout.
+    // Children may outlive the command, but not if it has timed out.
     if (isTimedOut) end(group, 'SIGKILL');
     running.delete(group);
     await Promise.race([closed, wait(DRAIN_MS, undefined, { ref: false })]);

@@ -3,39 +3,39 @@ import { isObject } from '../input/json-object.js';
 import { isMapped, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
 
-/** How long after its start the process goes on with the server. The agent waits for it. */
+/** How long after its start the process keeps sending. The agent waits for it. */
 const ENDS_AFTER_MS = 130;
 
-/** What a hook command works with. */
+/** The context of a hook command. */
 export interface HookContext {
-  /** Where connection and spool are. */
+  /** The folder of the connection and the spool. */
   readonly folder: string;
   readonly agent: string | undefined;
   /** How the agent was started, as it tells its hooks. */
   readonly entrypoint: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
-  /** What starts this program again. */
+  /** The command that starts this program again. */
   readonly program: readonly string[];
 }
 
-/** The document on standard input. Throws when it is no JSON object, with a sentence. */
+/** Parses the document on standard input. Throws an error with a sentence if it isn't a JSON object. */
 export function payloadOf(text: string): Payload {
   try {
     const payload: unknown = JSON.parse(text);
     if (isObject(payload)) return payload;
   } catch {
-    // What it says could be anything.
+    // The parser's message could quote anything.
   }
   throw new Error('Standard input must be the JSON object that an agent gives to its hooks.');
 }
 
-/** Forwards a payload that becomes events, without its words. Answers a sentence when it has to wait. */
+/** Forwards a payload without its words, if it becomes events. Answers a sentence if it has to wait. */
 export async function send(payload: Payload, context: HookContext): Promise<string | undefined> {
   return isMapped(payload) ? forward(withoutWords(payload), context) : undefined;
 }
 
-/** Keeps a document on disk, and sends it and what waits as far as there is time; another process goes on with the rest. */
+/** Spools a document, and sends as much of the spool as there is time for. Another process sends the rest. */
 export async function forward(document: Payload, context: HookContext): Promise<string | undefined> {
   const { folder, agent, entrypoint, now, program } = context;
   await keep(

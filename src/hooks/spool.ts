@@ -6,24 +6,24 @@ import { codeOf, messageOf } from '../exit.js';
 import type { Answer, Outgoing } from '../network/outgoing.js';
 
 /**
- * Payloads on their way to a server, as files: what is kept is on disk, and goes when the server has it. This is all that
- * `hooks send` loads, so that it starts at once.
+ * Payloads on their way to a server, as files that are deleted once the server has accepted them. `hooks send` loads nothing but
+ * this, so that it starts fast.
  */
 
-/** Where hooks have their connection and what waits, unless somebody says otherwise. */
+/** The default folder of the connection and the spool of hooks. */
 export const HOOKS_FOLDER = join(homedir(), '.daybook', 'hooks');
 
-/** How many payloads may wait: those that come then are lost, and whoever sends them is told. */
+/** How many payloads can wait. Further ones are lost, and their sender is told. */
 const SPOOL_FILES = 20_000;
-/** After this time a deliverer counts as gone. It goes on for less. */
+/** A deliverer that has run for this long counts as gone. None runs for so long. */
 const DELIVERER_HOLDS_MS = 60_000;
 const ANSWER_MS = 10_000;
 
-/** The server, and what opens it. */
+/** The server, and the key for it. */
 export interface Connection {
   readonly server: string;
   readonly key: string;
-  /** Whose sessions they are, where the key doesn't say. */
+  /** The user of the sessions, if the key belongs to no user. */
   readonly user?: string;
 }
 
@@ -32,7 +32,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder.sync().finally(() => folder.close());
 }
 
-/** Writes a file that only its owner can read: whole or not at all, and on disk. */
+/** Writes a file that only its owner can read: whole or not at all, and synced to disk. */
 export async function writePrivate(folder: string, name: string, text: string | Uint8Array): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomUUID()}`);
@@ -50,7 +50,7 @@ export async function writePrivate(folder: string, name: string, text: string | 
   }
 }
 
-/** The connection of a folder; undefined when none was set up. */
+/** The connection of a folder; undefined if none was set up. */
 export async function connectionOf(folder: string): Promise<Connection | undefined> {
   try {
     return JSON.parse(await readFile(join(folder, 'connection.json'), 'utf8')) as Connection;
@@ -67,7 +67,7 @@ async function waitingIn(spool: string): Promise<string[]> {
   }
 }
 
-/** Keeps a document until the server has it. Throws when as many wait as may. `now` is Unix milliseconds. */
+/** Spools a document until the server has it. Throws if the spool is full. `now` is Unix milliseconds. */
 export async function keep(folder: string, document: object, now: number): Promise<void> {
   const spool = join(folder, 'spool');
   if ((await waitingIn(spool)).length >= SPOOL_FILES)
@@ -77,10 +77,10 @@ export async function keep(folder: string, document: object, now: number): Promi
   await writePrivate(spool, `${now}-${randomUUID()}.json`, JSON.stringify(document));
 }
 
-/** What became of what waits: all sent, some of it not yet, or the server doesn't take it now. */
+/** The result of a delivery: all sent, out of time, or the reason why something was not sent. */
 export type Delivery = 'sent' | 'late' | { readonly refused: string };
 
-/** Sends what waits, the oldest first, until `signal` says that there is no more time. */
+/** Sends the spooled documents, oldest first, until `signal` says that time is up. */
 export async function deliver(folder: string, signal: AbortSignal): Promise<Delivery> {
   const spool = join(folder, 'spool');
   const names = await waitingIn(spool);
@@ -98,7 +98,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
       try {
         text = await readFile(path, 'utf8');
       } catch (error) {
-        // Another deliverer has sent it.
+        // Another deliverer has sent it meanwhile.
         if (codeOf(error) === 'ENOENT') continue;
         return { refused: `${path} can't be read (${codeOf(error)})` };
       }
@@ -115,7 +115,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
         signal,
       );
       if (status === 202) await rm(path, { force: true });
-      // What the service can't take now it never will. A proxy that answers in its place says nothing of that.
+      // The service will never accept this document. A 4xx without a detail comes from a proxy, and says nothing about it.
       else if ((status === 400 || status === 413) && detail !== undefined) {
         if (await setAside(path, 'refused'))
           left = `${path}.refused was left out, because the server answered ${status}: ${detail}`;
@@ -135,7 +135,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   }
 }
 
-/** Puts a file out of everybody's way, under a name that says why; answers false if another process has taken it. */
+/** Moves a file out of the way, under a name that says why. Answers false if another process has already taken it. */
 export async function setAside(path: string, why: 'damaged' | 'refused'): Promise<boolean> {
   try {
     await rename(path, `${path}.${why}`);
@@ -146,7 +146,7 @@ export async function setAside(path: string, why: 'damaged' | 'refused'): Promis
   }
 }
 
-/** What a file has; undefined if it is damaged. */
+/** The document in a file; undefined if it is damaged. */
 function documentOf(text: string): object | undefined {
   try {
     return JSON.parse(text);
@@ -155,7 +155,6 @@ function documentOf(text: string): object | undefined {
   }
 }
 
-/** Posts a document. */
 async function post(
   outgoing: Outgoing,
   { key }: Connection,
@@ -174,8 +173,8 @@ async function post(
 }
 
 /**
- * Sends what waits as the only one who does for the folder, also what comes meanwhile; answers undefined when another one is
- * at it.
+ * Sends the spooled documents, and those that arrive meanwhile, as the folder's only deliverer. Answers undefined if there already
+ * is one.
  */
 export async function deliverAlone(
   folder: string,
@@ -188,7 +187,7 @@ export async function deliverAlone(
     if (one === undefined) return undefined;
     const delivery = await deliver(folder, signal).finally(() => one.end());
     if (signal.aborted) return 'late';
-    // Who came just before this one ended has left it to this one.
+    // A payload may have arrived while this deliverer was finishing: look again.
     if (delivery !== 'sent' || (await waitingIn(join(folder, 'spool'))).length === 0) return delivery;
   }
 }

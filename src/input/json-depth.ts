@@ -1,13 +1,13 @@
-/** How many lists and objects may be within each other. Settings and payloads of hooks have a few. */
+/** How deep lists and objects can be nested. Settings and hook payloads need a few levels. */
 export const LEVELS_AT_MOST = 100;
 
-/** How many values a JSON document of a client may have. Ten times as many take tens of milliseconds to parse. */
+/** How many values a client's JSON document can have. Ten times as many take tens of milliseconds to parse. */
 export const VALUES_AT_MOST = 50_000;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d];
 
-/** Whether a JSON text is nested deeper than so many levels, or has more than so many values. */
+/** Whether a JSON text is nested deeper than this many levels, or has more than this many values. */
 export function isIntricate(text: string, levels: number, values = Number.POSITIVE_INFINITY): boolean {
   let [depth, count] = [0, 1];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** The first rule of a name, with its error: one of white space only can't be seen, so nobody means it. */
+/** The first rule of a name, with its error: white space alone can't be seen, so nobody means it. */
 export const NOT_BLANK = [/\S/, 'must have a character other than white space'] as const;
 
-/** The second rule of a name, which an address has too: a line feed would begin another line, and an escape would command a terminal. */
+/** The second rule of a name, also for addresses: a line feed would begin another line, and an escape would control a terminal. */
 export const NO_CONTROLS = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   /^[^\u0000-\u001f\u007f-\u009f]*$/,
@@ -26,5 +26,5 @@ export const EmailText = z
   .regex(...NO_CONTROLS)
   .max(320);
 
-/** A UUID of any version and variant, as `format: uuid` has it: firmware makes ones that RFC 9562 doesn't know. Case means nothing. */
+/** A UUID of any version and variant, like `format: uuid`: firmware makes ones that RFC 9562 doesn't define. Case is ignored. */
 export const Uuid = z.guid().toLowerCase();

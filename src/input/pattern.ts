@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
 
-/** The largest size of an expression: matching can take as many steps for each character of a text. */
+/** The largest size of an expression. Matching can take as many steps for each character of a text. */
 export const PATTERN_SIZE = 2500;
 
-/** The largest size of all expressions of a configuration: compiling them takes a tenth of a second. */
+/** The largest total size of a configuration's expressions. Compiling that much takes a tenth of a second. */
 export const PATTERNS_SIZE = 25_000;
 
-/** The size of a class of Unicode, a list of hundreds of ranges, and of a range beyond ASCII, which can be searched for other cases. */
+/** The sizes of a Unicode class, a list of hundreds of ranges, and of a range beyond ASCII, which may be searched for letter cases. */
 const CLASS_SIZE = 100;
 const RANGE_SIZE = 1000;
 
@@ -16,13 +16,13 @@ const TOKEN =
   /\\[pPx]\{[^{}]*\}|\\[\s\S]|\{(\d+)(?:,(\d*))?\}|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\\\]])*\]?|[\s\S]/g;
 
 /**
- * About how large an expression is once it is compiled, with its repetitions written out: `(a{10}b){5}` has a size of 65. Reads the
- * text once, so that one that is too large can be refused before.
+ * The approximate size of a compiled expression, with its repetitions written out: `(a{10}b){5}` has a size of 65. It only reads the
+ * text, so that a large expression can be refused before it is compiled.
  */
 export function sizeOfPattern(text: string): number {
   const outer: number[] = [];
   let size = 0;
-  // The size of what a repetition repeats.
+  // The size of the element that a repetition would repeat.
   let last = 0;
   const add = (more: number) => {
     size += more;
@@ -46,7 +46,7 @@ export function sizeOfPattern(text: string): number {
   return size + outer.reduce((sum, more) => sum + more, 0);
 }
 
-/** The size of a character, or of a set of some. */
+/** The size of a single character or character class. */
 function sizeOfOne(token: string): number {
   const classes = token.match(/\\p/gi)?.length ?? 0;
   const isAscii = /^[ -~]*$/.test(token) && !/\\x(?![0-7][\da-f])/i.test(token);
@@ -55,9 +55,9 @@ function sizeOfOne(token: string): number {
 }
 
 /**
- * Compiles a regular expression of a client: of a hook's configuration or a rule, which can come from anyone who writes into a
- * repository. RE2 has none that takes longer than its text. Throws for a text that is none, since RE2 has no look-around and no back
- * references, and a RangeError, whose message says so, for one that is too large.
+ * Compiles a client's regular expression: from a hook's configuration or a rule, which anyone who writes into a repository can provide.
+ * RE2 matches in linear time. Throws for an invalid expression, including look-around and back references, which RE2 lacks. Throws a
+ * RangeError with a sentence for one that is too large.
  */
 export function compilePattern(text: string, flags = 0): RE2JS {
   if (sizeOfPattern(text) > PATTERN_SIZE) throw new RangeError(TOO_LARGE);

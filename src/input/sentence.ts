@@ -22,7 +22,7 @@ const FORMATS: Record<string, string> = {
 
 const UNCLEAR = 'does not match the reference in /docs';
 
-/** The same for a value that none of several schemas takes: what each of them wants, as far as that is said of the value as a whole. */
+/** The same for a value that matches none of several schemas: their demands on the value as a whole. */
 function ofUnion(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union' }>): string {
   if (Array.isArray(issue.options)) return `must be ${issue.options.map(String).join(' or ')}`;
   const wanted = issue.errors.map(([first]) =>
@@ -33,7 +33,7 @@ function ofUnion(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union' }>)
     : `must be ${[...new Set(wanted)].join(' or ')}`;
 }
 
-/** What a value that a schema refuses must be, as the rest of a sentence that begins with its name. */
+/** The rest of a sentence that begins with a value's name and says what the value must be. */
 function sentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -67,5 +67,5 @@ function sentence(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-// Everything that is parsed says what is wrong in the same words, whoever reads it.
+// So that all parsing errors use the same words.
 z.config({ localeError: sentence });

@@ -5,7 +5,7 @@ import type { Seen } from '../lake/snapshot.js';
 import { readBeginning } from '../network/outgoing.js';
 import { seenIn } from '../sql/seen-headers.js';
 
-/** A request of a route. */
+/** A request for a route. */
 export interface Asked {
   readonly method: 'GET' | 'POST';
   /** With the query. */
@@ -13,7 +13,7 @@ export interface Asked {
   readonly body?: object | undefined;
   /** The media type of the answer. */
   readonly accept: string;
-  /** How much of the answer is read. */
+  /** How many bytes of the answer are read. */
   readonly bytes: number;
 }
 
@@ -21,16 +21,16 @@ export interface Asked {
 export interface Told {
   readonly status: number;
   readonly text: string;
-  /** Whether `text` is all of it; else it is its beginning, and may end within a character. */
+  /** Whether `text` is the whole answer; otherwise it is the beginning, and can end within a character. */
   readonly isWhole: boolean;
-  /** The snapshot that it is from, if it says so. */
+  /** The snapshot that the answer is from, if it says so. */
   readonly seen: Seen | undefined;
 }
 
-/** Asks a route. Rejected if the answer breaks off, or once the signal aborts. */
+/** Calls a route. Rejects if the answer breaks off, or once the signal aborts. */
 export type AskRoute = (asked: Asked, signal: AbortSignal) => Promise<Told>;
 
-/** Asks the routes of this process for somebody who was let in. */
+/** Calls routes in this process for an authenticated caller. */
 export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): AskRoute {
   return async ({ method, path, body, accept, bytes }, signal) => {
     const read = new AbortController();
@@ -42,13 +42,13 @@ export function askOwn(app: Pick<FastifyInstance, 'inject'>, caller: Caller): As
       ...(body === undefined ? {} : { payload: body }),
       payloadAsStream: true,
     } as const;
-    // TRICKY: it begins when it is awaited, which must be in here.
+    // TRICKY: the request begins when it is awaited, which must happen inside run.
     const answer = await trustedCaller.run({ caller, left }, async () => await app.inject(request));
     try {
       const beginning = await readBeginning(answer.stream(), bytes);
       return { status: answer.statusCode, seen: seenIn(answer.headers), ...beginning };
     } finally {
-      // Nobody reads the rest.
+      // The rest of the answer isn't read.
       read.abort();
     }
   };

@@ -1,21 +1,21 @@
-/** How much of an answer an agent gets: about ten thousand tokens of its context. */
+/** How many bytes of an answer an agent gets: about ten thousand tokens of its context. */
 export const ANSWER_BYTES = 32 << 10;
-/** How much of it is rows: sentences about what was left out need some room. */
+/** How many of them are for rows: sentences about what was left out need some room. */
 export const FITTED_BYTES = ANSWER_BYTES - 1024;
-/** How many rows of SQL. */
+/** How many rows an SQL answer has. */
 export const ANSWER_ROWS = 500;
 
-/** How many entries of the lists in rows are shown if all are too many: the next number is taken if the answer is still too large. */
+/** How many entries of the lists in rows are kept if the answer is too large: the next number is tried while it still is. */
 const ENTRIES = [20, 10, 5, 3];
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The JSON of rows, with what was left out first, so that nobody takes a part for the whole. */
+/** The JSON of rows. It begins with what was left out, so that nobody mistakes a part for the whole. */
 export function textOf(data: unknown, meta: unknown, cut: readonly string[]): string {
   return JSON.stringify({ ...(cut.length === 0 ? {} : { cut }), data, meta });
 }
 
-/** The rows with lists of at most so many entries, and the names of the lists that were longer. */
+/** Rows with at most this many entries in each list, and the names of the lists that were cut. */
 function shortened(rows: readonly Row[], most: number): { rows: Row[]; names: string[] } {
   const names = new Set<string>();
   const shorten = (value: unknown, name: string): unknown => {
@@ -34,7 +34,7 @@ function shortened(rows: readonly Row[], most: number): { rows: Row[]; names: st
   return { rows: rows.map((row) => shorten(row, '') as Row), names: [...names] };
 }
 
-/** Rows that fit from the first on: whole days if rows have a date, and what to ask for the rest. */
+/** The first rows that fit, in whole days if rows have a date, and how to ask for the rest. */
 function firstRows(rows: readonly Row[], fits: (rows: readonly Row[]) => boolean, rest: string) {
   let [few, many] = [0, rows.length];
   while (many - few > 1) {
@@ -52,7 +52,7 @@ function firstRows(rows: readonly Row[], fits: (rows: readonly Row[]) => boolean
   return { rows: rows.slice(0, few), cut: `Only the first ${few} of ${rows.length} rows are here: ${rest}.` };
 }
 
-/** The JSON of an answer in at most ANSWER_BYTES: first lists in rows get shorter, then rows at the end are left out. */
+/** The JSON of an answer in at most ANSWER_BYTES. If it is too large, lists in rows are cut first, and then the last rows. */
 export function fitted(rows: readonly Row[], meta: unknown, cut: readonly string[], rest: string): string {
   const fits = (some: readonly Row[]) => Buffer.byteLength(textOf(some, meta, [])) <= FITTED_BYTES;
   if (fits(rows)) return textOf(rows, meta, cut);

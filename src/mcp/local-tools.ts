@@ -6,8 +6,8 @@ import { callWith, type ToolAnswer, type ToolArguments } from './tool-call.js';
 import { toolsOf } from './tool-list.js';
 
 /**
- * Calls a tool for the user of the data folder, who may read everything in it: with the routes of the running service, else with
- * routes of its own.
+ * Calls a tool for the user of the data folder, who may read everything in it, through the routes of the running service, else through
+ * routes in this process.
  */
 export async function callLocally(
   deps: Pick<ApiDeps, 'store' | 'config' | 'clock'> & { readonly app?: FastifyInstance | undefined },

@@ -10,12 +10,12 @@ import { askOwn } from './ask-route.js';
 import { callWith } from './tool-call.js';
 import { type Tool, toolsOf } from './tool-list.js';
 
-/** What a message has beside the query of the tool `sql`. */
+/** How many bytes a message can have beside the query of the tool `sql`. */
 const FRAME_BYTES = 16 << 10;
 
 /**
- * Refuses pages of origins that are not allowed to call the API. A page that reached the service under a name of its own (DNS
- * rebinding) has such an origin; programs have none.
+ * Refuses browsers on pages of origins that may not call the API, such as a page that reached the service under its own name (DNS
+ * rebinding). Programs send no origin.
  */
 function requireOrigin({ headers: { origin } }: FastifyRequest, config: Config): void {
   const own = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).origin];
@@ -26,12 +26,12 @@ function requireOrigin({ headers: { origin } }: FastifyRequest, config: Config):
     );
 }
 
-/** The library of MCP, loaded for the first message: it takes 5 to 9 MiB, which a service that nobody asks over MCP does without. */
+/** The MCP library, loaded for the first message: it takes 5 to 9 MiB, which a service without MCP clients saves. */
 const protocol = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.js')]);
 
 /**
- * MCP over streamable HTTP, without sessions: every request is answered by itself, with the tools that the caller's role may use. A
- * tool asks the route of the API that it stands for.
+ * MCP over streamable HTTP, without sessions: each request is answered by itself, with the tools that the caller's role may use. A tool
+ * calls its route of the API.
  */
 export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config }) => {
   const tools = new Map<Role, readonly Tool[]>();
@@ -39,7 +39,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
     '',
     {
       bodyLimit: config.sql.textKb * 1024 + FRAME_BYTES,
-      // A stream of events would wait for the compressor.
+      // Compression would hold back a stream of events.
       compress: false,
       config: { action: 'read its own analytics' },
       schema: { hide: true, body: z.looseObject({}, 'must be one message of JSON-RPC') },
@@ -61,7 +61,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       });
       const note = (err: unknown) => request.log.error({ err }, 'a tool failed');
       const handler = createMcpHandler(() => mcpServer(own, callWith(own, askOwn(app, caller)), note), {
-        // Nothing ever changes that a client could wait for.
+        // Clients can't subscribe, because nothing ever changes.
         maxSubscriptions: 0,
         onerror: (err) => request.log.debug({ err }, 'a message of MCP was refused'),
       });

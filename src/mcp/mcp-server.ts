@@ -8,7 +8,7 @@ const INSTRUCTIONS = `Daybook has exact numbers of how an organization uses its 
 Days are UTC days and count once they are over: the newest possible day is yesterday. If an answer has no rows, ask sql for "SELECT min(day), max(day) FROM users" to learn which days have data.
 An answer that was too large begins with "cut", which says what is missing and how to get it: never add up lists or rows that were cut.`;
 
-/** An MCP server with these tools, for one connection or one request. `note` gets the causes of failures that nobody can mend by asking differently. */
+/** An MCP server with these tools, for one connection or one request. `note` gets the causes of failures that the caller can't fix. */
 export function mcpServer(tools: readonly Tool[], call: CallTool, note: (cause: unknown) => void): Server {
   const server = new Server(
     { name: 'daybook', title: 'Daybook', version: VERSION },
@@ -37,7 +37,7 @@ export function mcpServer(tools: readonly Tool[], call: CallTool, note: (cause: 
   return server;
 }
 
-/** Throws an error of the protocol that lists the tools. */
+/** Throws a protocol error that lists the tools if this one doesn't exist. */
 function requireTool(tools: readonly Tool[], name: string): void {
   if (tools.every((tool) => tool.name !== name))
     throw new ProtocolError(

@@ -7,7 +7,7 @@ import { parseJsonBodies } from '../api/json-body.js';
 import { type ApiDeps, family } from '../api/route-family.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
 
-/** The routes that are tools, for a process without a service. Only the process itself can ask them: see trustedCaller. */
+/** Serves the routes of tools in a process without a service. Only the process itself can call them: see trustedCaller. */
 export function ownApp(deps: Pick<ApiDeps, 'store' | 'config' | 'clock'>): FastifyInstance {
   const app: FastifyInstance = fastify();
   app.setValidatorCompiler(validatorCompiler);

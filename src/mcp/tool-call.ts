@@ -5,7 +5,7 @@ import type { Asked, AskRoute, Told } from './ask-route.js';
 import { ANSWER_ROWS, FITTED_BYTES, fitted } from './fitted-answer.js';
 import type { Tool, ToolRoute } from './tool-list.js';
 
-/** What a tool answers: JSON, or one sentence that says what is wrong and what to do. */
+/** A tool's answer: JSON, or one sentence that says what is wrong and what to do. */
 export interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
@@ -16,7 +16,7 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 /** Calls a tool by its name. */
 export type CallTool = (name: string, args: ToolArguments, signal: AbortSignal) => Promise<ToolAnswer>;
 
-/** The largest answer in JSON that is read: as large as a body that the service takes. */
+/** How many bytes of a JSON answer are read: as many as the service accepts in a body. */
 const READ_BYTES = 1 << 20;
 
 const Problem = z.object({ detail: z.string(), requestId: z.string().optional() });
@@ -52,7 +52,7 @@ export function refusal(text: string): ToolAnswer {
   return { text, isError: true };
 }
 
-/** A sentence with the names of tools for routes that it names. */
+/** Replaces the routes in a sentence by the names of tools. */
 function withTools(sentence: string, tools: readonly Tool[]): string {
   return tools.reduce(
     (text, { name, routes }) =>
@@ -101,12 +101,12 @@ class Call {
     }
   }
 
-  /** Rows in lines of JSON. They stay as they are, because numbers can have more digits than JavaScript's. */
+  /** Rows as lines of JSON. They aren't parsed, because numbers can have more digits than JavaScript can keep. */
   private async lines(args: ToolArguments): Promise<ToolAnswer> {
     const { rest } = this.route;
     const told = await this.told(args, FITTED_BYTES);
     if ('isError' in told) return told;
-    // What follows the last end of a line is part of a row, or nothing.
+    // The text after the last line break is an incomplete row, or nothing.
     const lines = told.text.split('\n').slice(0, -1);
     const rows = lines.slice(0, ANSWER_ROWS);
     if (rows.length === 0 && !told.isWhole)
@@ -118,7 +118,7 @@ class Call {
     return { text: `{${before}"data":[${rows.join(',\n')}]${after}}`, isError: false };
   }
 
-  /** What the route tells, or why it doesn't. */
+  /** The route's answer, or the reason why there is none. */
   private async told(args: ToolArguments, bytes: number): Promise<Told | ToolAnswer> {
     const asked = askedOf(this.route, args, bytes);
     if (typeof asked === 'string') return refusal(asked);
@@ -127,7 +127,7 @@ class Call {
   }
 }
 
-/** The request of a route, or a sentence about an argument that a query can't have. */
+/** The request for a route, or a sentence about an argument that a query can't have. */
 function askedOf(
   { method, path, form: accept }: ToolRoute,
   args: ToolArguments,
@@ -136,7 +136,7 @@ function askedOf(
   if (method === 'POST') return { method, path, body: args, accept, bytes };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(args)) {
-    // Some agents send null for what they leave out.
+    // Some agents send null for arguments that they leave out.
     if (value === null || value === undefined) continue;
     if (typeof value === 'object') return `The argument ${name.slice(0, 100)} must be a text or a number.`;
     query.set(name, String(value));
@@ -144,7 +144,7 @@ function askedOf(
   return { method, path: query.size === 0 ? path : `${path}?${query}`, accept, bytes };
 }
 
-/** The sentence of an error of the API. */
+/** The sentence of an API error. */
 function problemOf({ text, status }: Told): ToolAnswer {
   const problem = Problem.safeParse(parsed(text)).data;
   if (problem === undefined) return refusal(`The service answered ${status}.`);

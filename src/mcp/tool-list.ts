@@ -6,7 +6,7 @@ import type { RouteTool, ToolText } from '../api/route-tool.js';
 import type { Config } from '../settings/config.js';
 import { sqlTools } from '../sql/sql-tools.js';
 
-/** The JSON Schema of an argument, as far as it is looked at. */
+/** The parts of an argument's JSON Schema that are used. */
 const Argument = z
   .object({ description: z.string().exactOptional(), enum: z.array(z.string()).exactOptional() })
   .catchall(z.json());
@@ -75,7 +75,7 @@ function schemaOf(routes: readonly ToolRoute[]): Arguments {
   };
 }
 
-/** An argument as the answers that take it have it, and which these are if not all do. */
+/** An argument of a tool with several answers. Its description names the answers that take it, unless all do. */
 function argumentOfSeveral(
   argument: string,
   all: readonly { readonly name: string; readonly schema: Arguments }[],

@@ -1,4 +1,4 @@
-/** Codes of a chain that leads to no authority that this process trusts. */
+/** Error codes of certificate chains without an authority that this process trusts. */
 const UNTRUSTED = new Set([
   'CERT_UNTRUSTED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -15,8 +15,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a connection failed, when the reason is the server's TLS certificate: the rest of a sentence about the server, with what
- * to do about it. Undefined for another reason. Libraries hide the reason among the causes of their errors.
+ * The end of a sentence about the server that says why its TLS certificate was refused and what to do about it; undefined if a
+ * connection failed for another reason. Libraries hide the reason among the causes of their errors.
  */
 export function certificateFaultOf(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

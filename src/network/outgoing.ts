@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { UsageError } from '../exit.js';
 import { isObject } from '../input/json-object.js';
 
-/** The longest answer that is read where a short one is expected, such as a receipt, a key set or an error: bytes. */
+/** How many bytes are read of answers that should be short, such as a receipt, a key set or an error. */
 export const SHORT_ANSWER_BYTES = 4 << 20;
-/** How much of what another server says is shown or kept: characters. */
+/** How many characters of another server's message are shown or kept. */
 const DETAIL_CHARACTERS = 1000;
 
-/** An answer that is longer than any that is expected. */
+/** An answer is longer than any that is expected. */
 export class AnswerTooLong extends Error {
   override name = 'AnswerTooLong';
 
@@ -17,7 +17,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** The beginning of an answer. The rest isn't read, so whoever computes it stops. */
+/** Reads the beginning of an answer. The rest is not read, so that the server stops computing it. */
 export async function readBeginning(
   body: Readable,
   most: number,
@@ -33,7 +33,7 @@ export async function readBeginning(
   return { text: Buffer.concat(pieces).subarray(0, most).toString(), isWhole: bytes <= most };
 }
 
-/** A whole answer. Throws AnswerTooLong as soon as it is longer than `most` bytes. */
+/** Reads a whole answer. Throws AnswerTooLong as soon as it is longer than `most` bytes. */
 export async function readAnswer(body: Readable, most: number): Promise<string> {
   const { text, isWhole } = await readBeginning(body, most);
   if (!isWhole) throw new AnswerTooLong(most);
@@ -53,7 +53,7 @@ export async function* limited(
   }
 }
 
-/** Fetches for libraries, whose types of requests differ: follows no redirect, which would take credentials elsewhere, and fails with AnswerTooLong. */
+/** Fetches for libraries: never follows a redirect, which could take credentials elsewhere, and fails with AnswerTooLong. */
 export async function limitedFetch(url: string | URL, init: object): Promise<Response> {
   const answer = await fetch(url, { ...init, redirect: 'manual' });
   if (answer.body === null) return answer;
@@ -68,7 +68,7 @@ export async function limitedFetch(url: string | URL, init: object): Promise<Res
   return new Response(answer.body.pipeThrough(limit), answer);
 }
 
-/** A proxy that makes no connection to the server. */
+/** The proxy refuses to connect to the server. */
 export class ProxyRefusal extends Error {
   override name = 'ProxyRefusal';
 
@@ -90,17 +90,17 @@ interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** What a server answered. */
+/** A server's answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Its body; undefined if that isn't JSON. */
   readonly json: unknown;
-  /** What Daybook says is wrong, without its full stop; undefined if it says nothing of that, or if another program has answered in its place. */
+  /** The sentence of Daybook's error, without its full stop; undefined if there is none, or if another program answered. */
   readonly detail: string | undefined;
 }
 
-/** Requests to one server over one connection, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for it. */
+/** Requests to one server over one connection, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY set for it. */
 export class Outgoing {
   private constructor(
     private readonly server: string,
@@ -113,14 +113,14 @@ export class Outgoing {
   /** Throws a UsageError for a proxy that can't be used. */
   static async to(server: string): Promise<Outgoing> {
     const isSecure = server.startsWith('https:');
-    // TLS takes as long to load as all the rest.
+    // Loading TLS takes as long as all the rest.
     const http = isSecure ? await import('node:https') : await import('node:http');
     const base = server.replace(/(?<!\/)\/+$/, '');
     const options = { keepAlive: true, maxSockets: 1 };
     const proxy = await proxyFor(new URL(server));
     if (proxy === undefined)
       return new Outgoing(base, http.request as typeof request, new http.Agent(options) as Agent, undefined);
-    // Plain requests are sent to the proxy as they are: many make tunnels to port 443 alone.
+    // Plain requests are sent to the proxy without a tunnel, since many proxies allow tunnels to port 443 only.
     const agent = isSecure
       ? new (await import('https-proxy-agent')).HttpsProxyAgent(proxy, options)
       : new (await import('http-proxy-agent')).HttpProxyAgent(proxy, options);
@@ -175,7 +175,7 @@ export function parsedJson(content: string): unknown {
   }
 }
 
-/** The detail of Daybook's own error. Other programs have a `detail` too, but no `requestId`. */
+/** The detail of an error by Daybook. Other programs' errors may have a `detail` too, but no `requestId`. */
 function detailOf(json: unknown): string | undefined {
   if (!isObject(json) || typeof json.requestId !== 'string') return undefined;
   return typeof json.detail === 'string'
@@ -183,16 +183,16 @@ function detailOf(json: unknown): string | undefined {
     : undefined;
 }
 
-/** This machine is no matter of a proxy. */
+/** Addresses of this machine, which are never reached through a proxy. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The proxy that the environment names for an address. */
+/** The proxy that the environment sets for an address. */
 async function proxyFor(url: URL): Promise<URL | undefined> {
   if (LOOPBACK.test(url.hostname)) return undefined;
   const { getProxyForUrl } = await import('proxy-from-env');
   const found = getProxyForUrl(url.href);
   if (found === '') return undefined;
-  // It gives an address without a scheme the one of the server; everybody else takes it for HTTP.
+  // For a proxy without a scheme, the library assumes the server's scheme; all other programs assume HTTP.
   const named = Object.values(process.env).includes(found) ? found : found.replace(/^https:/, 'http:');
   const proxy = URL.canParse(named) ? new URL(named) : undefined;
   if (proxy !== undefined && /^https?:$/.test(proxy.protocol)) return proxy;

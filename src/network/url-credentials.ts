@@ -1,15 +1,15 @@
 /**
- * The looks of credentials in a text that has addresses, and the rest of them: without_credentials of sql/function for an
- * engine that goes back and tries again, where its expressions would take quadratic time. So an address is read from one beginning
- * only, the one behind `://`, and what lies between that and the password is read once: `(?=(...))\1`. White space is that of RE2.
+ * Patterns of credentials in addresses within a text, and their replacements: the same as without_credentials of sql/function, but for
+ * a backtracking engine, in which those expressions would take quadratic time. So an address is matched from one beginning only, the
+ * one behind `://`, and what lies between that and the password is read once: `(?=(...))\1`. White space is that of RE2.
  */
 const CREDENTIALS: readonly (readonly [found: RegExp, left: string])[] = [
-  // Over HTTP a user without a password can be a token.
+  // Over HTTP, a user without a password can be a token.
   [/(?<=https?:\/\/)[^\t\n\f\r /"<>]*@/gi, ''],
-  // Over SSH the user is a name, as git: only the password goes.
+  // Over SSH, the user is a name, such as git: only the password is removed.
   [/(?<=[a-z][a-z0-9+.-]{0,30}:\/\/)(?=([^\t\n\f\r /"<>:@]*?)(:|%3a))\1\2[^\t\n\f\r /"<>]*@/gi, '$1@'],
   [/(^|[\t\n\f\r '"(=])([^\t\n\f\r /:@'"(=]+):[^\t\n\f\r /:@'"]+@([^\t\n\f\r /:@'"]+:)/g, '$1$2@$3'],
-  // Of a name in percent-encoding nobody can tell what it is.
+  // A name in percent-encoding could be any of these.
   [
     /([?&;#](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|signature|credential|api[-_]?key)[\w.-]{0,20}|key|pass|pwd|sig|auth|authorization|jwt|pat|[\w.-]{0,40}%[\w.%-]{0,80})=)[^\t\n\f\r &;#"'<>\\]+/gi,
     '$1***',
@@ -17,8 +17,8 @@ const CREDENTIALS: readonly (readonly [found: RegExp, left: string])[] = [
 ];
 
 /**
- * A text without the passwords and tokens of the addresses in it, as git and others print them. It has to go over every text
- * that can have an address of a user, before it is kept, sent, shown or logged.
+ * Removes passwords and tokens from the addresses in a text, as git and others print them. Every text that can contain a user's address
+ * must pass through this before it is kept, sent, shown or logged.
  */
 export function withoutCredentials(text: string): string {
   return CREDENTIALS.reduce((before, [found, left]) => before.replace(found, left), text);
@@ -29,7 +29,7 @@ export function hasCredentials(address: string): boolean {
   return withoutCredentials(address) !== address || hasPassword(address);
 }
 
-/** Whether a whole address has a password, also one with characters at which an address in a text ends, such as quotes. */
+/** Whether an address has a password, even with characters that would end an address within a text, such as quotes. */
 function hasPassword(address: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(address) || !URL.canParse(address)) return false;
   const { protocol, username, password } = new URL(address);

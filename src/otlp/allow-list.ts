@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { OTLP } from '../ingest/source.js';
 import { isIntricate, LEVELS_AT_MOST } from '../input/json-depth.js';
 
-/** What an attribute's value can be, once it is read; anything but a text, a number or a truth value is undefined. */
+/** The value of an attribute as it is read. Anything but a text, number or boolean is undefined. */
 export type Scalar = string | undefined;
 
 /**
- * The attributes that sql/source/otlp reads, which attributes.json lists: nothing else of a record is kept. `tool_input/file_path` is the
- * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are no members.
+ * The attributes that sql/source/otlp reads, listed in attributes.json: nothing else of a record is kept. `tool_input/file_path` is the
+ * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are computed, not members.
  */
 const KEPT: readonly string[] = JSON.parse(readFileSync(join(OTLP.sql, 'attributes.json'), 'utf8'));
 
-/** The values of attributes, each in the place that its name has. Numbers and truth values are texts. */
+/** The values of attributes, each at the place of its name. Numbers and booleans are texts. */
 export type Attributes = readonly Scalar[];
 
-/** What is kept of an attribute: its value, or names in it. */
+/** The kept parts of an attribute: its value, or members of it. */
 interface Kept {
   readonly place: number | undefined;
   readonly within: readonly { readonly member: string; readonly place: number }[];
@@ -43,12 +43,12 @@ export function isKept(name: string): boolean {
   return BY_NAME.has(name);
 }
 
-/** Attributes for a record, which has those of its resource unless it has its own. */
+/** Attributes for a record, beginning with those of its resource. The record's own replace them. */
 export function inherited(resource: Attributes = NONE): Scalar[] {
   return resource.slice();
 }
 
-/** Keeps of an attribute what is on the list. `read` gives its value, and is called only for a name on the list. */
+/** Keeps the parts of an attribute that are on the list. Calls `read` for its value only if the name is on the list. */
 export function keep(into: Scalar[], name: string, read: () => Scalar): void {
   const kept = BY_NAME.get(name);
   if (kept === undefined) return;
@@ -68,16 +68,16 @@ export function keep(into: Scalar[], name: string, read: () => Scalar): void {
   }
 }
 
-/** No member of an event may be half as long: characters. */
+/** How many characters of a value are kept: twice as many as a member of an event can have. */
 const KEPT_CHARACTERS = 4096;
 
-/** A text, as far as it is kept: what is longer breaks a rule in any case. */
+/** A text, cut to the length that is kept: a longer one breaks a rule in any case. */
 export function shortened(text: string): string {
   return text.length > KEPT_CHARACTERS ? text.slice(0, KEPT_CHARACTERS) : text;
 }
 
 const NAMES = KEPT.map((name) => `${JSON.stringify(name)}:`);
-/** A text that is the same in JSON. Half of a surrogate pair is escaped. */
+/** Matches a text that JSON writes unchanged. It would escape half a surrogate pair. */
 const PLAIN = /^[^"\\\p{Cc}\p{Cs}]*$/u;
 
 /** Attributes as a JSON object. */
@@ -92,14 +92,14 @@ export function jsonOf(attributes: Attributes): string {
   return `{${json}}`;
 }
 
-/** Says how a call ended, in the lines that Codex puts above its output. */
+/** Finds how a call ended, in the lines that Codex puts above its output. */
 const ENDING = /^(?:(?:Process exited with code|Exit code:) -?\d{1,9}|Script (?:completed|failed))$/m;
 
 function endingOf(text: string): string | undefined {
   return ENDING.exec(text.slice(0, 1000).split('\nOutput:')[0] ?? '')?.[0];
 }
 
-/** A text isn't searched if it is longer or has more values. A record can have many of them: characters, values. */
+/** A text with more characters or values than these isn't searched. A record can have many such texts. */
 const SEARCHED = { characters: 1 << 16, values: 5000 };
 
 /** The members of a JSON object; none if the text is no such object, or is too much to search. */

@@ -4,7 +4,7 @@ import { type Encoding, UNPACKED_BYTES, unpacked } from '../ingest/body.js';
 import { InboxFull } from '../ingest/inbox.js';
 import { Room } from '../ingest/room.js';
 
-/** How much of bodies is held at a time: bytes. */
+/** How many bytes of bodies are held at a time. */
 const HELD_BYTES = 192 << 20;
 
 /** The memory that bodies take while they are read. */
@@ -12,7 +12,7 @@ export class BodyMemory {
   private readonly room = new Room(HELD_BYTES);
 
   /**
-   * Reads and unpacks a body, and does something with it. Throws TooLarge, NotUnpacked, and InboxFull when other bodies of the organization
+   * Reads and unpacks a body, and calls `work` with it. Throws TooLarge, NotUnpacked, and InboxFull when other bodies of the organization
    * take too much memory.
    */
   async with<T>(
@@ -41,10 +41,10 @@ export class BodyMemory {
   }
 }
 
-/** How much is copied before others have their turn: bytes. */
+/** How many bytes are copied before other work gets a turn. */
 const COPIED_BYTES = 4 << 20;
 
-/** One buffer of all chunks, which are gone then. */
+/** Joins chunks into one buffer, and empties the list. */
 async function joined(chunks: Buffer[], bytes: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafe(bytes);
   let [at, next] = [0, COPIED_BYTES];

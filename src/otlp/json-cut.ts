@@ -15,10 +15,10 @@ const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x
 const PATH = [...'{[{[{[{'].map((bracket) => bracket.charCodeAt(0));
 const [RECORD, GROUP] = [7, 3];
 
-/** What is around the records of a resource can have so many characters. */
+/** How many characters the text around the records of a resource can have. */
 const AROUND_CHARACTERS = 4 << 20;
 
-/** The text between what is cut out. */
+/** Collects the text around what is cut out. */
 class Around {
   private parts: string[] = [];
   private characters = 0;
@@ -29,14 +29,14 @@ class Around {
     private start: number,
   ) {}
 
-  /** Leaves out what is between two places. */
+  /** Replaces the text between two places by the number of the cut. */
   leaveOut(start: number, end: number): void {
     this.add(start, `{"at":${this.cut}}`);
     this.cut += 1;
     this.start = end;
   }
 
-  /** The text up to a place. Throws NotDecoded for one that has too much in it. */
+  /** The text up to a place. Throws NotDecoded if it is too long. */
   end(at: number): string {
     this.add(at, '');
     const text = this.parts.join('');
@@ -46,7 +46,7 @@ class Around {
 
   private add(end: number, more: string): void {
     const bytes = this.body.subarray(this.start, end);
-    // Between two records is a comma.
+    // Between two records there is usually just a comma.
     const text = bytes.length === 1 && bytes[0] === 0x2c ? ',' : decoded(bytes);
     this.parts.push(text, more);
     this.characters += text.length;

@@ -30,7 +30,7 @@ export function* jsonTelemetry(signal: Signal, body: Buffer): Generator<Piece> {
     others.delete(group);
     yield* recordsOf(signal, body, group, middle, inner);
   }
-  // What stands elsewhere has no meaning, but must be JSON.
+  // Other parts of the body have no meaning, but must be JSON.
   for (const group of others) {
     parse(group.text);
     yield* checked(body, group.records);
@@ -70,7 +70,7 @@ function* recordsOf(
         yield 'too large';
         continue;
       }
-      // Each step takes its time with a long record.
+      // Each step can take long with a long record.
       yield;
       const exact = exactOf(text);
       yield;
@@ -129,7 +129,7 @@ const READ: Readonly<Record<Signal, Read>> = {
   },
 };
 
-/** A part of the body as text. Throws NotDecoded where it is no UTF-8. */
+/** A part of the body as text. Throws NotDecoded if it isn't UTF-8. */
 function textIn(body: Buffer, start: number, end: number): string {
   const bytes = body.subarray(start, end);
   if (!isUtf8(bytes)) throw new NotDecoded();
@@ -140,7 +140,7 @@ function isTooLarge(text: string): boolean {
   return text.length > PLAIN_BYTES && isIntricate(text, LEVELS_AT_MOST, VALUES_AT_MOST);
 }
 
-/** Where there may be a number that is longer than the numbers of JavaScript are exact. */
+/** Finds a possible number with more digits than JavaScript's numbers can hold exactly. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const INTEGER = /^-?\d{16,}$/;
@@ -150,7 +150,7 @@ function parse(text: string): unknown {
   return parseExact(exactOf(text));
 }
 
-/** A JSON text with long integers as texts. Nanoseconds have nineteen digits, and some exporters write them as a number. */
+/** A JSON text with its long integers as strings. Nanoseconds have nineteen digits, and some exporters write them as numbers. */
 function exactOf(text: string): string {
   if (!LONG_NUMBER.test(text)) return text;
   let exact = '';
@@ -181,7 +181,7 @@ function parseExact(text: string): unknown {
   }
 }
 
-/** An object, or no members where there is none. Throws NotDecoded for anything else. */
+/** An object; one without members if it is missing. Throws NotDecoded for anything else. */
 function objectOf(value: unknown): Members {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw new NotDecoded();
@@ -198,7 +198,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A 64-bit integer, which JSON has as a text or a number. Throws NotDecoded for anything else. */
+/** A 64-bit integer, which JSON has as a string or a number. Throws NotDecoded for anything else. */
 function integerOf(value: unknown): string {
   const text = value === undefined || value === null ? '0' : String(value);
   if (!/^-?\d{1,20}$/.test(text)) throw new NotDecoded();

@@ -6,7 +6,7 @@ import { OTLP } from '../ingest/source.js';
 import { type Attributes, placeOf } from './allow-list.js';
 import type { Signal, Telemetry } from './telemetry.js';
 
-/** What a record must have to become events: an attribute, or one of some values of it. */
+/** A condition for records to become events: an attribute, possibly with one of some values. */
 interface Condition {
   readonly place: number;
   /** Undefined for any value. */
@@ -28,7 +28,7 @@ const Names = z
     conditions: new Map(Object.entries(records).map(([name, text]) => [name, conditionOf(text)])),
   }));
 
-/** sql/source/otlp/names.json: agents, by the services, scopes and prefixes of names that tell them. The last one is any other. */
+/** sql/source/otlp/names.json: agents, with the services, scopes and name prefixes that identify them. The last one is any other agent. */
 const Agents = z.array(
   z.object({
     agent: z.string(),
@@ -63,7 +63,7 @@ const NAMED_BY: Readonly<Record<Signal, readonly number[]>> = {
 
 const SERVICE = placeOf('service.name');
 
-/** Which agent a record is of, and what it is; undefined for one that becomes no event. */
+/** Identifies the agent of a record and the record itself; undefined if it becomes no event. */
 export function knownOf(signal: Signal, { name, scope, attributes }: Telemetry): Known | undefined {
   const service = attributes[SERVICE] ?? '';
   let said: string | undefined;
@@ -72,7 +72,7 @@ export function knownOf(signal: Signal, { name, scope, attributes }: Telemetry):
   const agent = agentOf([said ?? name, name], scope, service);
   if (agent === undefined) return undefined;
   const { prefix = '' } = agent;
-  // A span of an agent that names its spans itself can have the conventions' names beside that.
+  // An agent with names of its own for spans can also send the names of the conventions.
   const whole = signal === 'traces' && prefix !== '' && name.startsWith(prefix) ? name : (said ?? name);
   const short = whole.startsWith(prefix) ? whole.slice(prefix.length) : whole;
   const { section, conditions } = agent[signal];
@@ -86,7 +86,7 @@ function holds(condition: Condition | undefined, attributes: Attributes): boolea
   return value !== undefined && condition.values?.includes(value) !== false;
 }
 
-/** The agents that services, scopes and the prefixes of names have told so far: there are few, but a sender can name many. */
+/** The agents that scopes and services have identified so far. There are few, but a sender can invent many names. */
 const TOLD = new LRUCache<string, { agent: Agent | undefined }>({ max: 1000 });
 
 function agentOf(names: readonly string[], scope: string, service: string): Agent | undefined {

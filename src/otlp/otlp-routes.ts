@@ -56,7 +56,7 @@ const Taken = z
   })
   .meta({ id: 'OtlpAnswer', description: 'the answer of OTLP' });
 
-/** The export request of a signal, for the reference. */
+/** The export request of a signal, for the API reference. */
 const requestOf = (member: string) =>
   z.looseObject({
     [member]: z
@@ -113,9 +113,9 @@ const ROUTES: Readonly<Record<Signal, Route>> = {
   },
 };
 
-/** What these routes work with. */
+/** The dependencies of these routes. */
 export interface OtlpDeps extends InboxDeps {
-  /** Hears what became of the records of a request. */
+  /** Called with the outcome of each request's records. */
   readonly countRecords: (signal: Signal, outcome: Outcome) => void;
 }
 
@@ -125,18 +125,18 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
   app.addHook('onClose', () => mapper.close());
   const memory = new BodyMemory();
   const sessions = new Sessions();
-  // The body is unpacked and decoded here, so no parser has it.
+  // The body is unpacked and decoded below, so no parser may read it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(MEDIA_TYPES, (_, payload, done) => done(null, payload));
 
   const take = async (signal: Signal, request: FastifyRequest, gone: AbortSignal): Promise<Outcome> => {
     const { orgId, userId } = request.caller;
-    // Of a key without a user, records name their own.
+    // With a key without a user, records name their own users.
     onlyUserOf(request.caller);
     const sender = { requestId: request.id, orgId, userId, receivedAt: clock() };
     const records = new RecordLines(signal, sender, sessions);
     const encoding = encodingOf(request.headers['content-encoding']);
-    // The body takes no memory any more when its records are mapped.
+    // The body's memory is free before its records are mapped.
     await memory.with(orgId, request.body as IncomingMessage, encoding, (body) =>
       collect(
         request.mediaType === PROTOBUF_TYPE ? protobufTelemetry(signal, body) : jsonTelemetry(signal, body),
@@ -195,7 +195,7 @@ export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, 
   }
 };
 
-/** What the sender hears. A client sends again what gets a 503, and loses what gets any other error. */
+/** The error that the sender gets. Clients retry after a 503, and drop the data after any other error. */
 function refusalOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof TooLarge || error instanceof TooManyRecords) return new ApiError(413, TOO_LARGE);

@@ -13,10 +13,10 @@ const { stringValue: TEXT, boolValue: BOOL, intValue: INTEGER, doubleValue: DOUB
 const OPTIONS = { readUnknownFields: false, recursionLimit: LEVELS_AT_MOST - 2 };
 
 /**
- * Reads a record that has attributes in one of its fields: keeps of these what is on the list, and answers the bytes of everything else.
- * Of a text that isn't kept no string is made. Throws for what generated code couldn't read.
+ * Reads a record that has attributes in one of its fields: keeps those on the list, and answers the bytes of everything else. Makes no
+ * strings of texts that aren't kept. Throws for a record that generated code couldn't read.
  *
- * A record has some twenty attributes; making messages of them takes twice as long as everything else that is done to read a record.
+ * A record has some twenty attributes: making messages of them would take twice as long as all the rest of reading a record.
  */
 export function keepAttributes(record: Buffer, field: number, into: Scalar[]): Buffer {
   const reader = new BinaryReader(record);
@@ -47,7 +47,7 @@ function readAttribute(reader: BinaryReader, record: Buffer, into: Scalar[]): vo
       values.push({ end: endOf(reader), start: reader.pos });
       reader.pos = values.at(-1)?.end ?? end;
     } else {
-      // A damaged tag can make another field of one: then generated code says whether it can be read.
+      // A damaged tag can turn another field into this one: let generated code decide whether it can be read.
       fromBinary(KeyValueSchema, record.subarray(first, end), OPTIONS);
       reader.skip(type, number);
     }
@@ -63,7 +63,7 @@ function readAttribute(reader: BinaryReader, record: Buffer, into: Scalar[]): vo
   if (isListed) keep(into, name, () => value);
 }
 
-/** Reads a value. `before` is what it is if nothing says otherwise. */
+/** Reads a value. `before` is its value unless a field says otherwise. */
 function readValue(
   reader: BinaryReader,
   record: Buffer,
@@ -80,7 +80,7 @@ function readValue(
     else if (number === INTEGER.number) value = String(reader.int64());
     else if (number === DOUBLE.number) value = String(reader.double());
     else {
-      // A list isn't kept, but must be one.
+      // A list isn't kept, but it must be valid.
       reader.skip(type, number);
       const other = fromBinary(AnyValueSchema, record.subarray(start, reader.pos), OPTIONS);
       if (other.value.case !== undefined) value = undefined;
@@ -90,7 +90,7 @@ function readValue(
   return value;
 }
 
-/** Where a message, or a text, ends that begins with its length. */
+/** The end of a message or text that begins with its length. */
 export function endOf(reader: BinaryReader): number {
   const length = reader.uint32();
   if (reader.pos + length > reader.len) throw new NotDecoded();
@@ -100,7 +100,7 @@ export function endOf(reader: BinaryReader): number {
 function readText(reader: BinaryReader, record: Buffer): string {
   const end = endOf(reader);
   const text = record.toString('utf8', reader.pos, end);
-  // Where it is no UTF-8, the text has the character that stands for that.
+  // Bytes that aren't UTF-8 become the replacement character.
   if (text.includes('\ufffd') && !isUtf8(record.subarray(reader.pos, end))) throw new NotDecoded();
   reader.pos = end;
   return text;

@@ -58,12 +58,12 @@ export function* protobufTelemetry(signal: Signal, body: Buffer): Generator<Piec
     }
   } catch (error) {
     if (error instanceof TooManyRecords) throw error;
-    // A name that is no UTF-8, a length beyond the end, too many levels: there are as many ways as there are lines in the library.
+    // A name that isn't UTF-8, a length beyond the end, too many levels: the library has many errors for this.
     throw new NotDecoded(String(error));
   }
 }
 
-/** What holds the records of a signal, the outermost first. A request has its parts in field 1, the others in field 2. */
+/** The messages that contain the records of a signal, outermost first. A request has its parts in field 1, the others in field 2. */
 const SCHEMAS = {
   logs: { request: ExportLogsServiceRequestSchema, group: ResourceLogsSchema, inner: ScopeLogsSchema },
   metrics: {
@@ -123,8 +123,8 @@ const READ: Readonly<Record<Signal, Read>> = {
 const NO_COUNT: Telemetry = { scope: '', name: '', time: '', attributes: inherited() };
 
 /**
- * The messages in a field of a message, and the bytes of everything else in it. Yields at least once, and between pieces. Throws
- * TooManyRecords, and NotDecoded for a field that is no message or for too much around them.
+ * Splits a message into the messages of one field and the bytes of everything else. Yields at least once, and between pieces. Throws
+ * TooManyRecords, and NotDecoded if the field is no message, or too much is around them.
  */
 function* splitAt(
   bytes: Buffer,
@@ -165,13 +165,13 @@ function* splitAt(
   return { parts, rest: Buffer.concat(rest) };
 }
 
-/** Passes over a field. Throws NotDecoded for a group, which OTLP doesn't have: one could take the time of a whole body. */
+/** Skips a field. Throws NotDecoded for a group: OTLP has none, and skipping one could take as long as a whole body. */
 function skip(reader: BinaryReader, type: WireType): void {
   if (type === WireType.StartGroup) throw new NotDecoded();
   reader.skip(type);
 }
 
-/** Reads what is around records. Throws NotDecoded for one that has too much in it. */
+/** Reads the message around records. Throws NotDecoded if it has too much in it. */
 function readAround<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
   if (isTooLarge(schema, bytes)) throw new NotDecoded();
   return read(schema, bytes);
@@ -189,7 +189,7 @@ function isTooLarge(schema: DescMessage, bytes: Uint8Array): boolean {
   );
 }
 
-/** How many fields a message and those within it have, without making them. Stops once they are too many. */
+/** Counts the fields of a message and those nested in it, without creating them. Stops when there are too many. */
 function valuesOf(schema: DescMessage, reader: BinaryReader, end: number, depth: number): number {
   let values = 0;
   while (reader.pos < end && values <= VALUES_AT_MOST) {
@@ -208,7 +208,7 @@ function valuesOf(schema: DescMessage, reader: BinaryReader, end: number, depth:
   return values;
 }
 
-/** What a field with a length holds: a message, or numbers of at least so many bytes, or else a text. */
+/** The content of a length-delimited field: a message, numbers with a minimum of bytes each, or a text. */
 interface Content {
   readonly message?: DescMessage;
   readonly bytesEach?: number;

@@ -5,7 +5,7 @@ import { type Known, knownOf } from './known-names.js';
 import type { Moment, SessionSender, Sessions } from './session-settings.js';
 import type { Piece, Signal, Telemetry } from './telemetry.js';
 
-/** Who sends records. */
+/** The sender of a request's records. */
 export interface RecordSender extends SessionSender {
   readonly requestId: string;
 }
@@ -19,7 +19,7 @@ export class RecordLines {
   ignored = 0;
   tooLarge = 0;
   cumulative = 0;
-  /** The session of each line, and when. */
+  /** The session and moment of each line. */
   private readonly moments: (Moment | undefined)[] = [];
   /** The parents of the request's spans, by their ids. */
   private readonly parents = new Map<string, string>();
@@ -65,7 +65,7 @@ export class RecordLines {
     this.moments.push(this.sessions.note(this.sender, agent, record));
   }
 
-  /** Adds to the lines what only the whole request tells: how a session was set, and which agents no other one has started. */
+  /** Completes lines with what only the whole request tells: a session's settings, and which agents no other one started. */
   end(): void {
     for (const [at, moment] of this.moments.entries()) {
       const settings = moment === undefined ? undefined : this.sessions.at(moment);
@@ -78,7 +78,7 @@ export class RecordLines {
     }
   }
 
-  /** Whether a span is within one that can have started it. */
+  /** Whether an ancestor of a span can have started it. */
   private isStarted({ traceId, parentSpanId }: Telemetry): boolean {
     let id: string | undefined = idOf(traceId, parentSpanId);
     for (let level = 0; id !== undefined && level < LEVELS_AT_MOST; level += 1) {

@@ -2,35 +2,35 @@ import { LRUCache } from 'lru-cache';
 import { type Attributes, placeOf } from './allow-list.js';
 import type { Telemetry } from './telemetry.js';
 
-/** How much is remembered of an organization's sessions: those that one user sends, that keys without a user send, and all. Characters. */
+/** How many characters are remembered of sessions: of one user, of all keys without a user, and of an organization. */
 const SHARE = { user: 2 << 20, keys: 20 << 20, organization: 40 << 20 };
-/** What a session takes of that in any case. */
+/** The minimum that a session counts for. */
 const SESSION_CHARACTERS = 1000;
 /** How many changes of a session are remembered. */
 const CHANGES_AT_MOST = 50;
 
-/** Settings that an agent says once, and that hold for the session from then on. */
+/** Settings that an agent reports once, and that hold for the rest of the session. */
 const NAMES = ['to_mode', 'approval_policy', 'sandbox_policy', 'mcp_servers', 'approval_mode'];
 const SETTINGS = NAMES.map((name) => ({ name, place: placeOf(name) }));
 const FROM_MODE = placeOf('from_mode');
 
-/** The attributes that name a session, the best one first. */
+/** The attributes that identify a session, the most reliable first. */
 const SESSION = ['gen_ai.conversation.id', 'conversation.id', 'session.id'].map(placeOf);
 const TIMESTAMP = placeOf('event.timestamp');
 
 type Settings = Readonly<Record<string, string>>;
 
-/** What an agent said of a session at an instant: its settings from then on, and the mode before. Unix milliseconds. */
+/** An agent's report on a session: its settings from an instant on, and the mode before. Unix milliseconds. */
 interface Change {
   readonly at: number;
   readonly settings: Settings;
   readonly before: Settings | undefined;
 }
 
-/** Who sends records. */
+/** The sender of records. */
 export interface SessionSender {
   readonly orgId: string;
-  /** Whose the records are; null where they say it themselves. */
+  /** The user of the records; null if each record names its own. */
   readonly userId: string | null;
 }
 
@@ -47,15 +47,15 @@ type Share = LRUCache<string, Change[]>;
 type Shares = LRUCache<string, Share>;
 
 /**
- * How sessions were set, as agents have said. It is forgotten when the service stops. Each sender has a share: nobody can change
- * how another's session was set, nor make the service forget it by sending many.
+ * The settings of sessions, as agents have reported them. They are lost when the service stops. Each sender has a share, so that nobody
+ * can change the settings of another's sessions, or push them out by sending many.
  */
 export class Sessions {
   private readonly organizations = new Map<string, Shares>();
 
   /**
-   * Notes what a record says of its session, and answers the moment to ask for once the whole request is known: what is told then
-   * is the same when the request comes again.
+   * Notes a record's report on its session. Answers the moment to look up once the whole request is noted, so that the same request gets
+   * the same settings when it is sent again.
    */
   note(sender: SessionSender, agent: string, { attributes, time }: Telemetry): Moment | undefined {
     const session = SESSION.find((place) => attributes[place]);
@@ -69,14 +69,14 @@ export class Sessions {
       this.organizations.set(orgId, shares);
       const share = shares.get(userId ?? '') ?? newShare(sender);
       add(share, key, { at, settings, before: beforeIn(attributes) });
-      // TRICKY: setting a value that is there would leave its size as it was.
+      // TRICKY: setting an existing key would keep its old size.
       shares.delete(userId ?? '');
       shares.set(userId ?? '', share);
     }
     return { sender, key, at };
   }
 
-  /** How a session was set at a moment. */
+  /** The settings of a session at a moment. */
   at({ sender: { orgId, userId }, key, at }: Moment): Settings | undefined {
     const changes = this.organizations
       .get(orgId)

@@ -8,10 +8,10 @@ import type { Mapped, RequestMapper } from '../ingest/request-mapper.js';
 import type { RecordLines, RecordSender } from './record-lines.js';
 import { type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
 
-/** After that long others have their turn: milliseconds. */
+/** After this many milliseconds other work gets a turn. */
 const TURN_MS = 5;
 
-/** How many records are mapped together, and how long their lines are together: characters. */
+/** How many records are mapped together, and how many characters their lines can have. */
 const MAPPED_TOGETHER = { records: 2000, characters: 4 << 20 };
 /** Data points are never separated, because several of them can be one event. An export has some hundred: characters. */
 const DATA_POINTS_AT_MOST = 8 << 20;
@@ -20,18 +20,18 @@ const TOO_LARGE_RECORD = `A record must have at most ${RECORD_BYTES / 2 ** 20} M
 const CUMULATIVE =
   'Cumulative metrics are ignored: set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta.';
 
-/** What became of the records of a request. */
+/** The result of a request's records. */
 export interface Outcome {
   /** How many became events. */
   readonly accepted: number;
   readonly rejected: number;
   /** How many give no event. */
   readonly ignored: number;
-  /** What would be accepted, or advice; empty if there is nothing to say. */
+  /** The reason for rejections, or advice; empty if there is nothing to say. */
   readonly message: string;
 }
 
-/** Gives the pieces of a body to `records`, in turns with whatever else the process does. Throws what reading throws, and Gone. */
+/** Adds the pieces of a body to `records`, in turns with the process's other work. Throws what reading throws, and Gone. */
 export async function collect(
   pieces: Iterable<Piece>,
   records: RecordLines,
@@ -48,7 +48,7 @@ export async function collect(
   records.end();
 }
 
-/** Maps records, and returns once their events are on disk. Of a record that breaks a rule nothing is kept but where it was. */
+/** Maps records, and returns once their events are on disk. Of a record that breaks a rule, only its place and the rule are kept. */
 export async function settle(
   signal: Signal,
   { lines, sections, ignored, tooLarge, cumulative }: RecordLines,
@@ -87,7 +87,7 @@ export async function settle(
   };
 }
 
-/** The places of lines, as many at a time as are mapped together. */
+/** Divides the places of lines into parts that are mapped together. */
 function* parted(places: readonly number[], lines: readonly string[]): Generator<number[]> {
   let part: number[] = [];
   let characters = 0;
@@ -111,11 +111,11 @@ interface Judged {
   readonly kept: string[];
   /** The places of records that have events, valid or not. */
   readonly mapped: Set<number>;
-  /** What is wrong with records that break a rule, by their places. */
+  /** The faults of records that break a rule, by their places. */
   readonly faults: Map<number, Fault>;
 }
 
-/** Judges the events of records, which have places in their request. */
+/** Checks the events of records, which have places in their request. */
 function judge(
   events: readonly Mapped[],
   places: readonly number[],

@@ -7,9 +7,9 @@ export type Signal = (typeof SIGNALS)[number];
 /** A log record, a span or a data point, as far as it is read. Instants are texts of Unix nanoseconds, ids are hexadecimal. */
 export interface Telemetry {
   readonly scope: string;
-  /** The name of a span, of a metric, or of an event where its attributes don't say it. */
+  /** The name of a span or metric, or of an event whose attributes don't have it. */
   readonly name: string;
-  /** When it happened, or ended. */
+  /** The time of the record, or the end of a span. */
   readonly time: string;
   readonly start?: string;
   readonly value?: string;
@@ -18,33 +18,33 @@ export interface Telemetry {
   readonly parentSpanId?: string;
   /** The kind of a span, as OTLP numbers it. */
   readonly kind?: number;
-  /** Whether a data point repeats what former ones have said. */
+  /** Whether a data point includes the counts of earlier ones. */
   readonly isCumulative?: boolean;
   /** Its own attributes, and those of its resource that it doesn't have itself. */
   readonly attributes: Attributes;
 }
 
-/** What a body is read into, piece by piece: a record, one that is too large to be read, or nothing yet. */
+/** A piece of a body: a record, one that is too large to be read, or nothing yet. */
 export type Piece = Telemetry | 'too large' | undefined;
 
-/** The body isn't what its Content-Type says. */
+/** The body doesn't match its Content-Type. */
 export class NotDecoded extends Error {
   override name = 'NotDecoded';
 }
 
-/** The body has more records than it may. */
+/** The body has too many records. */
 export class TooManyRecords extends Error {
   override name = 'TooManyRecords';
 }
 
-/** A longer record isn't read: bytes. */
+/** How many bytes a record can have. Longer ones aren't read. */
 export const RECORD_BYTES = 4 << 20;
 
-/** A body can have so many records, and so many resources and scopes. */
+/** How many records a body can have, and how many resources and scopes. */
 export const RECORDS_AT_MOST = 100_000;
 
-/** A shorter record can't have too many values: bytes. */
+/** A record of at most this many bytes can't have too many values. */
 export const PLAIN_BYTES = 16 << 10;
 
-/** How much is looked at before others can have their turn: bytes. */
+/** How many bytes are read before other work gets a turn. */
 export const PIECE_BYTES = 64 << 10;

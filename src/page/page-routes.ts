@@ -21,13 +21,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The first parts of the addresses that the page itself understands: web/src/address.ts. */
+/** The first path segments that the page itself handles: web/src/address.ts. */
 const PLACES = ['people', 'repositories', 'models', 'trust', 'operations', 'sql'];
 
-/** Addresses of programs, where an unknown one is an error in JSON for browsers too. */
+/** Paths for programs, where an unknown address is a JSON error even in a browser. */
 const OF_PROGRAMS = /^\/(api|v1|mcp|otlp|docs)(\/|\?|$)/;
 
-/** Whether an unknown address was opened in a browser, so that the page answers. */
+/** Whether an unknown address was opened in a browser, so that it gets the page. */
 export function isOpenedInBrowser(request: FastifyRequest): boolean {
   return (
     (request.method === 'GET' || request.method === 'HEAD') &&
@@ -38,7 +38,7 @@ export function isOpenedInBrowser(request: FastifyRequest): boolean {
 
 export type SendPage = (reply: FastifyReply) => FastifyReply;
 
-/** What sends the page's document. A checkout that wasn't built has none, and serves the API alone. */
+/** Sends the page's document. A checkout without a built page has none, and serves the API alone. */
 export function pageSender({ publicUrl, oidc }: Pick<Config, 'publicUrl' | 'oidc'>): SendPage | undefined {
   if (!existsSync(join(FOLDER, 'index.html'))) return undefined;
   const base = publicUrl === undefined ? '/' : new URL(publicUrl).pathname;
@@ -53,7 +53,7 @@ export function pageSender({ publicUrl, oidc }: Pick<Config, 'publicUrl' | 'oidc
       .send(page);
 }
 
-/** Serves the page: one document at every address that it understands, and its files, whose names change with their content. */
+/** Serves the page: its document at every address that it handles, and its files, whose names change with their content. */
 export const pageRoutes: FastifyPluginAsync<{ sendPage: SendPage | undefined }> = async (
   app,
   { sendPage },

@@ -16,7 +16,7 @@ interface Finding {
   readonly what: string;
 }
 
-/** What criteria are evaluated with. */
+/** The facts that criteria are evaluated with. */
 export interface Evidence {
   readonly parts: Parts;
   /** Undefined without a git repository. */
@@ -124,7 +124,7 @@ function findingOf(check: Check, places: readonly Files[], evidence: Evidence): 
   return decides ?? findings[0] ?? ABSENT;
 }
 
-/** Whether a criterion holds in the first place, an application's own files, or else together with the others. */
+/** Whether a criterion holds in the first place, which has an application's own files, or else in it together with the others. */
 function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence: Evidence): Finding {
   if (all !== undefined) {
     const findings = all.map((check) => findingOf(check, places, evidence));
@@ -147,7 +147,7 @@ function evaluateIn({ any, all }: Criterion, places: readonly Files[], evidence:
   return findings.find(({ what }) => what !== '') ?? ABSENT;
 }
 
-/** What is missing, with the contradicting file if there is one. */
+/** A sentence about what is missing, with the contradicting file if there is one. */
 function missingOf({ missing }: Criterion, { what }: Finding): string {
   return what === '' ? missing : `${missing} (${what})`;
 }
@@ -157,7 +157,7 @@ function listed(names: readonly string[], separator: string): string {
   return [...names.slice(0, NAMED_AT_MOST), ...(more > 0 ? [`${more} more`] : [])].join(separator);
 }
 
-/** What was found in applications, without repetition. */
+/** The findings in applications, without repetition. */
 function grouped(found: readonly { path: string; text: string }[]): string {
   const paths = new Map<string, string[]>();
   for (const { path, text } of found) paths.set(text, [...(paths.get(text) ?? []), path]);

@@ -11,7 +11,7 @@ const FILES_AT_MOST = 200_000;
 const FILE_BYTES = 1 << 19;
 const TOTAL_BYTES = 1 << 26;
 const SECONDS = 30;
-/** How long one file may take to parse, and all together: some grow a parser's work with the square of their size, or worse. Milliseconds. */
+/** How many milliseconds parsing one file may take, and all files: a parser's time can grow with the square of the size, or worse. */
 const PARSE_MS = 1000;
 const PARSES_MS = 5000;
 /** How many files that were left out are named. */
@@ -25,7 +25,7 @@ const NOT_SOURCE = new Set([
 
 /** The files of a repository, read-only: nothing is run, and no link leads outside. */
 export class Tree {
-  /** What was left out, one sentence each. */
+  /** One sentence for each thing that was left out. */
   readonly notes: string[] = [];
   private readonly root: string;
   private readonly contents = new Map<string, string | undefined>();
@@ -34,7 +34,7 @@ export class Tree {
   private readonly until = performance.now() + 1000 * SECONDS;
   private readonly leftOut = new Set<string>();
   private bytes = 0;
-  /** What is left of PARSES_MS. */
+  /** The rest of PARSES_MS. */
   private parseMs = PARSES_MS;
   readonly paths: readonly string[];
 
@@ -77,7 +77,7 @@ export class Tree {
     try {
       if (limit > 0) return withinTime(limit, () => parse(path, text));
     } catch {
-      // What takes no time is no JSON, TOML or YAML, and that is for the criteria.
+      // A quick failure means that the file isn't valid, which the criteria report.
       if (performance.now() - begun < limit) return undefined;
     } finally {
       this.parseMs -= performance.now() - begun;
@@ -94,7 +94,7 @@ export class Tree {
       if (performance.now() > this.until)
         throw new Error(`the check takes longer than ${SECONDS} seconds: check a smaller folder`);
       const text = this.text(path) ?? '';
-      // Whether it matches is much faster to find out than where.
+      // Testing for a match is much faster than finding its position.
       const matcher = expression.test(text) ? expression.matcher(text) : undefined;
       number = matcher?.find() === true ? text.slice(0, matcher.start()).split('\n').length : 0;
       this.searched.set(key, number);
@@ -172,7 +172,7 @@ const box: { work: () => void } = { work: () => undefined };
 const context = createContext(box);
 const script = new Script('work()');
 
-/** Does work that doesn't wait for anything, for so many milliseconds at most: then it ends wherever it is, and this throws. */
+/** Runs synchronous work for a limited number of milliseconds: then it is interrupted anywhere, and this throws. */
 function withinTime<T>(timeout: number, work: () => T): T {
   let outcome: { readonly result: T } | undefined;
   box.work = () => {

@@ -7,7 +7,7 @@ import { withoutCredentials } from '../network/url-credentials.js';
 const TIMEOUT_MS = 10_000;
 const OUTPUT_BYTES = 1 << 26;
 
-/** What git knows about a repository; undefined where it doesn't know, such as for a repository without commits. */
+/** The facts that git knows about a repository; undefined where it has none, for example without commits. */
 export interface GitFacts {
   /** Files that are tracked, or new and not ignored, by their paths. */
   readonly paths: readonly string[];

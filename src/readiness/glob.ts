@@ -19,7 +19,7 @@ export class Glob {
   }
 }
 
-/** A glob without braces. What all its matches have in common narrows down the paths to test. */
+/** A glob without braces. The common parts of its matches narrow down the paths to test. */
 export class Pattern {
   /** The last name of its matches, if known. */
   readonly name: string | undefined;

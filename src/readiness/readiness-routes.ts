@@ -101,7 +101,7 @@ const RepositoryRow = z
 
 const Repositories = z.object({ repositories: z.array(RepositoryRow) }).meta({ id: 'Repositories' });
 
-/** The differences of a repository's newest report to the one before. */
+/** A repository's newest report, with the differences from the one before. */
 function rowOf({ latest, before }: Repository): z.infer<typeof RepositoryRow> {
   const { repoId, repoUrl, level } = latest;
   const criteria = criteriaOf(latest);

@@ -18,7 +18,7 @@ export interface Checked {
   readonly evaluated: readonly Evaluated[];
   /** Whether the repository's address is one that others can use. */
   readonly hasRemote: boolean;
-  /** What was left out, one sentence each. */
+  /** One sentence for each thing that was left out. */
   readonly notes: readonly string[];
 }
 
@@ -33,8 +33,8 @@ async function gitOf(folder: string, notes: string[]): Promise<GitFacts | undefi
 }
 
 /**
- * Checks the repository that contains a folder, or else the folder, by its files and git history, without running anything of it. `now` is
- * in Unix milliseconds. Throws a UsageError if the folder doesn't exist.
+ * Checks the repository that contains a folder, or else the folder, by its files and git history. Runs no program of the repository.
+ * `now` is in Unix milliseconds. Throws a UsageError if the folder doesn't exist.
  */
 export async function check(path: string, criteria: readonly Criterion[], now: number): Promise<Checked> {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -23,7 +23,7 @@ function unknownCursor(id: string, what: string): ApiError {
   return new ApiError(400, `The parameter startAfter must be the id of ${what}, and ${id} is none.`);
 }
 
-/** A criterion of a report, with what Daybook knows of it. */
+/** A criterion of a report, with Daybook's level and description of it. */
 interface ReportedCriterion {
   readonly id: string;
   readonly level: Level | undefined;

@@ -49,7 +49,7 @@ import { print } from '../terminal/printing.js';
 import { ulid } from '../ulid.js';
 import { Metrics } from './prometheus.js';
 
-/** Where the log goes: lines of it repeat what clients and other servers say. */
+/** Writes the log through `print`, because its lines repeat texts of clients and other servers. */
 const LOG = { write: (line: string) => print(line, process.stderr) };
 
 /** Bodies of JSON are small; routes that accept more declare it. */
@@ -63,7 +63,7 @@ function readPem(path: string, name: string): Buffer {
   }
 }
 
-/** The HTTP service. It opens no port. Throws a UsageError for a file of the settings that can't be read. */
+/** The HTTP service. It opens no port. Throws a UsageError if a file named in the settings can't be read. */
 export function buildApp(
   deps: Omit<InboxDeps, 'authenticator' | 'addresses'>,
   options: { logs?: boolean; metrics?: Metrics } = {},
@@ -84,7 +84,7 @@ export function buildApp(
     logController: options.logs === true ? new RequestLog() : new LogController(),
     genReqId: () => `req_${ulid(clock())}`,
     bodyLimit: BODY_BYTES,
-    // A part of a path can be as long as the whole head; each route limits its own.
+    // A path segment can be as long as the whole head; each route limits its own.
     routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
@@ -102,13 +102,13 @@ export function buildApp(
     // Requests that arrive while the service stops are answered too, in the usual form.
     return503OnClosing: false,
   });
-  // All methods are registered, so that a path refuses the others in one way, a PROPFIND as well as a DELETE.
+  // All methods are registered, so that a path refuses a PROPFIND in the same way as a DELETE.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(validatorCompiler);
   // Answers are sent without cutting them to their schemas: tests compare the two.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   app.addHook('onRequest', async (request, reply) => {
-    // Nobody keeps an answer whose route doesn't say otherwise.
+    // Nothing may be cached unless its route says so.
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
   });
   watchConnections(app, config.tls !== undefined);

@@ -13,12 +13,12 @@ import type { Store } from '../store/store.js';
 
 const ORG = 'demo';
 
-/** What the demo made: its key, which is shown this once, and in `summary` a row for each user. */
+/** The result of the demo: its key, which is shown only this once, and in `summary` a row per user. */
 export type Demo = NonNullable<Awaited<ReturnType<typeof loadDemo>>>;
 
 /**
- * Fills a database that nobody has used with the sample: each folder is one user of the organization `demo`. Answers
- * undefined, and does nothing, where there is something already. If it was interrupted it begins again.
+ * Fills an unused database with the sample: each folder becomes a user of the organization `demo`. Does nothing and answers undefined if
+ * the database isn't empty. After an interruption it begins again.
  */
 export async function loadDemo(store: Store, historyStart: Day, clock: () => number) {
   const [used] = await store.select(

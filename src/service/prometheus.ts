@@ -68,7 +68,7 @@ export class Metrics {
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
-  /** The store, which counts what it settles. */
+  /** Wraps the store so that settled events are counted. */
   counting(store: Store): Store {
     const settle: Store['settle'] = async (batch, ...rest) => {
       const settled = await store.settle(batch, ...rest);
@@ -89,13 +89,13 @@ export class Metrics {
     });
   }
 
-  /** Counts the records of a request over OTLP, by what became of them. */
+  /** Counts the records of an OTLP request by their outcome. */
   readonly countRecords = (signal: Signal, { accepted, rejected, ignored }: Outcome): void => {
     for (const [outcome, records] of Object.entries({ accepted, rejected, ignored }))
       this.records.inc({ signal, outcome }, records);
   };
 
-  /** Measures the requests of a service, and on a scrape its store and inbox. */
+  /** Measures the requests of a service, and on each scrape its store and inbox. */
   watch(app: FastifyInstance, { store, inbox }: { store: Store; inbox: Inbox }): void {
     this.measure(store, inbox);
     app.addHook('onResponse', async (request, reply) => {
@@ -188,7 +188,7 @@ export class Metrics {
     if (this.reading === undefined || Math.abs(now - this.reading.at) > HOLDS_MS) {
       const read = readStore(store, now);
       this.reading = { at: now, read };
-      // After a failure the next scrape tries again.
+      // After a failure, the next scrape reads again.
       read.catch(() => {
         this.reading = undefined;
       });
@@ -201,7 +201,7 @@ function secondsOf({ started_at, ended_at }: Run): number {
   return (ended_at - started_at) / 1000;
 }
 
-/** What gauges read from the store. */
+/** Reads the values of gauges from the store. */
 async function readStore(store: Store, now: number) {
   const stale = await staleDays(store, lastClosedDay(now));
   const rows = await store.select(

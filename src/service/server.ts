@@ -18,15 +18,15 @@ import { Metrics } from './prometheus.js';
 export interface Serving {
   readonly app: FastifyInstance;
   readonly store: Store;
-  /** The address that it listens on, as `http://127.0.0.1:8787`. */
+  /** The address that it listens on, such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Takes no more requests, finishes those under way, a build and commands too, and lets go of the database. */
+  /** Accepts no more requests, finishes those under way, a build and commands too, and closes the database. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Opens the database, does what `prepare` wants with it, and serves until stopped: HTTP, and the commands of other
- * processes. Throws a UsageError when the port is in use, or another server has the data folder.
+ * Opens the database, passes it to `prepare`, and serves until stopped: HTTP, and the commands of other processes. Throws a UsageError
+ * if the port is in use, or if another server has the data folder.
  */
 export async function serve(
   config: Config,
@@ -58,17 +58,17 @@ export async function serve(
     receiving = inbox;
     const serving = buildApp({ store, config, clock, inbox }, { logs: true, metrics });
     app = serving;
-    // Whoever starts it says where it listens. The port comes before the work: whoever can't serve should hear it at once.
+    // The caller prints the address. The port is opened before any long work, so that a failure shows at once.
     serving.log.level = 'silent';
     const url = await serving.listen({ host: config.host, port: config.port });
     serving.log.level = config.logLevel;
-    // It may be so on purpose, so it stays as it is.
+    // The permissions may be intentional, so they aren't changed.
     if (isOpenToAll(config.data))
       serving.log.warn(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
     const trusted = trustedForAddresses(config);
-    // A provider sends people back only to addresses that it knows, but whoever signs in there should know which those are.
+    // A warning with a provider: it sends people back only to addresses that it knows, but the operator should know which ones those are.
     if (trusted !== undefined) serving.log[config.oidc === undefined ? 'info' : 'warn'](trusted);
     for (const name of damagedLogs(config.data))
       serving.log.warn(
@@ -97,7 +97,7 @@ export async function serve(
       setAside: ({ path, reason }) =>
         serving.log.error({ path }, `set aside in the inbox until it can be settled: ${reason}`),
     });
-    // What was built before the lake was, or is not in it for another reason.
+    // Publishes days that aren't in the lake, for example because they were built before the lake existed.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
     const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
       retentionDays: config.retentionDays,
@@ -106,7 +106,7 @@ export async function serve(
     if (config.buildAt !== undefined) schedule.start(config.buildAt);
     const stop = async () => {
       stopping.abort(new UsageError('The service stops: run the command again to read the other files.'));
-      // Who still doesn't send or read what belongs to a request then is cut off.
+      // Connections that still haven't finished their request or answer by then are cut off.
       const limit = setTimeout(() => serving.server.closeAllConnections(), config.timeoutSeconds * 1000);
       const closed = once(control, 'close');
       control.close();
@@ -124,7 +124,7 @@ export async function serve(
     await app?.close();
     await receiving?.close();
     await store.close();
-    // What has a path is a file of the data folder.
+    // An error with a path is about a file of the data folder.
     const code = error instanceof Error && 'path' in error ? '' : codeOf(error);
     if (code === 'EADDRINUSE') {
       throw new UsageError(

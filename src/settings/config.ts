@@ -6,37 +6,37 @@ import type { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } from './setting-list.js';
 
-/** What the settings say. Paths are absolute. */
+/** The values of all settings. Paths are absolute. */
 export type Config = ReturnType<typeof readConfig>;
 export type JwtConfig = NonNullable<Config['jwt']>;
 export type OidcConfig = NonNullable<Config['oidc']>;
 export type E2bConfig = NonNullable<Config['e2b']>;
 
-/** Where the user's state is kept that outlives a program (XDG Base Directory). */
+/** The folder for user state that outlives a program (XDG Base Directory). */
 export function stateFolder(): string {
   const given = process.env.XDG_STATE_HOME ?? '';
   return join(isAbsolute(given) ? given : join(homedir(), '.local', 'state'), 'daybook');
 }
 
-/** Whether failures show where in the code they happened. */
+/** Whether errors show where in the code they happened. */
 export function isDebugging(): boolean {
   return process.env.DAYBOOK_LOG_LEVEL === 'debug';
 }
 
-/** How many columns standard output has: COLUMNS, else those of the terminal; undefined where it is none. */
+/** The width of standard output: COLUMNS, else that of the terminal; undefined if it is no terminal. */
 export function outputWidth(): number | undefined {
   const given = Number(process.env.COLUMNS);
   const width = Number.isInteger(given) && given > 0 ? given : process.stdout.columns;
   return width > 0 ? width : undefined;
 }
 
-/** Has everything that is printed come without colours, as `NO_COLOR` does. */
+/** Turns colours off for everything that is printed, as `NO_COLOR` does. */
 export function leaveColoursOut(): void {
   process.env.NO_COLOR = '1';
   delete process.env.FORCE_COLOR;
 }
 
-/** The option of commands that means the same as a variable, as `--host <address>` and its help. */
+/** The command option for a variable, as `--host <address>` and its help. */
 export function optionOf(variable: string): [flags: string, help: string] {
   const found = SETTINGS.find((one) => one.variable === variable);
   if (found?.option === undefined) throw new Error(`No option means the same as ${variable}.`);
@@ -46,7 +46,7 @@ export function optionOf(variable: string): [flags: string, help: string] {
   return [found.option.flags, `${found.option.help} (default: ${variable}${otherwise}${isSafer})`];
 }
 
-/** The variables that options of a command mean: its `host` is what `--host` was given. */
+/** The variables that a command's options stand for: its `host` is the value of `--host`. */
 function variablesOf(options: object): Variables {
   const given = new Map<string, unknown>(Object.entries(options));
   return Object.fromEntries(
@@ -57,21 +57,21 @@ function variablesOf(options: object): Variables {
   );
 }
 
-/** A longer file `.env` isn't read: bytes. */
+/** How many bytes a file `.env` can have. A longer one isn't read. */
 const DOT_ENV_BYTES = 1 << 20;
 
 /** A setting as `daybook config` shows it. */
 export interface ShownSetting {
   readonly name: string;
-  /** Secrets are masked; undefined where there is none. */
+  /** Undefined if there is none. Secrets are masked. */
   readonly value: string | undefined;
   readonly source: 'option' | 'environment' | '.env' | 'default';
 }
 
-/** What sets a process up, and where that comes from. */
+/** The variables of a process, by their source. */
 type Sources = readonly (readonly [ShownSetting['source'], Variables])[];
 
-/** What sets this process up, the strongest first: options, and the environment. */
+/** The sources of this process's settings, strongest first: options, then the environment. */
 function sourcesOf(options: object): Sources {
   return [
     ['option', variablesOf(options)],
@@ -79,14 +79,14 @@ function sourcesOf(options: object): Sources {
   ];
 }
 
-/** What a file `.env` in the working directory sets. A longer one isn't one of settings. */
+/** The variables in the file `.env` of the working directory. A very long file isn't one of settings. */
 function dotEnv(): Variables {
   const found = statSync('.env', { throwIfNoEntry: false });
   if (found?.isFile() !== true || found.size > DOT_ENV_BYTES) return {};
   return parseEnv(readFileSync('.env', 'utf8'));
 }
 
-/** The same for the service, which also has what is in `.env`. Throws a UsageError for a secret that the file would send elsewhere. */
+/** The same for the service, which also reads `.env`. Throws a UsageError for a secret that the file would send elsewhere. */
 function serviceSourcesOf(options: object): Sources {
   const all: Sources = [...sourcesOf(options), ['.env', dotEnv()]];
   for (const { variable, sentTo } of SETTINGS) {
@@ -100,7 +100,7 @@ function serviceSourcesOf(options: object): Sources {
   return all;
 }
 
-/** Where a setting comes from; undefined where nothing sets it. */
+/** The source of a setting; undefined if nothing sets it. */
 function sourceOf(all: Sources, name: string): ShownSetting['source'] | undefined {
   return all.find(([, variables]) => (variables[name] ?? '') !== '')?.[0];
 }
@@ -113,19 +113,19 @@ function configOf(all: Sources, options: object): Config {
 }
 
 /**
- * The settings of this process: options of the command, then the environment. A file `.env` counts for nothing here, because the working
- * directory can be a checkout of somebody who wants the user's key. Throws a UsageError that names the setting that is wrong.
+ * The settings of this process: options of the command, then the environment. It ignores a file `.env`, because the working directory can
+ * be a checkout of somebody who wants the user's key. Throws a UsageError that names the wrong setting.
  */
 export function readProcessConfig(options: object): Config {
   return configOf(sourcesOf(options), options);
 }
 
-/** The settings of a process that becomes the service, and also reads `.env`. Throws a UsageError that names the one that is wrong. */
+/** The settings of a process that becomes the service, which also reads `.env`. Throws a UsageError that names the wrong setting. */
 export function readServiceConfig(options: object): Config {
   return configOf(serviceSourcesOf(options), options);
 }
 
-/** The settings that a file `.env` in the working directory would change if this process became the service. */
+/** The variables in `.env` that are ignored here, but would change the settings of a service. */
 export function settingsLeftOut(options: object): string[] {
   const given = dotEnv();
   return SETTINGS.map(({ variable }) => variable).filter(
@@ -133,12 +133,12 @@ export function settingsLeftOut(options: object): string[] {
   );
 }
 
-/** A value as it may be shown: a secret not at all, an address without its password. */
+/** A value that can be shown: `***` for a secret, and an address without its password. */
 function masked({ isSecret }: Setting, value: string): string {
   return isSecret === true ? '***' : value.replace(/((?:^|\/\/)[^:@/]*):[^/]*@/, '$1:***@');
 }
 
-/** Every setting of the service that would start here, and where it comes from. Throws a UsageError when one is wrong. */
+/** All settings of a service that would start here, with their sources. Throws a UsageError if one is wrong. */
 export function showServiceConfig(options: object): ShownSetting[] {
   const all = serviceSourcesOf(options);
   configOf(all, options);
@@ -154,7 +154,7 @@ export function showServiceConfig(options: object): ShownSetting[] {
   });
 }
 
-/** Reads the settings from variables. Throws a UsageError that names the one that is wrong. */
+/** Reads the settings from variables. Throws a UsageError that names the wrong one. */
 export function readConfig(variables: Variables) {
   const odd = Object.entries(variables).find(
     ([name, value]) =>
@@ -167,7 +167,7 @@ export function readConfig(variables: Variables) {
     const [issue] = parsed.error.issues;
     const wrong = SETTINGS.find(({ path }) => path.join() === issue?.path.join());
     const name = wrong?.variable ?? '';
-    // Neither secrets are shown nor the password in the store's address.
+    // Secrets aren't shown, and neither is the store's address, which can have a password.
     const isShown = wrong?.isSecret !== true && name !== 'DAYBOOK_STORE';
     throw new UsageError(`${name}${isShown ? ` can't be "${variables[name]}":` : ''} ${issue?.message}.`);
   }
@@ -177,9 +177,9 @@ export function readConfig(variables: Variables) {
     tls: tlsOf(tls),
     jwt: jwtOf(jwt),
     oidc: oidcOf(oidc),
-    /** Undefined without a key for it. */
+    /** Undefined without an API key. */
     e2b: e2b.apiKey === undefined ? undefined : { ...e2b, apiKey: e2b.apiKey },
-    /** Whether a store is opened that has lost something. No setting says so, as it is decided once. */
+    /** Whether to open a store that has lost something. This is no setting, since it is decided once. */
     acceptsLoss: false,
   };
 }
@@ -224,7 +224,7 @@ function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jw
   return { jwks: where, secret, issuer, audience, algorithms };
 }
 
-/** A path with `~` at its beginning and `${VARIABLE:-otherwise}` replaced as a shell does. */
+/** Expands `~` at the beginning of a path, and `${VARIABLE:-default}`, as a shell does. */
 export function expandPath(path: string): string {
   return path
     .replaceAll(

@@ -6,22 +6,22 @@ import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { toBucket, toClickHouse } from './store-address.js';
 import '../input/sentence.js';
 
-/** What is said of a setting, beside its form and its default. */
+/** The description of a setting, beside its form and its default. */
 export interface Description {
   /** Its environment variable. */
   readonly variable: string;
-  /** What it does, in Markdown for docs/settings.md. */
+  /** Its effect, in Markdown for docs/settings.md. */
   readonly help: string;
-  /** The option of commands that means the same, and what their help says of it. */
+  /** The equivalent option of commands, and its help. */
   readonly option?: { readonly flags: string; readonly help: string };
   readonly isSecret?: boolean;
-  /** The variable of the address that this secret is sent to. */
+  /** For a secret: the variable of the address that it is sent to. */
   readonly sentTo?: string;
 }
 
 const descriptions = z.registry<Description>();
 
-/** Declares a setting: its variable, form, default and help stand here and nowhere else. */
+/** Declares a setting: the only place for its variable, form, default and help. */
 function setting<Form extends z.ZodType>(
   variable: string,
   form: Form,
@@ -51,7 +51,7 @@ const list = () =>
 
 const PUBLIC_URL = 'https://daybook.acme.example or https://acme.example/daybook';
 
-/** Every setting, under the name that it has in the code. */
+/** Every setting, by its name in the code. */
 export const Settings = z.object({
   data: setting(
     'DAYBOOK_DATA',
@@ -142,7 +142,7 @@ export const Settings = z.object({
     whole(1).default(64),
     'MiB of memory for answers, which are kept until one of their days is built again',
   ),
-  /** What queries of SQL over HTTP may take. */
+  /** The limits of SQL queries over HTTP. */
   sql: z.object({
     timeSeconds: setting(
       'DAYBOOK_SQL_TIME_S',
@@ -208,7 +208,7 @@ export const Settings = z.object({
     list(),
     'addresses of the proxies whose `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto` are believed, separated by commas',
   ),
-  /** Ends with a slash; undefined for where each request came to. */
+  /** Ends with a slash; undefined for the address that each request came to. */
   publicUrl: setting(
     'DAYBOOK_PUBLIC_URL',
     address(PUBLIC_URL)
@@ -241,7 +241,7 @@ export const Settings = z.object({
       'signature algorithms that are accepted, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
     ),
   }),
-  /** The provider at which people sign in to the page. */
+  /** The provider through which people sign in to the page. */
   oidc: z.object({
     issuer: setting(
       'DAYBOOK_OIDC_ISSUER',
@@ -271,7 +271,7 @@ export const Settings = z.object({
       'scopes that Daybook asks the OpenID provider for',
     ),
   }),
-  /** Where commands that are clients find the service. */
+  /** The address of the service for commands that are clients. */
   url: setting(
     'DAYBOOK_URL',
     address('http://127.0.0.1:8787').default('http://127.0.0.1:8787'),
@@ -317,7 +317,7 @@ export const Settings = z.object({
   ),
 });
 
-/** A setting as it is declared, and its place among the others. */
+/** A declared setting with its path among the others. */
 export interface Setting extends Description {
   readonly path: readonly string[];
   readonly form: z.ZodType;
@@ -333,7 +333,7 @@ function settingsOf(group: z.ZodObject, path: readonly string[] = []): Setting[]
 
 export const SETTINGS: readonly Setting[] = settingsOf(Settings);
 
-/** The default as one would write it; undefined where there is none. */
+/** The default as text; undefined if there is none. */
 export function defaultOf({ form }: Setting): string | undefined {
   const { default: byDefault } = z.toJSONSchema(form, { io: 'input', unrepresentable: 'any' });
   return byDefault === undefined || byDefault === '' ? undefined : String(byDefault);
@@ -341,7 +341,7 @@ export function defaultOf({ form }: Setting): string | undefined {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What variables give for the settings of a group and of the groups in it; an empty text is none. */
+/** The values that variables give to a group's settings and nested groups. An empty text gives none. */
 export function given(group: z.ZodObject, variables: Variables): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(group.shape).map(([name, form]) => {

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** Where a ClickHouse database is. */
+/** The address of a ClickHouse database. */
 export interface ClickHouseAddress {
-  /** Of the server's HTTP interface, as `http://host:8123`. */
+  /** The server's HTTP interface, such as `http://host:8123`. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
   readonly database: string;
 }
 
-/** What `clickhouse://user:password@host:8123/database` names; with `clickhouses:` the connection is encrypted. */
+/** Parses `clickhouse://user:password@host:8123/database`; with `clickhouses:` the connection is encrypted. */
 export function toClickHouse(text: string, context: z.RefinementCtx): ClickHouseAddress | undefined {
   if (text === 'duckdb') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -38,17 +38,17 @@ export function toClickHouse(text: string, context: z.RefinementCtx): ClickHouse
   };
 }
 
-/** Where objects are in a store that speaks S3. */
+/** The address of objects in an S3-compatible store. */
 export interface S3Address {
   readonly bucket: string;
-  /** What begins the names of objects: empty, or ends with a slash. */
+  /** The prefix of objects' names: empty, or ends with a slash. */
   readonly prefix: string;
   readonly region: string;
-  /** Of a store that is not Amazon's, as `http://127.0.0.1:9000`. */
+  /** For a store other than Amazon's, such as `http://127.0.0.1:9000`. */
   readonly endpoint: string | undefined;
 }
 
-/** What `s3://bucket/prefix?region=eu-central-1&endpoint=http://127.0.0.1:9000` names. */
+/** Parses `s3://bucket/prefix?region=eu-central-1&endpoint=http://127.0.0.1:9000`. */
 export function toBucket(text: string, context: z.RefinementCtx): S3Address | undefined {
   if (text === 'folder') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;

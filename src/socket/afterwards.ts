@@ -2,12 +2,12 @@ const works: Promise<unknown>[] = [];
 
 /** Takes work that goes on after a command has answered. */
 export function goOnWith(work: Promise<unknown>): void {
-  // Whoever waits for the end hears of a failure.
+  // Callers of `ended` get the error.
   work.catch(() => undefined);
   works.push(work);
 }
 
-/** Waits for the end of all of it. Throws what the first throws. */
+/** Waits until all work has ended. Throws the first error. */
 export async function ended(): Promise<void> {
   await Promise.all(works.splice(0));
 }

@@ -8,10 +8,10 @@ import { ask, Nobody } from './control-socket.js';
 import { openStore, requireDatabase } from './open-store.js';
 import { type ServiceSettings, serviceSettings } from './service-settings.js';
 
-/** The commands that make a database where there is none. */
+/** The commands that create a database if there is none. */
 const MAKERS: ReadonlySet<CommandName> = new Set<CommandName>(['ingest', 'createKey']);
 
-/** The commands that change nothing, not even a database of an older version. */
+/** The commands that change nothing: they don't even migrate a database of an older version. */
 const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'status',
   'report',
@@ -24,10 +24,10 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'diffControls',
 ]);
 
-/** How long a service may take to say its settings: longer only if it hangs. */
+/** How long a service can take to send its settings. Longer means that it hangs. */
 const SETTINGS_MS = 5000;
 
-/** Settles what waits in the inbox. Only the process that has the database open may: a service does it by itself. */
+/** Settles waiting events. Only the process that has the database open may do this; a service does it by itself. */
 async function settleInbox(config: Config, clock: () => number, store: Store): Promise<readonly SetAside[]> {
   const { Inbox } = await import('../ingest/inbox.js');
   const inbox = Inbox.open(config.data, config.inboxMb, clock);
@@ -40,8 +40,8 @@ async function settleInbox(config: Config, clock: () => number, store: Store): P
 }
 
 /**
- * Runs a command: in the process that has the database open, else here. Once the signal aborts, its result is of no use. What the command
- * leaves to do goes on after the answer.
+ * Runs a command: in the process that has the database open, else here. Once the signal aborts, nobody needs its result. Work that the
+ * command leaves continues after the answer.
  */
 export async function call<Name extends CommandName>(
   config: Config,
@@ -61,14 +61,14 @@ export async function call<Name extends CommandName>(
       throw error;
     }
   };
-  // Asking costs nothing where nobody listens, and spares loading the database where somebody does.
+  // Asking first costs nothing if no process listens, and avoids loading the database if one does.
   if (await isAnswered()) return answer as CommandResult<Name>;
   if (!MAKERS.has(name)) requireDatabase(config);
   const [{ runCommand }, { Lake }] = await Promise.all([
     import('./commands.js'),
     import('../lake/data-lake.js'),
   ]);
-  // Who accepts a loss has the next one who opens the database know of it.
+  // An accepted loss is recorded in the mark, which is only written when the store is open for writing.
   const isReading = READERS.has(name) && !config.acceptsLoss;
   const store = await openStore(config, clock, isAnswered, { isReading });
   if (store === undefined) return answer as CommandResult<Name>;
@@ -91,13 +91,13 @@ export async function call<Name extends CommandName>(
     throw sentenceOfQuery(error, config.data);
   } finally {
     const closed = Promise.all(rest).finally(() => store.close());
-    // The caller prints the answer meanwhile.
+    // The caller can print the answer before the work ends.
     if (rest.length === 0) await closed;
     else goOnWith(closed);
   }
 }
 
-/** The settings of the service that runs on the data folder, which may have them from its `.env`; those of this process without one. */
+/** The settings of the service that uses the data folder, which may come from its `.env`; without one, those of this process. */
 export async function settingsOfService(config: Config): Promise<ServiceSettings> {
   const signal = AbortSignal.timeout(SETTINGS_MS);
   const said = await ask(config.data, 'settings', {}, () => {}, signal).catch(() => undefined);

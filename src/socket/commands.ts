@@ -20,28 +20,28 @@ import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
 import { serviceSettings } from './service-settings.js';
 
-/** What a command works with, whichever process has the database open. */
+/** The context of a command, in whichever process has the database open. */
 export interface Context {
   readonly store: Store;
   readonly config: Config;
   readonly lake: Lake;
-  /** Settles all events that were acknowledged before it is called, and answers what is set aside. Throws when the store fails. */
+  /** Settles all events acknowledged so far, and answers which are set aside. Throws if the store fails. */
   readonly settle: () => Promise<readonly SetAside[]>;
-  /** What can't be settled at present. */
+  /** The bodies that can't be settled at present. */
   readonly setAside: () => Promise<readonly SetAside[]>;
-  /** Takes work that goes on after the answer. */
+  /** Takes work that continues after the answer. */
   readonly afterwards: (work: Promise<void>) => void;
-  /** Aborts, with the error for whoever asked, when the process is to end soon. */
+  /** Aborts when the process is about to end, with the error for the command's user. */
   readonly stopping?: AbortSignal;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** The routes of the service; undefined where none runs. */
+  /** The routes of the service; undefined if none runs. */
   readonly app?: FastifyInstance;
-  /** Where people reach the service; undefined where none runs. */
+  /** The public address of the service; undefined if none runs. */
   readonly url?: string;
 }
 
-/** The arguments that each command takes, as they cross from one process to another. */
+/** The arguments of each command, as they are sent to another process. */
 export const Arguments = {
   ingest: z.strictObject({
     orgId: z.string(),
@@ -63,7 +63,7 @@ export const Arguments = {
     from: DaySchema.optional(),
     to: DaySchema.optional(),
     groupBy: z.string().optional(),
-    /** What was published then: Unix milliseconds. */
+    /** Reads the rows that were published at this instant: Unix milliseconds. */
     asOf: z.number().optional(),
     limit: z.int().min(1).optional(),
     totals: Totals.optional(),
@@ -117,7 +117,7 @@ async function isOrganization(store: Store, orgId: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** The controls of an organization that there is. Throws a UsageError where there is none: a typing error has no settings. */
+/** An organization's controls. Throws a UsageError if the organization doesn't exist, for example because of a typing error. */
 async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
   if (!(await isOrganization(store, orgId)))
     throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
@@ -125,7 +125,7 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, new SecretKey(config), clock);
 }
 
-/** The organization of a name, or the only one. Throws a UsageError that lists those that there are. */
+/** The named organization, or the only one. Throws a UsageError that lists the organizations. */
 async function organizationOf({ store }: Context, orgId: string | undefined): Promise<string> {
   const found = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
   return knownOrganization(
@@ -134,7 +134,7 @@ async function organizationOf({ store }: Context, orgId: string | undefined): Pr
   );
 }
 
-/** The rows of an answer: those of today, or those that were published at an instant. */
+/** The rows of an answer: the present ones, or those that were published at an instant. */
 async function rowsOf(
   { store, config, clock }: Context,
   answer: Answer,
@@ -149,7 +149,7 @@ async function rowsOf(
   return earlierReport(store, config, answer, request, asOf, clock());
 }
 
-/** The rows of an answer with the organization and the range that they are for, and a sentence if the range has no data. */
+/** The rows of an answer with their organization and range, and a sentence if the range has no data. */
 async function printedReport(context: Context, { answer, ...asked }: Of<'report'>) {
   const { store, config, clock } = context;
   const { historyStart } = config;
@@ -172,15 +172,15 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   };
 }
 
-/** What it means for a build that events that were acknowledged can't be settled: days that were built now would leave them out. */
+/** The error of a build if acknowledged events can't be settled: days built now would lack them. */
 function notSettled(data: string, cause: unknown): Error {
   const sentence = `No day was built, because events in ${join(data, 'inbox')} could not be settled (${reasonOf(cause)}). Remove the cause and run "daybook build" again.`;
-  // What has a path is a file of the inbox, and not the store.
+  // An error with a path is about a file of the inbox, not about the store.
   const isOfInbox = cause instanceof Error && 'path' in cause;
   return isOfInbox ? new UsageError(sentence) : new Error(sentence, { cause });
 }
 
-/** What each command does. Results are JSON. What a command alone needs is loaded when it runs. */
+/** The commands. Results are JSON. Modules that only one command needs are loaded when it runs. */
 export const commands = {
   ingest: async ({ store, clock, stopping }: Context, request: Of<'ingest'>, progress: Progress) => {
     const [{ ingest }, { sourceOf }] = await Promise.all([
@@ -222,7 +222,7 @@ export const commands = {
     ]);
     return {
       organizations: await organizationStatus(context.store, lastClosedDay(context.clock())),
-      /** Null before the first run of the build. */
+      /** Null before the first build. */
       last_run: (await newestRun(context.store)) ?? null,
       set_aside: await context.setAside(),
     };
@@ -253,7 +253,7 @@ export const commands = {
   },
   signInLink: async (context: Context, { orgId, url, query }: Of<'signInLink'>) => {
     const { store, config, clock } = context;
-    // The service knows its own address best: whoever asks may have other settings.
+    // The service knows its own address; the caller's settings may differ.
     const link = { orgId: await organizationOf(context, orgId), url: context.url ?? url, query };
     const { signInLink } = await import('../sign-in/tickets.js');
     return signInLink(store, new SecretKey(config), clock, link);
@@ -273,14 +273,14 @@ export const commands = {
   },
   listControls: async (context: Context, { orgId, limit }: Of<'listControls'>) =>
     (await controlsOf(context, orgId)).history(orgId, limit),
-  /** Without `from` and `to` what the newest change changed. */
+  /** Without `from` and `to`: the newest change. */
   diffControls: async (context: Context, { orgId, from, to }: Of<'diffControls'>) => {
     const controls = await controlsOf(context, orgId);
     const newer = to ?? (await controls.current(orgId)).revision;
     const older = from ?? Math.max(0, newer - 1);
     return { from: older, to: newer, differences: await controls.difference(orgId, older, newer) };
   },
-  /** Ended when nobody waits for it any more. */
+  /** Stops when its caller has gone. */
   callTool: async (
     context: Context,
     { orgId, ...called }: Of<'callTool'>,
@@ -292,7 +292,7 @@ export const commands = {
     const { callLocally } = await import('../mcp/local-tools.js');
     return callLocally(context, { ...called, orgId: await organizationOf(context, orgId) }, left.signal);
   },
-  /** Its progress is the instant since when the files stay as they are, for as long as somebody waits for its end. */
+  /** Reports the instant whose state the files keep, and holds them until the caller has gone. */
   hold: async (
     { store, config, clock }: Context,
     { id }: Of<'hold'>,
@@ -323,20 +323,20 @@ const OPTIONS: Record<string, string> = {
   asOf: '--as-of',
 };
 
-/** The sentence for arguments that a command doesn't take, by the name of the option. */
+/** The sentence for arguments that a command refuses, with the name of the option. */
 function sentenceOf({ issues: [issue] }: z.ZodError): string {
   const [name, ...inner] = issue?.path.map(String) ?? [];
   return `${[OPTIONS[String(name)] ?? name, ...inner].join('.')} ${issue?.message}.`;
 }
 
-/** What a schema makes of arguments. Throws a UsageError that names the one that is wrong. */
+/** Parses arguments. Throws a UsageError that names the wrong one. */
 function checked<T>(schema: z.ZodType<T>, args: unknown): T {
   const parsed = schema.safeParse(args);
   if (!parsed.success) throw new UsageError(sentenceOf(parsed.error));
   return parsed.data;
 }
 
-/** Runs a command by its name, its arguments checked. `isLeft` is when nobody waits for its end any more. */
+/** Runs a command by its name, after checking its arguments. `isLeft` resolves when its caller has gone. */
 export async function runCommand(
   context: Context,
   name: string,
@@ -348,7 +348,7 @@ export async function runCommand(
     throw new UsageError(
       `The running service has no command ${name}: it may be another version, so restart it.`,
     );
-  // The schema of a name and the function of that name go together; the type checker can't follow them through the name.
+  // A name's schema and function match, but TypeScript can't see that.
   const run = commands[name] as (
     context: Context,
     args: unknown,

@@ -19,20 +19,20 @@ type Message =
   | { result: unknown }
   | { error: { message: string; isUsage: boolean } };
 
-/** Where the process that has a data folder's database open can be asked. */
+/** The path of the socket of the process that has a data folder's database open. */
 export function controlPath(data: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\daybook-${hash('sha256', data).slice(0, 16)}`;
   const path = join(data, SOCKET);
-  // A socket's path has about 100 bytes at most.
+  // A socket's path can have about 100 bytes.
   if (Buffer.byteLength(path) <= 100) return path;
   if (process.platform === 'linux') return join(openFolder(data), SOCKET);
   return join(tmpdir(), `daybook-${hash('sha256', data).slice(0, 16)}.sock`);
 }
 
-/** Folders that are open for as long as the process runs, by their paths. */
+/** Folders that stay open as long as the process runs, by path. */
 const opened = new Map<string, string>();
 
-/** A short path of a folder whose own is too long; its own if it can't be opened. Only for this process. */
+/** A short path, for this process only, of a folder with a long one; the long one if the folder can't be opened. */
 function openFolder(folder: string): string {
   try {
     const path = opened.get(folder) ?? `/proc/self/fd/${openSync(folder, 'r')}`;
@@ -43,9 +43,9 @@ function openFolder(folder: string): string {
   }
 }
 
-/** Whether a process may answer at the path. Others can make a file in a folder of temporary files, but not in the data folder. */
+/** Whether to trust a socket. Other users can create files in a temporary folder, but not in the data folder. */
 function canAnswer(path: string, data: string): boolean {
-  // A pipe of Windows is no file.
+  // A Windows pipe is no file.
   if (process.platform === 'win32') return true;
   return existsSync(path) && (basename(path) === SOCKET || statSync(path).uid === statSync(data).uid);
 }
@@ -65,7 +65,7 @@ export async function isServed(data: string): Promise<boolean> {
   }
 }
 
-/** Answers the commands of other processes of this machine: only the user who owns the data folder can reach it. */
+/** Answers the commands of other processes on this machine. Only the owner of the data folder can connect. */
 export async function serveControl(context: Context): Promise<Server> {
   const { runCommand } = await import('./commands.js');
   const path = controlPath(context.config.data);
@@ -83,7 +83,7 @@ export async function serveControl(context: Context): Promise<Server> {
     }
     outgoing.end();
   });
-  // Whoever has the database open is the only one: a socket that is still there belongs to a process that was killed.
+  // Only this process has the database open, so an existing socket is left over from a killed process.
   rmSync(path, { force: true });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
@@ -97,14 +97,14 @@ export async function serveControl(context: Context): Promise<Server> {
   return server;
 }
 
-/** Nobody answers commands for this data folder. */
+/** No process answers commands for this data folder. */
 export class Nobody extends Error {
   override name = 'Nobody';
 }
 
 /**
- * Has the running process run a command, until it ends or the signal says to leave it. Throws Nobody when there is none, and
- * UsageError where the message of what the command throws is for its user.
+ * Asks the running process to run a command, until it ends or the signal abandons it. Throws Nobody if no process runs, and a UsageError
+ * if the command's error is meant for its user.
  */
 export function ask(
   data: string,

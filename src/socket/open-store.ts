@@ -15,7 +15,7 @@ const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
 
 /**
- * Opens the store, or waits while another command has it open. Answers undefined when a server has: it can be asked.
+ * Opens the store, or waits while another command has it open. Answers undefined if a server has it open and can be asked.
  */
 export async function openStore(
   config: Config,
@@ -42,11 +42,11 @@ export async function openStore(
   }
 }
 
-/** Opens a store. Throws a UsageError when its key is damaged, or gone while it has secrets, unless that loss is accepted. */
+/** Opens a store. Throws a UsageError if its key is damaged, or missing while it has secrets, unless that loss is accepted. */
 async function withKey(config: Config, open: () => Promise<Store>): Promise<Store> {
   const store = await open();
   try {
-    // The file is asked for first, as it is nearly always there.
+    // Checks the file first, because it nearly always exists.
     if (!config.acceptsLoss && !hasKey(config)) {
       const { hasSecrets } = await import('../controls/control-revisions.js');
       if (await hasSecrets(store))
@@ -61,7 +61,7 @@ async function withKey(config: Config, open: () => Promise<Store>): Promise<Stor
   }
 }
 
-/** Throws a UsageError where there is no database, for commands that make none. That one was there and is gone is told too. */
+/** Throws a UsageError if there is no database, for commands that don't create one. The error says so if there used to be one. */
 export function requireDatabase({ data, clickhouse, acceptsLoss }: Config): void {
   refuseHalfRestored(data);
   if (clickhouse !== undefined || existsSync(join(data, DATABASE))) return;

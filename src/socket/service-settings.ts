@@ -1,6 +1,6 @@
 import type { Config } from '../settings/config.js';
 
-/** The settings of a service that commands on its data folder go by themselves. None of them is a secret. */
+/** The service's settings that commands on its data folder follow. None of them is a secret. */
 export type ServiceSettings = ReturnType<typeof serviceSettings>;
 
 export function serviceSettings({ host, port, tls, historyStart, lakeKeepDays, ...config }: Config) {

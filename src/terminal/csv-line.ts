@@ -1,4 +1,4 @@
-/** A line of CSV (RFC 4180): nothing for null, JSON text for what is nested. */
+/** A line of CSV (RFC 4180): nothing for null, JSON text for nested values. */
 export function csvLine(values: readonly unknown[]): string {
   const fields = values.map((value) => {
     const text =

@@ -6,7 +6,7 @@ import { columnsOf, type Layout, layOut } from './text-table.js';
 
 export { count } from './counted.js';
 
-/** Rows as a table for people, not wider than the terminal; `rest` says what shows the columns that don't fit. */
+/** Lays out rows as a table, not wider than the terminal. `rest` says how to see the columns that don't fit. */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
   { rest = '', ...layout }: Layout & { readonly rest?: string } = {},
@@ -22,33 +22,33 @@ export function table(
   ].join('\n');
 }
 
-/** A text that matters less than what stands above it, where a stream has colours. */
+/** A dimmed text, if the stream supports colours. */
 export function faint(text: string, stream: Writable = process.stdout): string {
   return styled('dim', text, stream);
 }
 
-/** The line above a table, where a stream has colours. */
+/** A bold line for above a table, if the stream supports colours. */
 export function headline(text: string, stream: Writable = process.stdout): string {
   return styled('bold', text, stream);
 }
 
-/** Rows as CSV (RFC 4180), under a header of these columns, also when there are none; nested members are JSON text. */
+/** Rows as CSV (RFC 4180), always with a header of these columns. Nested members are JSON text. */
 export function csv(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map(csvLine).join('');
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** A number of bytes for people. */
+/** A human-readable number of bytes. */
 export function bytes(count: number): string {
   const power = count < 1000 ? 0 : Math.min(Math.floor(Math.log10(count) / 3), UNITS.length - 1);
   return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
 }
 
-/** How far a command is: of a total, in bytes or days. */
+/** Reports how much of a total is done, in bytes or days. */
 export type Progress = (done: number, total: number) => void;
 
-/** A progress bar on standard error while the work goes on; none where that is no terminal. */
+/** Shows a progress bar on standard error during some work, if that is a terminal. */
 export async function withProgress<T>(label: string, work: (progress: Progress) => Promise<T>): Promise<T> {
   if (process.stderr.isTTY !== true) return work(() => {});
   const { SingleBar } = (await import('cli-progress')).default;

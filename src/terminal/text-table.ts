@@ -4,9 +4,9 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** How a table is laid out. */
 export interface Layout {
-  /** How many characters a line may have; as many as it takes by default. */
+  /** How many characters a line can have; unlimited by default. */
   readonly width?: number | undefined;
-  /** The columns that matter most, first; the others follow in their order. If not all fit, these are shown. */
+  /** The most important columns, first one first; the others follow in order. If not all columns fit, these are shown. */
   readonly first?: readonly string[] | undefined;
 }
 
@@ -14,24 +14,24 @@ export interface Layout {
 export interface TextTable {
   readonly head: string;
   readonly lines: string[];
-  /** How many of its columns it shows. */
+  /** How many of the columns are shown. */
   readonly shown: number;
 }
 
-/** What stands between two columns. */
+/** The gap between two columns. */
 const BETWEEN = '  ';
 
-/** How wide texts and nested members are before a less important column is left out for them; the first one says what a row is. */
+/** How wide texts and nested members are before they push out a less important column. The first column identifies the row. */
 const NARROW = 24;
 const FIRST_NARROW = 40;
 
 /** Longer texts are cut. */
 const LONGEST = 200;
 
-/** A value as text, or one that is nested as the texts of its entries. */
+/** A value as text, or a nested value as the texts of its entries. */
 type Cell = string | readonly string[];
 
-/** A column: its cells from the first row on. Numbers stand to the right. */
+/** A column with its cells. Numbers are aligned to the right. */
 export interface Column {
   readonly name: string;
   readonly cells: readonly Cell[];
@@ -43,7 +43,7 @@ interface Measured extends Column {
   readonly most: number;
 }
 
-/** Lays out columns under their names: those that fit, in their order, without empty ones if the width has an end. */
+/** Lays out columns under their names: those that fit, in order, and without empty ones if the width is limited. */
 export function layOut(
   columns: readonly Column[],
   { width = Number.POSITIVE_INFINITY, first = [] }: Layout,
@@ -77,8 +77,8 @@ export function layOut(
 }
 
 /**
- * The widths of the columns that fit, given the most important one first: that one is always there. If one of the first `listed` is too
- * wide, the next of them may still fit; the others only follow as long as all do.
+ * The widths of the columns that fit, given the most important one first, which is always shown. If one of the first `listed` is too
+ * wide, the next ones may still fit. The others are shown only as long as all of them fit.
  */
 function widthsOf(columns: readonly Measured[], listed: number, width: number): Map<Measured, number> {
   const widths = new Map<Measured, number>();
@@ -93,7 +93,7 @@ function widthsOf(columns: readonly Measured[], listed: number, width: number): 
     widths.set(column, Math.min(least, width));
     left -= taken;
   }
-  // What is left over goes to those that are shortened.
+  // Remaining space goes to shortened columns.
   for (const column of columns) {
     const given = widths.get(column);
     if (given === undefined || left <= 0) continue;
@@ -104,7 +104,7 @@ function widthsOf(columns: readonly Measured[], listed: number, width: number): 
   return widths;
 }
 
-/** The members of rows as columns: those of the first row. */
+/** The members of rows as columns, named after those of the first row. */
 export function columnsOf(rows: readonly Row[]): Column[] {
   return Object.keys(rows[0] ?? {}).map((name) => {
     const values = rows.map((row) => row[name]);
@@ -125,7 +125,7 @@ function decimalsOf(name: string, numbers: readonly number[]): number {
   return numbers.every(Number.isInteger) && !/(^|_)ratio(_|$)/.test(name) ? 0 : 3;
 }
 
-/** A number in English, with commas between thousands: V8 takes longer to load its languages than to print a report. */
+/** A number in English, with commas between thousands. Without Intl: loading its languages takes longer than printing a report. */
 export function numberText(value: number, decimals: number): string {
   const [whole = '', ...fraction] = value.toFixed(decimals).split('.');
   return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
@@ -139,11 +139,11 @@ function cellOf(value: unknown): Cell {
       .filter(([, of]) => of !== 0 && of !== null)
       .map(([name, of]) => entryOf({ name, of }));
   const isCounted = value.every((of) => typeof of !== 'object' || Object.values(of ?? {}).some(isNumber));
-  // How many there are says more than their first members.
+  // Their number says more than the first members would.
   return isCounted ? value.map(entryOf) : numberText(value.length, 0);
 }
 
-/** How many columns of a terminal a text takes. Most texts are ASCII, and the library takes its time. */
+/** How many terminal columns a text takes. The library is slow, and most texts are ASCII. */
 function widthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -167,7 +167,7 @@ function whole(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.join(', ');
 }
 
-/** A cell in a width: a text is cut, and of entries as many are named as fit, and the others counted. */
+/** A cell in a width: a text is cut, and entries are listed as far as they fit, with the number of the others. */
 function fitted(cell: Cell, width: number): string {
   const text = whole(cell);
   if (widthOf(text) <= width) return text;
@@ -195,12 +195,12 @@ function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** A text on one line, not too long, without what a terminal would obey. */
+/** A text on one line, shortened, without characters that control a terminal. */
 export function plainText(text: string): string {
   const plain = text.replaceAll(/\p{C}/gu, (char) =>
     char === '\n' ? '\\n' : `\\u{${char.codePointAt(0)?.toString(16)}}`,
   );
-  // Instants of answers have milliseconds, which nobody reads in a table.
+  // Instants have milliseconds, which are noise in a table.
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(plain))
     return `${plain.slice(0, 19).replace('T', ' ')}Z`;
   return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}…` : plain;

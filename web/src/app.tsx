@@ -14,7 +14,7 @@ import { useTitle } from './title.js';
 
 const groupPage = async () => (await import('./group-page.js')).GroupPage;
 
-/** The pages: their first part of the path, name, what a role must be allowed to do, and how they are loaded. */
+/** The pages: the first segment of the path, the name, the action that a role needs, and how to load it. */
 const PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -45,7 +45,7 @@ const PAGES: readonly {
   },
 ];
 
-/** Closes menus when something else is pressed, or Escape. */
+/** Closes menus on a press elsewhere, or on Escape. */
 function closeMenus(event: MouseEvent | KeyboardEvent): void {
   if (event instanceof KeyboardEvent && event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]')) {
@@ -55,7 +55,7 @@ function closeMenus(event: MouseEvent | KeyboardEvent): void {
   }
 }
 
-/** Follows links of the page itself without loading it again. */
+/** Follows links within the page without loading it again. */
 function follow(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a');
   if (!link || event.defaultPrevented || event.button !== 0) return;
@@ -74,7 +74,7 @@ function follow(event: MouseEvent): void {
   if (address.path.join() !== parseAddress(location).path.join()) window.scrollTo(0, 0);
 }
 
-/** The token of a link that signs in, taken from the address so that no copy of it stays in the history. */
+/** Takes the token of a sign-in link out of the address, so that no copy of it stays in the history. */
 function takeToken(): string | undefined {
   const token = /^#token=(.*)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(null, '', location.pathname + location.search);
@@ -118,7 +118,7 @@ function Refusal({ text }: { text: string }) {
   );
 }
 
-/** What charts lay over days: stripes through what isn't finished, and where nothing is built. */
+/** Patterns over days in charts: stripes for days that aren't over, and for those that aren't built. */
 function Patterns() {
   const shared = { width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' };
   return (
@@ -133,14 +133,14 @@ function Patterns() {
   );
 }
 
-/** The code of a page isn't there, for example, when the service has become newer. */
+/** The message if a page's code is missing, for example because the service was upgraded. */
 const NOT_LOADED = 'This page can’t be loaded: load it again.';
 
-/** The code of a page, or why it couldn't be loaded. */
+/** A page's code, or the error of loading it. */
 interface Loaded {
   readonly Page?: ComponentType<PageProps>;
   readonly error?: ServiceError;
-  /** The page's part of the path. */
+  /** The page's first segment of the path. */
   readonly of?: string;
 }
 
@@ -161,7 +161,7 @@ function Frame({ session }: { session: Session }) {
     };
   }, []);
   useEffect(() => {
-    // On a phone the names of pages scroll.
+    // On a phone, the page names scroll.
     document
       .querySelector('.head nav [aria-current]')
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

@@ -4,26 +4,26 @@ import { UNKNOWN } from './format.js';
 export interface BarRow {
   readonly key: string;
   readonly name: string;
-  /** Where a click leads: a filter, or a page. */
+  /** The target of a click: a filter, or a page. */
   readonly href?: string | undefined;
   readonly isChosen?: boolean;
-  /** How long the bar is; also the value that the chart's table shows. */
+  /** The length of the bar, which is also the value in the chart's table. */
   readonly value: number | null;
   readonly cells: readonly string[];
 }
 
 interface BarListProps {
-  /** Of the name and of the cells. */
+  /** The headings of the name and of the cells. */
   readonly columns: readonly string[];
   readonly rows: readonly BarRow[];
   readonly more?: ComponentChildren | undefined;
-  /** Whether they are there: until then there is room for them. */
+  /** Whether the rows have arrived. Until then their space is reserved. */
   readonly isKnown: boolean;
-  /** What to say where there are no rows. */
+  /** The text if there are no rows. */
   readonly none?: string;
 }
 
-/** A list whose names stand on bars. */
+/** A list of names on bars. */
 export function BarList({ columns, rows, more, isKnown, none = 'None in this range.' }: BarListProps) {
   const [first, ...others] = columns;
   const most = Math.max(...rows.map(({ value }) => value ?? 0));

@@ -3,27 +3,27 @@ import { type Day, daysOf, type Range, weekday } from './days.js';
 import { Drawing } from './drawing.js';
 import { dayText, shortened } from './format.js';
 
-/** What was in one column, such as a day, of one row. */
+/** A cell: a row's value in one column, such as a day. */
 export interface Cell {
   readonly name: string;
   readonly column: string;
-  /** How dark it is, from 0 to 1. */
+  /** Its darkness, from 0 to 1. */
   readonly share: number;
-  /** A custom property, as `--accent`; that of a cell with nothing in it is for its outline. */
+  /** A custom property, such as `--accent`. For an empty cell it is the colour of the outline. */
   readonly color?: string;
-  /** What the pointer shows. */
+  /** Shown at the pointer. */
   readonly title: string;
 }
 
 interface CellsProps {
   readonly columns: readonly string[];
-  /** The rows, from the top. */
+  /** The rows, from top to bottom. */
   readonly names: readonly string[];
-  /** Those with something in them, and those that are outlined because nothing is. */
+  /** The cells that have a value, and empty ones that are outlined. */
   readonly cells: readonly Cell[];
   /** Columns of days that aren't built. */
   readonly unbuilt?: readonly string[];
-  /** The columns that have a name below them if there is room, from the first. */
+  /** The columns that are labelled if there is room, from the first. */
   readonly named: readonly string[];
   readonly text: (column: string) => string;
 }

@@ -7,7 +7,7 @@ import { ScrolledTable } from './scrolled-table.js';
 
 type Sums = Omit<Row, 'date' | 'group_key'>;
 
-/** What two channels say of the same: transcripts and telemetry of tokens, transcripts and hooks of turns. */
+/** The pairs of channels that report the same: tokens by transcripts and telemetry, turns by transcripts and hooks. */
 const PAIRS = [
   {
     name: 'Tokens',
@@ -34,12 +34,12 @@ function added(one: Sums | undefined, other: Row): Sums {
   return Object.fromEntries(names.map((name) => [name, (one?.[name] ?? 0) + sums[name]])) as Sums;
 }
 
-/** The difference as a share of the greater; null if nothing was compared. */
+/** The difference as a share of the greater number; null if nothing was compared. */
 function difference(one: number, other: number): number | null {
   return one + other === 0 ? null : Math.abs(one - other) / Math.max(one, other);
 }
 
-/** How far the channels of each agent agree, where two of them report the same. */
+/** How well each agent's channels agree where two of them report the same. */
 export function Channels({ range }: { range: Range }) {
   const asked = useAnswer<{ data: Row[] }>(analyticsPath('quality', range, { group_by: 'agent' }));
   const agents = new Map<string, Sums>();

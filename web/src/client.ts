@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { Range } from './days.js';
 
-/** An error that the service answered, with its own sentence; status 0 when it couldn't be reached. */
+/** An error from the service, with its sentence; status 0 if the service couldn't be reached. */
 export class ServiceError extends Error {
   constructor(
     readonly status: number,
@@ -12,16 +12,16 @@ export class ServiceError extends Error {
   }
 }
 
-/** Where the service says whom the browser is signed in as. */
+/** The path that tells who is signed in. */
 export const CALLER = 'api/v1/caller';
 
-/** Called when who is signed in, or what there is to see, has changed: the page asks the service again. */
+/** Called when the signed-in user or the available data has changed, so that the page asks the service again. */
 let changed = () => {};
 export function onChange(act: () => void): void {
   changed = act;
 }
 
-/** Forgets every answer, and has the page ask who is signed in and which days have numbers. */
+/** Forgets all answers, and lets the page ask again who is signed in and which days have numbers. */
 export function begin(): void {
   kept.clear();
   changed();
@@ -29,10 +29,10 @@ export function begin(): void {
 
 /** Whether the last request didn't reach the service. */
 let isAway = false;
-/** The event that it is reached again: what couldn't be read meanwhile is read. */
+/** Dispatched when the service is reached again, so that failed answers are read. */
 const REACHED = 'reached';
 
-/** Sends a request to the service: `path` is below its address, and has no slash at the beginning. Throws a ServiceError. */
+/** Sends a request to the service. `path` is relative to its address, without a leading slash. Throws a ServiceError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
@@ -58,7 +58,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   throw new ServiceError(response.status, detail, requestId);
 }
 
-/** Sends a JSON body; the answer's body, which is undefined for 204. */
+/** Sends a JSON body, and answers the body of the answer; undefined for 204. */
 export async function sendJson<Answer>(
   method: string,
   path: string,
@@ -73,28 +73,28 @@ export async function sendJson<Answer>(
   return response.status === 204 ? (undefined as Answer) : response.json();
 }
 
-/** An answer of the service. While the next one is read, the last one stays. */
+/** An answer of the service. The last one stays while the next one is read. */
 export interface Asked<Answer> {
   readonly answer: Answer | undefined;
   readonly error: ServiceError | undefined;
   readonly isLoading: boolean;
-  /** Where the answer is, for people who want to ask themselves. */
+  /** The path of the answer, for people who want to request it themselves. */
   readonly path: string | undefined;
-  /** What is sent to it, if that isn't GET. */
+  /** The body of a POST; undefined for GET. */
   readonly body?: string | undefined;
   readonly again: () => void;
 }
 
-/** Answers that are read at present or were lately, by path and body: panels that ask the same share one request. */
+/** Answers that are being read or were read lately, by path and body. Panels that ask for the same share one request. */
 const kept = new Map<string, Promise<unknown>>();
 const KEPT_AT_MOST = 100;
 
-/** The name under which an answer is kept. */
+/** The key of an answer in `kept`. */
 function keyOf(path: string, body = ''): string {
   return `${path} ${body}`;
 }
 
-/** Reads an answer, or takes the one that is kept. With a body, which is JSON, it is asked for with POST. */
+/** Reads an answer, or takes it from `kept`. Sends a POST if there is a body of JSON. */
 export function read(path: string, body?: string): Promise<unknown> {
   const key = keyOf(path, body);
   const known = kept.get(key);
@@ -112,12 +112,12 @@ export function read(path: string, body?: string): Promise<unknown> {
   return answer;
 }
 
-/** Asks the service with GET, or with POST where there is a body of JSON; nothing while `path` is undefined. */
+/** Asks the service with GET, or with POST if there is a body of JSON. Asks nothing while `path` is undefined. */
 export function useAnswer<Answer>(path: string | undefined, body?: string): Asked<Answer> {
   const key = path && keyOf(path, body);
   const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
   const [round, setRound] = useState(0);
-  // Before the page is painted: the service works meanwhile.
+  // Sent before the page is painted, so that the service works meanwhile.
   useLayoutEffect(() => {
     if (path === undefined || key === undefined) return;
     let isWanted = true;
@@ -150,13 +150,13 @@ export function useAnswer<Answer>(path: string | undefined, body?: string): Aske
   };
 }
 
-/** The same for what people change: what was kept is read again when it is shown. */
+/** The same for data that people change: it is always read again when it is first shown. */
 export function useFresh<Answer>(path: string | undefined): Asked<Answer> {
   useMemo(() => path !== undefined && kept.delete(keyOf(path)), [path]);
   return useAnswer(path);
 }
 
-/** Asks again a time after each answer, while somebody looks: in milliseconds, or never while that is undefined. */
+/** Asks again some milliseconds after each answer, while the page is visible. Never asks again if `ms` is undefined. */
 export function useAgain({ answer, error, path, again }: Asked<unknown>, ms: number | undefined): void {
   useEffect(() => {
     if (ms === undefined) return;
@@ -177,7 +177,7 @@ export function withQuery(path: string, parameters: Parameters): string {
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** The path of an answer of analytics about the days of a range. */
+/** The path of an analytics answer for the days of a range. */
 export function analyticsPath(name: string, { from, to }: Range, more: Parameters = {}): string {
   return withQuery(`api/v1/analytics/${name}`, { startDate: from, endDate: to, ...more });
 }

@@ -1,4 +1,4 @@
-/** The SQL of the cookbook, as this version of Daybook has it. */
+/** The SQL of the cookbook of this version of Daybook. */
 const TEXTS = import.meta.glob<string>('../../sql/cookbook/*.sql', {
   query: '?raw',
   import: 'default',

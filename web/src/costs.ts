@@ -6,7 +6,7 @@ import { type Numbers, type Summary, summaryPath } from './summary.js';
 
 type Costs = Answers['getAnalyticsCosts'];
 
-/** How many rows of a day and a model one answer has at most. */
+/** The maximum of rows, one per day and model, in one answer. */
 const ROWS = 1000;
 
 export const TOKENS = [
@@ -17,20 +17,20 @@ export const TOKENS = [
   'billable_tokens',
 ] as const;
 
-/** What a model cost over the range; null if none of its tokens has a price. */
+/** The cost and tokens of a model over the range. The cost is null if none of its tokens has a price. */
 export type ModelTotal = { readonly name: string } & Pick<Numbers, 'cost_usd' | (typeof TOKENS)[number]>;
 
-/** The cost and tokens of each model and day of a range, and of each model over it, dearest first. */
+/** The cost and tokens of each model per day, and of each model over the range, dearest first. */
 export interface ModelCosts {
   readonly asked: Asked<Costs>;
-  /** Whether the range has more rows than one answer: then some days are missing, but no total. */
+  /** Whether the range has more rows than one answer. Then some days are missing, but the totals are complete. */
   readonly isCut: boolean;
   readonly models: readonly ModelTotal[];
 }
 
 /**
- * Asks for the costs of days, and adds them up: a summary by model also counts the sessions of each, which takes many times as long. It
- * is asked for where one answer doesn't have all days.
+ * Asks for daily costs, and adds them up: a summary by model also counts each model's sessions, which takes many times as long. The
+ * summary is only asked for if one answer doesn't have all days.
  */
 export function useModelCosts(address: Address, last: Day): ModelCosts {
   const range = rangeOf(address, last);
@@ -48,7 +48,7 @@ export function useModelCosts(address: Address, last: Day): ModelCosts {
   return { asked, isCut, models };
 }
 
-/** The sum of two costs, of which each can have no price; null if neither has one. */
+/** The sum of two costs, either of which can be null for no price; null if both are. */
 export function sumOf(one: number | null | undefined, other: number | null): number | null {
   return other === null ? (one ?? null) : (one ?? 0) + other;
 }
@@ -70,7 +70,7 @@ export function byTokens(models: readonly ModelTotal[]): ModelTotal[] {
   return [...models].sort((one, other) => other.billable_tokens - one.billable_tokens);
 }
 
-/** The models by cost over the range without the filter by model, so that colours stay while it is filtered. */
+/** The models by their cost over the range without the filter by model, so that filtering doesn't change their colours. */
 export function useRanking(address: Address, last: Day): readonly string[] {
   const { model: _, ...filters } = address.filters;
   return useModelCosts({ ...address, filters }, last).models.map(({ name }) => name);

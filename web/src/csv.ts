@@ -1,7 +1,7 @@
-/** How a text begins that spreadsheets run. */
+/** The beginning of a text that spreadsheets run as a formula. */
 export const FORMULA = /^[=+\-@\t\r]/;
 
-/** A cell of CSV (RFC 4180). Spreadsheets run texts that begin like a formula, so those get an apostrophe. */
+/** A cell of CSV (RFC 4180). A text that spreadsheets would run as a formula gets an apostrophe. */
 function cellOf(value: unknown): string {
   const text =
     value === null || value === undefined
@@ -17,7 +17,7 @@ export function csvOf(columns: readonly string[], rows: readonly (readonly unkno
   return [columns, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('');
 }
 
-/** Has the browser save a text or bytes as a file. */
+/** Lets the browser save a text or bytes as a file. */
 export function download(name: string, type: string, content: BlobPart): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type }));

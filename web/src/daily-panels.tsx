@@ -19,14 +19,14 @@ type ToolsRow = Extract<Tools['data'][number], { by_tool: unknown }>;
 type ProductivityRow = Answers['getAnalyticsProductivity']['data'][number];
 type ActivityRow = Extract<Answers['getAnalyticsActivity']['data'][number], { weekly_active_users: number }>;
 
-/** Of what only the whole organization's days have: it can't be filtered, and says so while the page is. */
+/** Props of panels whose numbers exist only for the whole organization and day: they can't be filtered, and say so on a filtered page. */
 interface DailyProps extends RangeProps {
   readonly open: OpenDay | undefined;
 }
 
 const UNFILTERED = 'all people and models: not filtered';
 
-/** An answer of the range and of the one before, which is asked for at once. */
+/** An answer for the range and the one before, in one request. */
 function useDays<Answer>(name: string, range: Range): Asked<Answer> {
   return useAnswer<Answer>(analyticsPath(name, { from: before(range).from, to: range.to }));
 }
@@ -125,7 +125,7 @@ export function Autonomy({ address, last, open }: DailyProps) {
 
 type ByLevel = { data: Extract<Tools['data'][number], { group_key: string }>[] };
 
-/** How many calls of the range each level has, of those whose level is known. */
+/** The range's calls by level, without those whose level isn't known. */
 function useCallsByLevel(range: Range) {
   const { answer } = useAnswer<ByLevel>(analyticsPath('tools', range, { group_by: 'autonomy_level' }));
   if (answer === undefined) return undefined;
@@ -146,7 +146,7 @@ interface DailyList<Row> {
   readonly column: string;
   readonly measure: string;
   readonly definition: string;
-  /** What a press on a row filters by. While the page is filtered, the summary has this list. */
+  /** The filter that a row sets. On a filtered page, the list comes from the summary. */
   readonly filter?: Filter;
   readonly of: (row: Row) => readonly Counted[];
 }
@@ -198,7 +198,7 @@ const LANGUAGES: DailyLists<ProductivityRow> = [
   },
 ];
 
-/** What agents call and people use. */
+/** Lists of the tools that agents call and of the features that people use. */
 export function Lists({ address, last }: RangeProps) {
   const range = rangeOf(address, last);
   const tools = useDays<Days<ToolsRow>>('tools', range);

@@ -5,10 +5,10 @@ import { clickOf, px, useDrawing, useReading } from './drawing.js';
 import { change, dayText, exactly, figure, monthText, tick, type Unit, weekdayText } from './format.js';
 import type { Table } from './panel.js';
 
-/** One number per day, in the order of the chart's days; null where a day isn't built, or its number isn't known. */
+/** One number per day, in the order of the chart's days; null if a day isn't built, or its number isn't known. */
 export interface Series {
   readonly name: string;
-  /** A custom property, as `--c1`. */
+  /** A custom property, such as `--c1`. */
   readonly color: string;
   readonly values: readonly (number | null)[];
   readonly mark: 'column' | 'line' | 'dashes';
@@ -17,28 +17,28 @@ export interface Series {
 export interface DayChartProps {
   readonly label: string;
   readonly range: Range;
-  /** The day that isn't over, which comes last: its numbers still grow. */
+  /** The day that isn't over, shown last: its numbers still grow. */
   readonly open?: Day | undefined;
   /** Days that aren't built. */
   readonly unbuilt?: readonly Day[];
   readonly unit: Unit;
-  /** Columns of several series are stacked, the first on top, as in legends. */
+  /** Columns of several series are stacked, the first one on top, as in legends. */
   readonly series: readonly Series[];
-  /** The day four weeks before each: a wide grey column behind those of the only series. */
+  /** For each day, the value four weeks before: a wide grey column behind those of the only series. */
   readonly before?: readonly (number | null)[];
   /** Whether each day's columns are shares of their sum. */
   readonly isShare?: boolean;
-  /** Whether the highest day has its number beside it. */
+  /** Whether the number of the highest day is shown. */
   readonly isPeakNamed?: boolean;
   readonly height?: number;
-  /** Hears where each series ends, whenever it is drawn. */
+  /** Called with the ends of series after each drawing. */
   readonly onDrawn?: (ends: Ends) => void;
   readonly onRange?: (range: Range) => void;
-  /** A click on a column's part. */
+  /** Called when a part of a column is clicked. */
   readonly onName?: (name: string) => void;
 }
 
-/** How far below the top of a chart each series ends, in pixels, by its name; a part of a stack in its middle. */
+/** The distance in pixels from a chart's top to the end of each series, by name. For a part of a stack it is the middle. */
 export type Ends = ReadonlyMap<string, number>;
 
 /** The days of a chart. */
@@ -81,7 +81,7 @@ export function DayChart(props: DayChartProps) {
   } = props;
   const [from, setFrom] = useState<number>();
   const days = daysIn(props);
-  // A range is of days that are over.
+  // A range can only have days that are over.
   const lastOver = days.length - (open === undefined ? 1 : 2);
 
   const { holder, drawing, width } = useDrawing(
@@ -101,7 +101,7 @@ export function DayChart(props: DayChartProps) {
   const { at, reading } = useReading(`${label}: use the arrow keys to read its days`, days.length, indexAt);
   const begin = (event: PointerEvent) => {
     if (onRange === undefined || event.button !== 0) return;
-    // The end of the range is also heard beside the chart.
+    // Also receive the end of the drag outside of the chart.
     (event.currentTarget as Element).setPointerCapture(event.pointerId);
     setFrom(Math.min(indexAt(event), lastOver));
   };
@@ -165,7 +165,7 @@ function brushAt(from: number, to: number, count: number, width: number) {
   return { left: px(left), width: px(wide) };
 }
 
-/** Beside the day, on the side that has more room. */
+/** Places the tip beside the day, on the side with more room. */
 function tipAt(index: number, count: number, width: number) {
   const { left, width: wide } = placed(index, index + 1, count, width);
   return left < width / 2 ? { left: px(left + wide + 8) } : { right: px(width - left + 8) };
@@ -197,7 +197,7 @@ function draw(
   const room = (width - MARGIN.left - (open === undefined ? 0 : TODAY_ROOM)) / 56;
   const step = Math.ceil(everyMonday.length / Math.max(room, 1));
   const ticks = isShare || highest > 0 ? 4 : 1;
-  // Below it, four ticks are less than a dollar apart.
+  // For lower values, four ticks are less than a dollar apart.
   const hasCents = unit === 'dollars' && highest > 0 && highest < 4 * Math.SQRT1_2;
   const band = (width - MARGIN.left - MARGIN.right) / days.length;
   const plot = Plot.plot({
@@ -295,7 +295,7 @@ function draw(
   return plot;
 }
 
-/** Where the series of a drawn chart end: at the last day that is over and has their numbers. */
+/** The ends of a drawn chart's series, at the last closed day that has numbers. */
 function endsOf({ range, series, isShare = false }: DayChartProps, plot: Plot.Plot): Ends {
   const { apply } = plot.scale('y') ?? {};
   const last = daysOf(range).findLastIndex((_, index) =>
@@ -315,16 +315,16 @@ function endsOf({ range, series, isShare = false }: DayChartProps, plot: Plot.Pl
   return new Map(series.map((one) => [one.name, apply(middles.get(one) ?? numberOf(one))]));
 }
 
-/** How much of the axis the word under the open day takes. */
+/** How many pixels of the axis the open day's label takes. */
 const TODAY_ROOM = 40;
 
-/** Whether a day's name on the axis leaves room for the word under the open day. */
+/** Whether a day's label leaves room for that of the open day. */
 function isClear(day: Day, days: readonly Day[], width: number, open: Day | undefined): boolean {
   const { left } = placed(days.indexOf(day), days.length, days.length, width);
   return open === undefined || left + TODAY_ROOM + 24 < width;
 }
 
-/** The open day: stripes through its columns, and its name on the axis. */
+/** The open day's marks: stripes over its columns, and a label on the axis. */
 function openMarks(open: Day, columns: readonly Series[], isShare: boolean): Plot.Markish[] {
   const sum = columns.reduce((all, { values }) => all + (values.at(-1) ?? 0), 0);
   return [
@@ -346,7 +346,7 @@ function openMarks(open: Day, columns: readonly Series[], isShare: boolean): Plo
   ];
 }
 
-/** The room at each side of a column, as a part of its band, and more for those that would be wider than `most` pixels. */
+/** The insets on both sides of a column, in pixels: a share of its band, or more if the column would exceed `most` pixels. */
 function insets(band: number, share: number, most: number) {
   const inset = Math.max(band < 4 ? 0 : 0.5, band * share, (band - most) / 2);
   return { insetLeft: inset, insetRight: inset };

@@ -22,7 +22,7 @@ export function daysOf({ from, to }: Range): Day[] {
   return Array.from({ length: lengthOf({ from, to }) }, (_, index) => addDays(from, index));
 }
 
-/** The days of a range that an answer has no row of, once it is there. */
+/** The days of a range that an answer has no row for; none until the answer has arrived. */
 export function missingIn(range: Range, rows: readonly { date: Day | null }[] | undefined): Day[] {
   const found = new Set(rows?.map(({ date }) => date));
   return rows === undefined ? [] : daysOf(range).filter((day) => !found.has(day));

@@ -1,7 +1,4 @@
-/**
- * The SQL of every day table, answer and question of the cookbook, as this version of Daybook computes them. Loaded when somebody wants to read
- * one.
- */
+/** The SQL of every day table, answer and cookbook question, as this version of Daybook computes them. Loaded on demand. */
 const TEXTS = import.meta.glob<string>(
   ['../../sql/daily/*.sql', '../../sql/report/*.sql', '../../sql/cookbook/*.sql'],
   { query: '?raw', import: 'default', eager: true },

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Pixels as a style has them: Preact adds no unit to numbers. */
+/** A length in pixels as a style needs it: Preact adds no unit to numbers. */
 export function px(pixels: number): string {
   return `${pixels}px`;
 }
 
-/** The width of an element, and again whenever it changes. */
+/** The width of an element. Renders again when it changes. */
 function useWidth(): [(element: HTMLElement | null) => void, number] {
   const [element, setElement] = useState<HTMLElement | null>(null);
   const [width, setWidth] = useState(0);
@@ -19,7 +19,7 @@ function useWidth(): [(element: HTMLElement | null) => void, number] {
   return [setElement, width];
 }
 
-/** How wide a plot is drawn for paper, in pixels: browsers measure nothing again before they print. */
+/** The width in pixels of a plot on paper: browsers don't measure again before they print. */
 const PAPER = 640;
 
 /** Draws a plot as wide as its holder, and again when the width or one of the values `of` changes. */
@@ -30,7 +30,7 @@ export function useDrawing(draw: (width: number) => Element, of: readonly unknow
     if (width === 0) return;
     const show = (wide: number) => {
       const plot = draw(wide);
-      // The policy of the page refuses styles in the document: these are in style.css.
+      // The policy of the page refuses styles in the document, so these are in style.css.
       for (const style of plot.querySelectorAll('style')) style.remove();
       plot.setAttribute('aria-hidden', 'true');
       drawing.current?.replaceChildren(plot);
@@ -51,13 +51,13 @@ export function useDrawing(draw: (width: number) => Element, of: readonly unknow
 interface DrawingProps {
   readonly draw: (width: number) => Element;
   readonly of: readonly unknown[];
-  /** The room that is kept before it is drawn, in pixels. */
+  /** The height in pixels that is reserved before it is drawn. */
   readonly height?: number;
-  /** A click on a mark that has a name. Whoever has no mouse finds the same in a table or list. */
+  /** Called when a named mark is clicked. Keyboard users find the same in a table or list. */
   readonly onName?: (name: string) => void;
 }
 
-/** What a click on a mark with a name does. */
+/** The attributes of a chart whose named marks can be clicked. */
 export function clickOf(onName: ((name: string) => void) | undefined) {
   return {
     class: onName === undefined ? '' : 'choosing',
@@ -68,7 +68,7 @@ export function clickOf(onName: ((name: string) => void) | undefined) {
   };
 }
 
-/** A plot that nobody reads place by place. */
+/** A plot that can't be read place by place. */
 export function Drawing({ draw, of, height = 0, onName }: DrawingProps) {
   const { holder, drawing } = useDrawing(draw, of);
   return (
@@ -78,10 +78,10 @@ export function Drawing({ draw, of, height = 0, onName }: DrawingProps) {
   );
 }
 
-/** Reads a chart of so many places with the arrow keys or the pointer: the place it is at, and what its element needs. */
+/** Lets the arrow keys or the pointer move through a chart's places. Answers the current place, and attributes for its element. */
 export function useReading(label: string, count: number, placeAt: (event: PointerEvent) => number) {
   const [place, setPlace] = useState<number>();
-  // A chart can lose the places that it had.
+  // The chart may have fewer places than before.
   const at = place !== undefined && place < count ? place : undefined;
   const leave = () => setPlace(undefined);
   const reading = {

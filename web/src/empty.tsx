@@ -5,17 +5,17 @@ import { begin, CALLER, useAgain, useAnswer } from './client.js';
 import { Code } from './panel.js';
 import { may, type Session } from './session.js';
 
-/** How often it looks whether there is something to show. */
+/** How often the page checks whether there is something to show. */
 const LOOK_MS = 5000;
 
-/** What the pages are for, as long as they are empty. */
+/** The purpose of each page, shown while there are no numbers. */
 const PAGES = [
   ['Overview', 'Who is active, what it costs, how far agents work alone.'],
   ['People, repositories, models', 'The same numbers for one of each. Members see only their own.'],
   ['Trust', 'Which days are complete, and why a number has changed.'],
 ] as const;
 
-/** What there will be, and what is needed for it. */
+/** Lists what is needed first, and what each page will show. */
 function Beside({ session }: { session: Session }) {
   return (
     <aside>
@@ -52,7 +52,7 @@ function Beside({ session }: { session: Session }) {
   );
 }
 
-/** What to do where there is no built day yet. Charts come by themselves once there is one. */
+/** The first steps, shown until there is a built day. Charts then appear by themselves. */
 export function Empty({ session }: { session: Session }) {
   const status = useAnswer<Answers['getStatus']>(
     may(session, 'read analytics') ? 'api/v1/status' : undefined,

@@ -9,7 +9,7 @@ import { useSummary } from './summary.js';
 
 interface FactProps extends Source {
   readonly title: string;
-  /** Whether there is nothing to look after; undefined while it isn't known. */
+  /** Whether all is well; undefined while it isn't known. */
   readonly isFine: boolean | undefined;
   readonly figure: string;
   readonly of: string;
@@ -44,7 +44,7 @@ interface FactsProps extends QualityProps {
   readonly last: Day;
 }
 
-/** What can be said of the range's days in a number each. */
+/** The quality of the range's days, as one number per aspect. */
 export function Facts({ asked, range, status, address, last }: FactsProps) {
   const { answer } = asked;
   const rows = answer?.data ?? [];
@@ -120,7 +120,7 @@ export function Facts({ asked, range, status, address, last }: FactsProps) {
 /** How many models without a price are named. */
 const NAMED = 3;
 
-/** The tokens that no cost includes. */
+/** The number of tokens that no cost includes. */
 function Unpriced({ address, last }: { address: Address; last: Day }) {
   const asked = useSummary(address, last, { groupBy: 'model', sort: 'unpriced_tokens', limit: 1000 });
   const rows = (asked.answer?.data ?? []).map((row) => ({

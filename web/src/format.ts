@@ -28,10 +28,10 @@ const percent = formatter({ style: 'percent', maximumFractionDigits: 0 });
 const tenths = formatter({ style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const signed = formatter({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' });
 
-/** What a number of an answer is in, for how it is written. */
+/** The unit of a number, which decides how it is written. */
 export type Unit = 'count' | 'dollars' | 'ratio' | 'share';
 
-/** What stands for a number that isn't known. */
+/** Shown for a number that isn't known. */
 export const UNKNOWN = '–';
 
 /** A number in the reader's locale: short enough for a figure. */
@@ -61,7 +61,7 @@ export function tick(value: number, unit: Unit): string {
   return unit === 'ratio' && Number.isInteger(value) ? whole(value) : figure(value, unit);
 }
 
-/** The same for cells of a table, where decimals stand under each other. */
+/** The same for cells of a table, with aligned decimals. */
 export function cell(value: number | null | undefined, unit: Unit): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (unit === 'dollars') return Math.abs(value) < 1000 ? cents(value) : dollars(value);
@@ -83,7 +83,7 @@ export function exactly(value: number | null | undefined, unit: Unit): string {
 export const waitingText = (days: number): string =>
   days === 1 ? '1 day waits for a build' : `${whole(days)} days wait for a build`;
 
-/** How much a number has changed: `+4%`, `new` from nothing, nothing where neither is known. */
+/** The change of a number: `+4%`, `new` from zero, and an empty text if either number isn't known. */
 export function change(now: number | null | undefined, before: number | null | undefined): string {
   if (now === null || now === undefined || before === null || before === undefined) return '';
   if (before === 0) return now === 0 ? `±${percent(0)}` : 'new';
@@ -118,7 +118,7 @@ const monthYear = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numer
 
 /** Days are `YYYY-MM-DD` in UTC. */
 export const dayText = (day: string): string => dayMonth.format(Date.parse(day));
-/** The month of a day, for ranges of years. */
+/** The month of a day, for ranges of several years. */
 export const monthText = (day: string): string => monthYear.format(Date.parse(day));
 export const weekdayText = (day: string): string => weekdayDayMonth.format(Date.parse(day));
 export const rangeText = (from: string, to: string): string =>
@@ -144,12 +144,12 @@ const minute = new Intl.DateTimeFormat(locale, {
 });
 const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
 
-/** An instant in ISO 8601, where UTC and the year are said already. */
+/** An ISO 8601 instant, for places that already name UTC and the year. */
 export const minuteText = (at: string): string => minute.format(new Date(at));
 /** A weekday, from 1 for Monday to 7. */
 export const weekdayName = (day: number): string => weekday.format(Date.UTC(2024, 0, day));
 
-/** The name of a value of a filter, short enough for a list: a repository without its host. Nothing is "not known". */
+/** A filter's value, short enough for a list: a repository without its host, and "not known" for an empty value. */
 export function nameOf(filter: string, value: string | null): string {
   if (value === null || value === '' || value === '(none)') return 'not known';
   if (filter !== 'repo') return value;

@@ -18,7 +18,7 @@ import { may } from './session.js';
 interface Kind {
   readonly filter: Filter;
   readonly title: string;
-  /** Of one of them. */
+  /** The name of a single one. */
   readonly one: string;
 }
 

@@ -39,7 +39,7 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   const query = { groupBy: GROUP_OF[filter], sort, limit: PAGE, compare: 'previous' } as const;
   const first = summaryPath(range, address.filters, query);
   const [turned, setTurned] = useState<{ of: string; cursors: readonly string[] }>();
-  // What was turned to in another order or range is over.
+  // Pages of another order or range no longer apply.
   const cursors = turned?.of === first ? turned.cursors : [];
   const cursor = cursors.at(-1);
   const asked = useSummary(address, last, cursor === undefined ? query : { ...query, cursor });
@@ -131,23 +131,23 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   );
 }
 
-/** In what the lines of a table are: few enough points of all rows for one answer. */
+/** The interval of a table's lines, such that all rows have few enough points for one answer. */
 function intervalOf(range: Range): 'day' | 'week' | 'month' {
   const days = lengthOf(range);
   return days <= 1000 / PAGE ? 'day' : days <= 7000 / PAGE ? 'week' : 'month';
 }
 
-/** The days on which whole days, weeks or months of a range begin. */
+/** The first days of the complete days, weeks or months in a range. */
 function beginningsOf(range: Range): Day[] {
   const interval = intervalOf(range);
   if (interval === 'day') return daysOf(range);
   const begins = (day: Day) => (interval === 'week' ? weekday(day) === 1 : day.endsWith('-01'));
   const days = [...daysOf(range), addDays(range.to, 1)].filter(begins);
-  // The last of them ends before the next one begins.
+  // The last element is only the end of the last interval.
   return days.slice(0, -1);
 }
 
-/** What each group of a page cost in time: one request for all of them. */
+/** The costs of a page's groups over time, in one request. */
 function useCosts(
   address: Address,
   last: Day,
@@ -174,7 +174,7 @@ function useCosts(
   };
 }
 
-/** How many names are offered while somebody types. */
+/** How many names are offered during typing. */
 const OFFERED = 8;
 
 /** Finds any group of the range by a part of its name, however many there are. */
@@ -198,7 +198,7 @@ function Search({ address, last, filter, one }: Omit<GroupTableProps, 'title'>) 
     open(data[0]?.group_key || text);
   };
   return (
-    // The list below says what went wrong.
+    // The list below shows the error.
     <form class="search" onSubmit={(event) => void submit(event).catch(() => {})}>
       <input
         type="search"

@@ -14,7 +14,7 @@ interface GroupList {
   readonly sort: keyof Numbers;
 }
 
-/** The lists of each panel, the first of them first. */
+/** The lists of each panel, in order. */
 const LISTS = {
   places: [
     { title: 'Repositories', filter: 'repo', sort: 'sessions' },
@@ -28,19 +28,19 @@ const LISTS = {
 
 /** How many rows a list shows. */
 const LISTED = 6;
-/** The pages that have all groups of a list. */
+/** The pages that show all groups of a list. */
 const PAGE_OF: Partial<Record<Filter, string>> = { repo: 'repositories', model: 'models', user_id: 'people' };
 
 interface GroupsProps extends RangeProps {
   readonly name: keyof typeof LISTS;
-  /** What the page is about, which is no list of it. */
+  /** The subject of the page, which has no list. */
   readonly without?: Filter;
   /** Whether all numbers are one person's. */
   readonly isOfOne?: boolean;
   readonly span?: 4 | 6;
 }
 
-/** The largest groups of a range: a row is a filter. */
+/** The largest groups of a range. Each row is a filter. */
 export function Groups({ address, last, name, without, isOfOne = false, span = 4 }: GroupsProps) {
   const [at, setAt] = useState(0);
   const all: readonly [GroupList, ...GroupList[]] = LISTS[name];
@@ -53,7 +53,7 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
     limit: LISTED,
     compare: 'previous',
   });
-  // Lists of calls are also shown from the answer about days, which can't tell how many users a range has.
+  // Lists of calls can also come from daily answers, which can't tell how many users a range has.
   const hasUsers = sort !== 'tool_calls' && !isOfOne;
   const users = hasUsers ? ([{ member: 'active_users', name: 'Users' }] as const) : [];
   const rows = asked.answer?.data ?? [];

@@ -3,14 +3,14 @@ import { exactly, figure } from './format.js';
 import { Panel } from './panel.js';
 import type { QualityProps, QualityRow } from './quality.js';
 
-/** What events can leave out, and what is missing then. */
+/** Members that events can leave out, and how many events do. */
 const MEMBERS: readonly (readonly [name: string, of: (row: QualityRow) => number])[] = [
   ['User', (row) => row.events_without_user],
   ['Client', (row) => row.events_without_client],
   ['Autonomy mode', (row) => row.events_without_autonomy_mode],
 ];
 
-/** How much of the range's events say whose they are, and how they came to be. */
+/** The shares of the range's events that name their user, client and autonomy mode. */
 export function Known({ asked }: QualityProps) {
   const days = asked.answer?.data ?? [];
   const sum = (of: (row: QualityRow) => number) => days.reduce((all, row) => all + of(row), 0);

@@ -10,7 +10,7 @@ interface Entry {
   readonly text?: string;
 }
 
-/** What colours stand for, with their numbers. A click filters where there is a filter. */
+/** The names of colours, with their numbers. A click filters, if the chart has a filter. */
 export function Legend({
   address,
   filter,
@@ -53,7 +53,7 @@ export function Legend({
 /** The height of a name beside a chart, in pixels. */
 const LINE = 20;
 
-/** How far below the top each of these names begins, so that it is as near as it can be to where its series ends. */
+/** The distances from the top at which names begin, each as near to the end of its series as possible. */
 function topsOf(ends: readonly number[], height: number): number[] {
   const tops: number[] = [];
   for (const end of ends) tops.push(Math.max(end - LINE / 2, (tops.at(-1) ?? -LINE) + LINE));
@@ -65,7 +65,7 @@ function topsOf(ends: readonly number[], height: number): number[] {
   return tops;
 }
 
-/** A chart with the name and number of each series where it ends. */
+/** A chart with the name and number of each series at its end. */
 export function LabelledChart({
   entries,
   ...chart

@@ -1,4 +1,4 @@
-/** Closes a menu. The focus goes to what opens it, as what was pressed in it is hidden. */
+/** Closes a menu. The focus goes to its button, since the pressed element becomes hidden. */
 export function closeMenu(menu: HTMLDetailsElement | null): void {
   if (menu === null) return;
   menu.open = false;

@@ -14,7 +14,7 @@ interface CostByModelProps extends RangeProps {
   readonly height?: number;
 }
 
-/** What each model costs a day. */
+/** The daily cost of each model. */
 export function CostByModel({ address, last, span = 6, height = 220 }: CostByModelProps) {
   const range = rangeOf(address, last);
   const ranking = useRanking(address, last);
@@ -25,7 +25,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
   const isNamed = (name: string) => ranking.slice(0, COLORED).includes(name);
   const named = models.filter(({ name }) => isNamed(name));
   const others = models.filter(({ name }) => !isNamed(name));
-  // Of a single one, its name says more than "others".
+  // If only one model is left over, its name says more than "others".
   const rest = others.length === 1 ? (others[0]?.name ?? '') : 'others';
   const values = new Map<string, Map<Day, number | null>>();
   for (const { group_key, date, cost_usd } of asked.answer?.data ?? []) {
@@ -110,7 +110,7 @@ const NAMES: Readonly<Record<(typeof TOKENS)[number], string>> = {
   billable_tokens: 'Billable',
 };
 
-/** Which part of a model's input was read from the cache; null without input. */
+/** The share of a model's input that was read from the cache; null without input. */
 function fromCache({
   input_tokens,
   cache_read_tokens,
@@ -120,7 +120,7 @@ function fromCache({
   return input === 0 ? null : cache_read_tokens / input;
 }
 
-/** Cache reads are over nine tenths of all tokens: a stack of kinds would show nothing else. */
+/** Cache reads are over nine tenths of all tokens: stacking kinds would show nothing else. */
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last);
   const { asked, models } = useModelCosts(address, last);

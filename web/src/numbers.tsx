@@ -11,11 +11,11 @@ import { numberOf, type OpenDay } from './today.js';
 
 interface NumbersProps extends RangeProps {
   readonly open?: OpenDay | undefined;
-  /** Whether they are of whoever looks. */
+  /** Whether the numbers are the reader's own. */
   readonly isOwn?: boolean;
 }
 
-/** The numbers of the range, and a chart of the one that is chosen. */
+/** The numbers of the range, and a chart of the chosen one. */
 export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   const range = rangeOf(address, last);
   const total = useSummary(address, last, { compare: 'previous' });
@@ -31,7 +31,7 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
       const row = rows.get(day);
       return row === undefined ? null : (pick(row) ?? null);
     });
-  // The open day is counted for the whole organization only.
+  // The open day is only counted for the whole organization.
   const found = isFiltered(address) || open === undefined ? null : numberOf(open, member);
   const today = found === null ? [] : [found];
   const values = [...valuesOf((row) => row[member]), ...today];
@@ -77,7 +77,7 @@ export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   );
 }
 
-/** What to do where the filters leave nothing. */
+/** Offers to remove filters that leave no numbers. */
 function Nothing({ address }: { address: Address }) {
   const values = FILTERS.flatMap((filter) => {
     const value = address.filters[filter];

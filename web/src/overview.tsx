@@ -15,7 +15,7 @@ import { may } from './session.js';
 import { useSummary } from './summary.js';
 import { openDayOf, TodaySoFar, useToday } from './today.js';
 
-/** Everything at a glance. */
+/** All numbers at a glance. */
 export function Overview({ address, session }: PageProps) {
   const last = session.days.last;
   const isManager = may(session, 'read analytics');
@@ -23,7 +23,7 @@ export function Overview({ address, session }: PageProps) {
   const today = useToday(hasToday && last !== null);
   if (last === null) return <Empty session={session} />;
   const found = openDayOf(today);
-  // Beside days that ended long ago it would say nothing.
+  // The open day means nothing beside days that ended long ago.
   const open = rangeOf(address, last).to === last ? found : undefined;
   return (
     <>
@@ -60,7 +60,7 @@ export function Overview({ address, session }: PageProps) {
   );
 }
 
-/** Who lets agents do most by themselves. */
+/** The people whose agents work most autonomously. */
 function AutonomousPeople({ address, last }: RangeProps) {
   const asked = useSummary(address, last, { groupBy: 'user', sort: 'autonomy_ratio', limit: 6 });
   const rows = asked.answer?.data ?? [];

@@ -1,15 +1,15 @@
 import { useRef } from 'preact/hooks';
 
 interface PagingProps {
-  /** Where the pages begin that were turned to, the first of them aside. */
+  /** The cursors of the pages turned to so far, except the first page. */
   readonly cursors: readonly string[];
-  /** Where the next page begins, once that is known and if there is one. */
+  /** The cursor of the next page; null if there is none, undefined until it is known. */
   readonly next: string | null | undefined;
   readonly turn: (cursors: readonly string[]) => void;
   readonly names?: readonly [back: string, on: string];
 }
 
-/** Turns the pages of a list. Buttons that lead nowhere stay, so that they keep the focus. */
+/** Turns the pages of a list. Buttons that lead nowhere stay in place, so that they keep the focus. */
 export function Paging({ cursors, next, turn, names: [back, on] = ['Previous', 'Next'] }: PagingProps) {
   const isLong = useRef(false);
   isLong.current ||= cursors.length > 0 || Boolean(next);

@@ -11,28 +11,28 @@ export interface Table {
   readonly rows: readonly (readonly (string | number | null)[])[];
 }
 
-/** What a reader can ask of numbers: their rows, their request and what defines them. */
+/** The source of shown numbers: their rows, their request and their definition. */
 export interface Source {
-  /** Names the chart, for links, tests and files. */
+  /** The name of the chart, for links, tests and files. */
   readonly name: string;
   readonly asked: Asked<unknown>;
-  /** What is shown, once it is there. */
+  /** The shown rows, once they have arrived. */
   readonly table: Table | undefined;
-  /** The file of `sql/` that defines these numbers, without its ending, if one does. */
+  /** The file of `sql/` that defines these numbers, without its extension, if there is one. */
   readonly definition?: string;
 }
 
 export interface PanelProps extends Source {
   readonly title: ComponentChildren;
   readonly note?: ComponentChildren | undefined;
-  /** Whether what it shows is a table already. */
+  /** Whether the content is already a table. */
   readonly isTable?: boolean;
-  /** How wide it is on a large screen, of twelve columns. */
+  /** Its width on a large screen, in twelfths. */
   readonly span?: 3 | 4 | 6 | 8 | 12;
   readonly children: ComponentChildren;
 }
 
-/** A chart or list with its title, and behind the three dots its table, CSV, request and definition. */
+/** A chart or list with its title, and a menu with its table, CSV, request and definition. */
 export function Panel({ title, note, isTable = false, span = 6, children, ...source }: PanelProps) {
   const { name, asked, table } = source;
   const { dots, shown, below } = useSource(source);
@@ -63,7 +63,7 @@ export function Panel({ title, note, isTable = false, span = 6, children, ...sou
   );
 }
 
-/** The menu of the three dots, what was chosen in it, and the texts that it shows. */
+/** The menu of a panel, the chosen entry, and the texts that it shows. */
 export function useSource({ name, asked, table, definition }: Source) {
   const [shown, setShown] = useState<'table' | 'request' | 'definition' | undefined>();
   const menu = useRef<HTMLDetailsElement>(null);
@@ -112,7 +112,7 @@ function curlOf(path: string, body: string | undefined): string {
   return `curl -H "Authorization: Bearer $DAYBOOK_KEY" ${body === undefined ? '' : posted}\\\n  '${url}'`;
 }
 
-/** The table of a chart: for screen readers at all times, for others when they ask. */
+/** The table of a chart: always there for screen readers, and visible on demand. */
 export function TableOf({
   table,
   isShown,
@@ -121,7 +121,7 @@ export function TableOf({
 }: {
   table: Table;
   isShown: boolean;
-  /** Whether what is shown is a table already, so that screen readers have one. */
+  /** Whether the content is already a table, so that screen readers have one. */
   isTwin: boolean;
   caption: string;
 }) {
@@ -129,7 +129,7 @@ export function TableOf({
     <div
       class={isShown ? 'scrolls' : 'unseen'}
       hidden={isTwin && !isShown}
-      // It scrolls, and whoever has no mouse scrolls what has the focus.
+      // It scrolls, and the keyboard only scrolls an element that has the focus.
       {...(isShown ? { role: 'group', tabIndex: 0, 'aria-label': caption } : {})}
     >
       <table class="rows">
@@ -167,13 +167,13 @@ export function Code({ text }: { text: string }) {
   const [copied, setCopied] = useState<string>();
   const shown = useRef<HTMLPreElement>(null);
   const copy = () => {
-    // Over plain HTTP browsers let no page copy: the reader copies what is selected.
+    // Over plain HTTP, browsers don't let a page copy, so the reader copies the selected text.
     if (!('clipboard' in navigator)) return void getSelection()?.selectAllChildren(shown.current as Node);
     navigator.clipboard.writeText(text).then(() => setCopied(text));
   };
   return (
     <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard scrolls the element that has the focus. */}
       <pre ref={shown} tabIndex={0}>
         {text}
       </pre>
@@ -192,7 +192,7 @@ function Definition({ name }: { name: string }) {
   return <Code text={text} />;
 }
 
-/** What an answer has, once it is there. An error of reading it again stands above what is shown. */
+/** Shows an answer once it has arrived. If reading it again fails, the error appears above it. */
 export function Answered<Answer>({
   asked: { answer, error, again },
   children,
@@ -208,7 +208,7 @@ export function Answered<Answer>({
   );
 }
 
-/** What the service said when it couldn't answer. */
+/** The service's error, with a button to try again. */
 export function Problem({ error, again }: { error: ServiceError; again: () => void }) {
   return (
     <div class="problem" role="alert">

@@ -6,7 +6,7 @@ import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { useSummary } from './summary.js';
 
-/** On how many days people must have worked to be shown: one long session says nothing. */
+/** How many active days people need to be shown: a single long session says nothing. */
 const DAYS = 3;
 const HEIGHT = 220;
 
@@ -16,7 +16,7 @@ interface Dot {
   readonly cost: number;
 }
 
-/** Who is autonomous, and at what price. */
+/** People by their autonomy and cost. */
 export function PeopleDots({ address, last }: RangeProps) {
   const asked = useSummary(address, last, { groupBy: 'user', sort: 'cost_usd', limit: 1000 });
   const dots: Dot[] = (asked.answer?.data ?? []).flatMap((row) =>
@@ -45,20 +45,20 @@ export function PeopleDots({ address, last }: RangeProps) {
   );
 }
 
-/** How much room a name takes, in pixels. */
+/** The size of a name, in pixels. */
 const NAME = { width: 96, height: 16 };
 
-/** How names stand above their dots, and how far right: those near an edge go away from it. */
+/** The positions of names above their dots. Names near an edge are moved away from it. */
 const ANCHORS = [
   ['start', -4],
   ['middle', 0],
   ['end', 4],
 ] as const;
 
-/** Those at the edges, who have their name beside them if there is room. */
+/** The people at the edges, who are named if there is room. */
 function extremes(dots: readonly Dot[], width: number): (Dot & { anchor: (typeof ANCHORS)[number][0] })[] {
   const most = (of: (dot: Dot) => number) => [...dots].sort((one, other) => of(other) - of(one));
-  /** Where a value of a dot is, as a part of those of all dots. */
+  /** The position of a dot's value within the range of all dots' values. */
   const shareOf = (of: (dot: Dot) => number) => {
     const all = dots.map(of);
     const [low, high] = [Math.min(...all), Math.max(...all)];
@@ -87,7 +87,7 @@ function extremes(dots: readonly Dot[], width: number): (Dot & { anchor: (typeof
   }));
 }
 
-/** Two lines for each power of ten, or three where those are few. */
+/** Two grid lines for each power of ten, or three if those would be few. */
 function linesOf(least: number, most: number): number[] {
   const [few = [], many = []] = [
     [1, 3],
@@ -118,7 +118,7 @@ function draw(dots: readonly Dot[], width: number): Element {
     y: { type: 'log', axis: null },
     marks: [
       Plot.gridY(lines, { stroke: 'var(--grid)', strokeOpacity: 1 }),
-      // An axis would name only the powers of ten.
+      // An axis would only label powers of ten.
       Plot.text(lines, {
         y: (line) => line,
         text: (line) => tick(line, 'dollars'),
@@ -155,7 +155,7 @@ function draw(dots: readonly Dot[], width: number): Element {
           named.filter(({ anchor }) => anchor === textAnchor),
           {
             ...{ x: 'ratio', y: 'cost', textAnchor, dx, dy: -10 },
-            // Readable over other dots.
+            // Keeps the text readable over other dots.
             ...{ fill: 'var(--ink)', stroke: 'var(--surface)', strokeWidth: 4 },
             text: ({ name }) => shortened(name),
           },

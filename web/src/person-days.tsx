@@ -13,7 +13,7 @@ import { mostFirst } from './ranking.js';
 
 type Row = Answers['getAnalyticsMe']['data'][number];
 
-/** How far agents work alone, from the most: the mode, its name and its colour. */
+/** The autonomy modes from highest to lowest, each with its name and colour. */
 const MODES: readonly (readonly [mode: string, name: string, color: string])[] = [
   ['auto-high', 'High', '--a3'],
   ['auto-medium', 'Medium', '--a2'],
@@ -23,9 +23,9 @@ const MODES: readonly (readonly [mode: string, name: string, color: string])[] =
 ];
 
 interface PersonDaysProps extends RangeProps {
-  /** Undefined for the own days of whoever looks. */
+  /** Undefined for the reader's own days. */
   readonly userId: string | undefined;
-  /** What stands between the two, which are less wide then. */
+  /** Shown between the two panels, which are then less wide. */
   readonly children?: ComponentChildren;
 }
 
@@ -35,7 +35,7 @@ function useDaysOf(userId: string | undefined, range: Range): Asked<{ data: Row[
   );
 }
 
-/** The model that a person uses most, and the last active day of the range. They can't be filtered. */
+/** The model that a person uses most, and the last active day of the range. Filters don't apply to them. */
 export function PersonFacts({ address, last, userId }: RangeProps & { userId: string }) {
   const { answer } = useDaysOf(userId, rangeOf(address, last));
   const [model] = byTokens(useModelCosts({ ...address, filters: {} }, last).models);
@@ -54,7 +54,7 @@ export function PersonFacts({ address, last, userId }: RangeProps & { userId: st
   );
 }
 
-/** What only a person's own days have: the autonomy mode and the languages of each. They can't be filtered. */
+/** The autonomy modes and languages of a person's days, which exist only per person. Filters don't apply to them. */
 export function PersonDays({ address, last, userId, children }: PersonDaysProps) {
   const range = rangeOf(address, last);
   const asked = useDaysOf(userId, range);

@@ -15,7 +15,7 @@ interface PersonSqlProps extends RangeProps {
   readonly userId: string;
 }
 
-/** A question of the cookbook, about one person. */
+/** A cookbook question, restricted to one person. */
 const of = (question: string) => `SELECT *\nFROM (\n${question})\nWHERE user_id = $user\n`;
 const HOURS_OF_PERSON = of(HOURS);
 const SESSIONS_OF_PERSON = `${of(SESSIONS)}ORDER BY started_at DESC, session_id\n`;
@@ -23,11 +23,11 @@ const SESSIONS_OF_PERSON = `${of(SESSIONS)}ORDER BY started_at DESC, session_id\
 /** How many sessions are listed. */
 const LISTED = 8;
 
-/** What the cookbook says of a person, for those who may ask it: when agents work, and in which sessions. */
+/** A person's working hours and sessions from the cookbook, for readers who may run SQL. */
 export function PersonSql(props: PersonSqlProps) {
   const range = rangeOf(props.address, props.last);
   const hours = useQuestion(HOURS_OF_PERSON, range, props.userId);
-  // One after the other: few queries of an organization run at a time.
+  // One after the other, since an organization can only run a few queries at a time.
   const isReady = hours.answer !== undefined || hours.error !== undefined;
   const sessions = useQuestion(
     isReady ? `${SESSIONS_OF_PERSON}LIMIT ${LISTED}` : undefined,
@@ -96,7 +96,7 @@ function Hours({ address, asked }: AskedProps) {
   );
 }
 
-/** The columns of sessions: the name, the column of the answer, and how its cells read. */
+/** The columns of sessions: the heading, the column of the answer, and how its cells are written. */
 const COLUMNS: readonly (readonly [name: string, column: string, text: (value: Row[string]) => string])[] = [
   ['Repository', 'repo', (value) => nameOf('repo', textIn(value))],
   ['Agent', 'agent', (value) => nameOf('agent', textIn(value))],

@@ -13,7 +13,7 @@ export interface QualityProps {
   readonly range: Range;
 }
 
-/** How far the numbers of a range's days can be trusted; nothing is asked without a range. */
+/** The quality of a range's days. Without a range, nothing is asked. */
 export function useQuality(range: Range | undefined): Asked<Quality> {
   return useAnswer<Quality>(range && analyticsPath('quality', range));
 }

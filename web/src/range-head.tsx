@@ -34,22 +34,22 @@ interface RangeHeadProps {
   readonly session: Session;
   readonly last: Day;
   readonly title: ComponentChildren;
-  /** By what its numbers can't be filtered, as it is chosen already. */
+  /** A filter that isn't offered, because the page is already about one value of it. */
   readonly without?: Filter;
-  /** What a page is for whose numbers are always the whole organization's. */
+  /** The purpose of a page whose numbers are always the whole organization's. */
   readonly lead?: string;
-  /** Facts about what the page is about. */
+  /** Facts about the subject of the page. */
   readonly about?: ComponentChildren;
-  /** Whether it can show the open day too. */
+  /** Whether the page can also show the open day. */
   readonly hasToday?: boolean;
 }
 
-/** The title of a page with its range and filters, which are in the address. */
+/** The title of a page, with its range and filters, which are kept in the address. */
 export function RangeHead(props: RangeHeadProps) {
   const { address, session, last, title, without, lead, about, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
-  // The range ends with the newest built day: newer ones wait too.
+  // If the range ends with the newest built day, newer stale days are included.
   const stale = session.days.stale.filter(
     (day) => day >= range.from && (day <= range.to || range.to === last),
   );
@@ -96,7 +96,7 @@ export function RangeHead(props: RangeHeadProps) {
   );
 }
 
-/** Shows the day that isn't over, or hides it again. */
+/** Shows or hides the day that isn't over. */
 function TodaySwitch({ address }: { address: Address }) {
   const { today: present, ...others } = address.choices;
   const choices = present === undefined ? { ...others, today: '1' } : others;
@@ -151,7 +151,7 @@ interface AddFilterProps extends Pick<RangeHeadProps, 'address' | 'last' | 'sess
   readonly without: Filter | undefined;
 }
 
-/** Chooses what the numbers are filtered by: first the member, then one of its values. */
+/** Adds a filter: first the member is chosen, then one of its values. */
 function AddFilter({ address, last, session, without }: AddFilterProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [filter, setFilter] = useState<Filter>();
@@ -208,7 +208,7 @@ function Values({ filter, address, last, choose }: ValuesProps) {
     );
   const { answer, error } = useAnswer<Summary>(pathOf());
   const typed = useTyped(text);
-  // Of more than a hundred, the service finds those that aren't among the largest.
+  // If there are more than a hundred values, the service searches the others.
   const isCut = answer?.meta.has_more === true && typed !== '';
   const more = useAnswer<Summary>(isCut ? pathOf(typed) : undefined);
   const fault = error ?? more.error;
@@ -217,7 +217,7 @@ function Values({ filter, address, last, choose }: ValuesProps) {
   const found = values.filter((value) => value.toLowerCase().includes(text.toLowerCase()));
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    // Before its values are there, a text is a beginning.
+    // Until the values have loaded, the text can be the beginning of one.
     if (answer === undefined) return;
     const isAsked = found.length === 0 && answer.meta.has_more && text !== '';
     const [first] = isAsked ? ((await read(pathOf(text))) as Summary).data : [];
@@ -225,7 +225,7 @@ function Values({ filter, address, last, choose }: ValuesProps) {
     if (value !== '') choose(value);
   };
   return (
-    // The list below says what went wrong.
+    // The list below shows the error.
     <form onSubmit={(event) => void submit(event).catch(() => {})}>
       <input
         ref={field}

@@ -1,4 +1,4 @@
-/** How many groups of a chart have a colour of their own; the last colour is for all others. */
+/** How many groups of a chart have their own colour. All others share the last one. */
 export const COLORED = 5;
 const COLORS = ['--c1', '--c2', '--c3', '--c4', '--c5'];
 export const OTHERS = '--c6';

@@ -3,17 +3,17 @@ import type { ComponentChildren } from 'preact';
 interface ScrolledTableProps {
   readonly label: string;
   readonly columns: readonly ComponentChildren[];
-  /** The columns, of those above, that have numbers. */
+  /** Those of the columns that have numbers. */
   readonly numbers?: readonly ComponentChildren[];
   readonly class?: string;
   /** Its rows. */
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls where it is wider than its panel, with the keyboard too. */
+/** A table that scrolls if it is wider than its panel, with the keyboard too. */
 export function ScrolledTable({ label, columns, numbers = [], class: name, children }: ScrolledTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard scrolls the element that has the focus.
     <section class="scrolls" aria-label={label} tabIndex={0}>
       <table class={name}>
         <thead>

@@ -3,7 +3,7 @@ import { own } from '../../src/input/own.js';
 import { begin, type ServiceError, sendJson } from './client.js';
 import mark from './mark.svg';
 
-/** Why a person comes back from the provider without a session, by what the service put into the address. */
+/** The reasons why the provider's sign-in gave no session, by the word that the service puts into the address. */
 const REASONS: Readonly<Record<string, string>> = {
   unavailable: 'The sign-in provider can’t be reached at the moment: try again, or use an API key.',
   late: 'Signing in took too long, or was done in another window: try again.',
@@ -12,11 +12,11 @@ const REASONS: Readonly<Record<string, string>> = {
     'The sign-in provider doesn’t say which organization and role you have: ask your administrator to add the claims org_id and role.',
 };
 
-/** A page's form for who isn't signed in. */
+/** The form for signing in. */
 export function SignIn({
   fault,
 }: {
-  /** What was wrong with a link. */
+  /** The fault of a sign-in link. */
   fault: string;
 }) {
   const [sentence, setSentence] = useState(

@@ -26,7 +26,7 @@ interface SqlChartProps {
 const propertyOf = (index: number) => `--c${index + 1}`;
 const colorOf = (index: number) => `var(${propertyOf(index)})`;
 
-/** Rows as lines or bars, by columns that the reader chooses. */
+/** Draws rows as lines or bars, by columns that the reader chooses. */
 export function SqlChart({ address, columns, rows }: SqlChartProps) {
   const { x, y, group } = address.choices;
   const chosen = JSON.stringify([x, y, group]);
@@ -166,7 +166,7 @@ function Lines({ data }: { data: ChartData }) {
   );
 }
 
-/** Values of x that have room for a tick. */
+/** Values of x for ticks, as many as there is room for. */
 function ticksOf(xs: readonly (string | number)[], width: number): number[] {
   const [first, last] = [Number(xs[0]), Number(xs.at(-1))];
   const room = (72 / (width - MARGIN.left - MARGIN.right)) * (last - first);
@@ -218,7 +218,7 @@ function Bars({ data }: { data: ChartData }) {
   return <Drawing draw={(width) => drawBars(data, width)} of={[data]} />;
 }
 
-/** A bar for each category and series, with its number at its end. */
+/** Draws a bar for each category and series, with its number at the end. */
 function drawBars({ series, points, xs }: ChartData, width: number) {
   const isGrouped = series.length > 1;
   const height = 8 + xs.length * (isGrouped ? series.length * GROUPED_BAR + 8 : BAR + 4);

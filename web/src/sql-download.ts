@@ -1,7 +1,7 @@
 import { download, FORMULA } from './csv.js';
 import { ask, type Column, kindOf, type Query, whole } from './sql-answer.js';
 
-/** The files that a result can be saved as. */
+/** The file formats for saving a result. */
 export const FILES = [
   { name: 'CSV', type: 'text/csv', ending: 'csv' },
   { name: 'Parquet', type: 'application/vnd.apache.parquet', ending: 'parquet' },
@@ -9,7 +9,7 @@ export const FILES = [
 ] as const;
 export type FileKind = (typeof FILES)[number];
 
-/** Asks for all rows of a query as a file and saves it; when what the file shows was published. */
+/** Saves all rows of a query as a file. Answers when their data was published. */
 export async function save(
   { type, ending }: FileKind,
   query: Query,
@@ -22,7 +22,7 @@ export async function save(
   return response.headers.get('x-daybook-published-at');
 }
 
-/** CSV in which spreadsheets run no text as a formula. */
+/** CSV in which spreadsheets don't run texts as formulas. */
 function safeCsv({ body }: Response, columns: readonly Column[]): Response {
   const safe = safeTexts(columns.map((column) => kindOf(column) === 'number'));
   return new Response(

@@ -5,7 +5,7 @@ import { type Address, go, hrefOf, rangeOf } from './address.js';
 import type { Session } from './session.js';
 import type { Query } from './sql-answer.js';
 
-/** A statement that somebody writes, and the values of its parameters as they are in their fields. */
+/** A statement being written, and the values of its parameters as they are in their fields. */
 export interface Draft {
   readonly sql: string;
   readonly values: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface Draft {
 
 const NONE: Draft = { sql: '', values: {} };
 
-/** Longer ones stay out of the address, since not every server on the way takes them. */
+/** Longer drafts aren't put into the address, since not every server on the way accepts them. */
 const MOST_CHARACTERS = 6000;
 
 const WRITE_AFTER_MS = 300;
@@ -25,7 +25,7 @@ function draftIn({ choices: { sql, ...others } }: Address): Draft | undefined {
   return { sql, values: Object.fromEntries(values.map(([name, value]) => [name.slice(1), value])) };
 }
 
-/** An address with a statement; without one where the statement is too long. */
+/** An address with a statement, unless the statement is too long. */
 export function withDraft(address: Address, draft: Draft): Address {
   const others = Object.entries(address.choices).filter(([name]) => name !== 'sql' && !name.startsWith('$'));
   const values = Object.entries(draft.values).map(([name, value]) => [`$${name}`, value]);
@@ -51,7 +51,7 @@ export function filled({ sql, values }: Draft, address: Address, session: Sessio
   };
 }
 
-/** What is asked for a draft: an empty field is NULL. */
+/** The query of a draft: an empty field is NULL. */
 export function queryOf({ sql, values }: Draft): Query {
   const params = Object.entries(values).map(([name, value]) => [name, value === '' ? null : value]);
   return { sql, params: Object.fromEntries(params) };
@@ -59,20 +59,20 @@ export function queryOf({ sql, values }: Draft): Query {
 
 interface Drafting {
   readonly draft: Draft;
-  /** How often the draft was replaced by one that wasn't written here. */
+  /** How often the draft was replaced by one from elsewhere. */
   readonly round: number;
   readonly write: (draft: Draft) => void;
   readonly replace: (draft: Draft) => void;
 }
 
-/** The draft of the address, or else the one that this window had before; both follow what is written. */
+/** The draft from the address, or else the one that this window had before. Both are updated as the user writes. */
 export function useDraft(address: Address, session: Session): Drafting {
   const key = `sql of ${session.org_id} ${session.user_id ?? session.role}`;
   const [state, setState] = useState(() => ({ draft: draftIn(address) ?? stored(key) ?? NONE, round: 0 }));
   const draft = filled(state.draft, address, session);
   const replace = (next: Draft) => setState(({ round }) => ({ draft: next, round: round + 1 }));
   const text = JSON.stringify(draft);
-  /** The draft that the address has because it was written here. */
+  /** The draft that was written here and put into the address. */
   const written = useRef('');
   useEffect(() => {
     const linked = draftIn(address);

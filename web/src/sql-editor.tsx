@@ -27,10 +27,10 @@ type Table = Answers['getSqlTables']['data'][number];
 
 interface SqlEditorProps {
   readonly text: string;
-  /** Changes with a text that wasn't typed here. */
+  /** Changes when the text is replaced from elsewhere. */
   readonly round: number;
   readonly tables: readonly Table[];
-  /** What an error names, while the text is as it was. */
+  /** The part that an error names, as long as the text hasn't changed. */
   readonly place: { readonly from: number; readonly to: number } | undefined;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
@@ -75,7 +75,7 @@ export function SqlEditor({ text, round, tables, place, onChange, onRun }: SqlEd
 
   useEffect(() => {
     const { current } = view;
-    // What is typed here comes back as the text only later, when more may have been typed.
+    // Text that is typed here comes back as a property only later, when more may have been typed.
     if (current === undefined || current.state.doc.toString() === text) return;
     current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: text } });
   }, [round]);
@@ -116,7 +116,7 @@ function optionOf({ name, type, comment }: Table['columns'][number]): Completion
   return { label: name, type: 'property', detail: type, ...(comment === null ? {} : { info: comment }) };
 }
 
-/** Completes columns of the tables that the statement reads, or of all tables where it reads none yet. */
+/** Completes columns of the tables that the statement reads, or of all tables if it reads none yet. */
 function columnsOf(tables: readonly Table[]): CompletionSource {
   return (context) => {
     const word = context.matchBefore(/\w*/);
@@ -189,10 +189,7 @@ const theme = EditorView.theme({
   '.cm-completionInfo': { font: '12px/1.5 var(--font)' },
 });
 
-/**
- * Writes over what is selected, instead of the browser: Chromium wraps such a text into a style attribute, which the policy of the
- * page refuses.
- */
+/** Replaces the selection itself. Chromium would put the typed text into a style attribute, which the policy of the page refuses. */
 const writeOver = EditorView.domEventHandlers({
   beforeinput({ inputType, data }, view) {
     const { state } = view;
@@ -217,6 +214,6 @@ const EXTENSIONS = [
   theme,
   marked,
   writeOver,
-  // Tab isn't among them, so that it leaves the editor.
+  // Tab isn't bound, so that it leaves the editor.
   keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap]),
 ];

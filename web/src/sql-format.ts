@@ -2,7 +2,7 @@ import { dayText } from './format.js';
 import { digitsOf, type Kind, textOf } from './sql-answer.js';
 
 const locale = navigator.language;
-// Four digits may be a year.
+// A number of four digits may be a year, so it isn't grouped.
 const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 20, useGrouping: 'min2' });
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });
 const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -10,7 +10,7 @@ const time = new Intl.DateTimeFormat(locale, {
   ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const),
 });
 
-/** A value that isn't null, as a reader sees it: numbers with all their digits, instants in UTC. */
+/** The text of a value that isn't null: numbers with all their digits, instants in UTC. */
 export function valueText(value: unknown, kind: Kind): string {
   if (kind === 'number') {
     const digits = digitsOf(value);
@@ -27,7 +27,7 @@ export const shortNumber = (value: number): string => short.format(value);
 
 const HOUR_MS = 3_600_000;
 
-/** How the ticks of an axis of time are written, by how much time it shows. */
+/** Formats the ticks of a time axis, depending on the time that it spans. */
 export function tickText(span: number): (at: number) => string {
   if (span > 400 * 24 * HOUR_MS) return (at) => month.format(at);
   if (span > 48 * HOUR_MS) return (at) => dayText(new Date(at).toISOString());

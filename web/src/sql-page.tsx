@@ -13,7 +13,7 @@ import { SqlResult } from './sql-result.js';
 
 const MODIFIER = /Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl+';
 
-/** Questions in SQL: a statement, and its rows as a table and a chart. */
+/** Runs SQL: a statement, and its rows as a table and a chart. */
 export function SqlPage({ address, session }: PageProps) {
   const { draft, round, write, replace } = useDraft(address, session);
   const tables = useAnswer<Answers['getSqlTables']>('api/v1/sql/tables').answer?.data;
@@ -24,7 +24,7 @@ export function SqlPage({ address, session }: PageProps) {
     const { x, y, group, ...choices } = address.choices;
     const next = filled({ sql, values: {} }, address, session);
     replace(next);
-    // Back leads to the statement before.
+    // A new history entry, so that Back returns to the statement before.
     go(withDraft({ ...address, choices }, next), draft.sql === '');
   };
   return (
@@ -148,14 +148,14 @@ function Cookbook({ take }: { take: (sql: string) => void }) {
 
 interface Outcome {
   readonly query: Query;
-  /** When it came, to tell it from others. */
+  /** The time of arrival, which identifies it. */
   readonly at: number;
   readonly answer?: SqlAnswer;
   readonly error?: ServiceError;
   readonly isCancelled?: boolean;
 }
 
-/** Runs one query at a time. The outcome of the one before stays until the next has one. */
+/** Runs one query at a time. The last outcome stays until the next one arrives. */
 function useQuery() {
   const [outcome, setOutcome] = useState<Outcome>();
   const [running, setRunning] = useState<AbortController>();

@@ -12,11 +12,11 @@ interface SqlResultProps {
   readonly query: Query;
   readonly answer: SqlAnswer;
   readonly isRunning: boolean;
-  /** Whether the statement or its parameters have changed since. */
+  /** Whether the statement or its parameters have changed since then. */
   readonly isOld: boolean;
 }
 
-/** The rows of a query: what they are, as a table, as files, and as a chart. */
+/** The result of a query: a line about it, a table, files, and a chart. */
 export function SqlResult({ address, query, answer, isRunning, isOld }: SqlResultProps) {
   const { columns, elapsed_ms, row_count, snapshot } = answer.meta;
   const isCut = row_count > MOST_ROWS;
@@ -53,7 +53,7 @@ function rowsText(count: number): string {
   return `${exactly(count, 'count')} ${count === 1 ? 'row' : 'rows'}`;
 }
 
-/** Saves all rows as a file, asked for with the same statement. */
+/** Saves all rows as a file, by running the same statement again. */
 function Downloads({ query, answer: { meta } }: Pick<SqlResultProps, 'query' | 'answer'>) {
   const [asked, setAsked] = useState<{ name: string; controller: AbortController }>();
   const [sentence, setSentence] = useState('');

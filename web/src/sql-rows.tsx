@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import { type Column, digitsOf, type Kind, kindOf, type Row, textOf } from './sql-answer.js';
 import { valueText } from './sql-format.js';
 
-/** How many rows are in the document at a time. */
+/** How many rows are rendered at a time. */
 const PAGE = 100;
 
-/** Rows of an answer, a page at a time. */
+/** The rows of an answer, one page at a time. */
 export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: readonly Row[] }) {
   const [first, setFirst] = useState(0);
   const shown = rows.slice(first, first + PAGE);
   const kinds = columns.map(kindOf);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and whoever has no mouse scrolls what has the focus. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard scrolls the element that has the focus. */}
       <section class="scrolls answer" aria-label="Rows of the answer" tabIndex={0}>
         <table>
           <thead>

@@ -2,10 +2,10 @@ import type { Table } from './panel.js';
 import { type Column, type Kind, kindOf, numberOf, type Row, textOf } from './sql-answer.js';
 import { valueText } from './sql-format.js';
 
-/** What a chart of rows shows: names of columns. */
+/** The columns that a chart shows, by name. */
 export interface ChartChoice {
   readonly x: string;
-  /** Several only without a group. */
+  /** Can be several only without a group. */
   readonly y: readonly string[];
   readonly group: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface Point {
 }
 
 export interface ChartData {
-  /** Lines along an axis of time or numbers, points where a line would go back and forth, or a bar for each category. */
+  /** Lines along an axis of time or numbers, points if lines would go back and forth, or a bar for each category. */
   readonly mark: 'line' | 'dot' | 'bar';
   readonly kind: Kind;
   /** In the order of their colours. */
@@ -33,7 +33,7 @@ export interface ChartData {
   readonly points: readonly Point[];
   /** The values of x, in their order. */
   readonly xs: readonly (string | number)[];
-  /** What is left out, in words. */
+  /** A note on what is left out. */
   readonly leftOut: string | undefined;
   readonly table: Table;
 }
@@ -47,7 +47,7 @@ export function groupsOf(columns: readonly Column[]): Column[] {
   return columns.filter((column) => kindOf(column) === 'text');
 }
 
-/** The valid part of what is chosen, and a sensible choice for the rest; undefined where there is nothing to draw. */
+/** The valid part of a choice, completed with sensible defaults; undefined if there is nothing to draw. */
 export function choiceOf(
   chosen: Readonly<Record<string, string>>,
   columns: readonly Column[],
@@ -87,7 +87,7 @@ function alike(numbers: readonly Column[], rows: readonly Row[]): string[] {
     .map(({ name }) => name);
 }
 
-/** The rows as a chart draws them. */
+/** The rows as chart data. */
 export function chartData(
   { x, y, group }: ChartChoice,
   columns: readonly Column[],
@@ -128,7 +128,7 @@ export function chartData(
   };
 }
 
-/** Where a value is along the x axis: Unix milliseconds, a number, or its text. */
+/** The position of a value on the x axis: Unix milliseconds, a number, or its text. */
 function placeOfX(value: unknown, kind: Kind): string | number | null {
   if (kind === 'text' || kind === 'nested') return labelOf(value);
   if (kind === 'number' || value === null) return numberOf(value);
@@ -145,7 +145,7 @@ function byTotal(points: readonly Point[]): string[] {
   return [...totals].sort(([, one], [, other]) => other - one).map(([name]) => name);
 }
 
-/** How a value of x is written. */
+/** A value of x as text. */
 export function xText(x: string | number, kind: Kind): string {
   if (kind === 'day') return new Date(x).toISOString().slice(0, 10);
   if (kind === 'instant') return valueText(new Date(x).toISOString(), kind);
@@ -160,7 +160,7 @@ function tableOf(
   kind: Kind,
   hasDoubles: boolean,
 ): Table {
-  // A row needs a name of its own.
+  // Each row needs a unique name.
   if (hasDoubles)
     return {
       columns: ['Point', name, 'series', 'y'],

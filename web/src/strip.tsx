@@ -16,7 +16,7 @@ interface StripProps {
   readonly daily: Asked<Summary>;
 }
 
-/** The numbers of the range: each with its change and a line of its days, and a link that shows it in the chart below. */
+/** The numbers of the range, each with its change, a line of its days, and a link that shows it in the chart below. */
 export function Strip({ address, range, figures, chosen, total, daily }: StripProps) {
   const [row] = total.answer?.data ?? [];
   const rows = new Map(daily.answer?.data.map((one) => [one.date, one]));
@@ -68,10 +68,10 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
   );
 }
 
-/** How many days are shown as they are: of more, weekends would hide everything else. */
+/** The most days that are shown unsmoothed: in a longer range, weekends would hide everything else. */
 const UNSMOOTHED = 13;
 
-/** The mean of the seven days up to each day, of those that are known; the first seven have one mean. */
+/** The mean of the known values in the seven days up to each day. The first seven days share one mean. */
 function smooth(values: readonly (number | null)[]): readonly (number | null)[] {
   if (values.length <= UNSMOOTHED) return values;
   return values.map((_, index) => {
@@ -82,7 +82,7 @@ function smooth(values: readonly (number | null)[]): readonly (number | null)[] 
   });
 }
 
-/** Lines without axes, from nine tenths of their lowest value. */
+/** Lines without axes. They start at nine tenths of their lowest value. */
 export function Spark({
   now,
   before = [],

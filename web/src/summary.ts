@@ -11,7 +11,7 @@ export type Numbers = NonNullable<SummaryRow['previous']>;
 
 export type Group = 'user' | 'model' | 'agent' | 'repo' | 'client' | 'tool' | 'mcp_server';
 
-/** The groups whose values a filter chooses. */
+/** The group whose values each filter chooses. */
 export const GROUP_OF: Readonly<Record<Filter, Group>> = {
   user_id: 'user',
   model: 'model',
@@ -29,7 +29,7 @@ export interface SummaryQuery {
   readonly limit?: number;
   readonly cursor?: string;
   readonly compare?: 'previous';
-  /** Only groups that have this text in their key, or these keys. */
+  /** Only groups whose key contains this text, or is one of these. */
   readonly search?: string | undefined;
   readonly keys?: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Titles of lists that share a panel. Arrows go from one to the next. */
+/** Titles of lists that share a panel. The arrow keys move between them. */
 export function Tabs({
   names,
   at,

@@ -1,6 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks';
 
-/** Names the document by what it shows, as soon as that is drawn. */
+/** Sets the document's title as soon as the page is drawn. */
 export function useTitle(name: string): void {
   useLayoutEffect(() => {
     document.title = `${name} · Daybook`;

@@ -7,13 +7,13 @@ import { FIGURES, type Numbers } from './summary.js';
 
 type Today = Answers['getAnalyticsToday'];
 
-/** The day that isn't over, as it was counted last. */
+/** The day that isn't over, as last counted. */
 export interface OpenDay {
   readonly day: Day;
   readonly counts: Today['data'];
 }
 
-/** How often it is counted again while somebody looks. */
+/** How often the day is counted again while the page is visible. */
 const AGAIN_MS = 60_000;
 
 /** Asks for the open day while the switch is on. */
@@ -27,7 +27,7 @@ export function openDayOf({ answer }: Asked<Today>): OpenDay | undefined {
   return answer && { day: answer.meta.start_date, counts: answer.data };
 }
 
-/** A number of the open day; null for those that are counted once the day is over. */
+/** A number of the open day; null for numbers that are only counted once the day is over. */
 export function numberOf({ counts }: OpenDay, member: keyof Numbers): number | null {
   const { tokens, tools, activity, productivity } = counts;
   const numbers: Partial<Record<keyof Numbers, number>> = {
@@ -41,7 +41,7 @@ export function numberOf({ counts }: OpenDay, member: keyof Numbers): number | n
   return numbers[member] ?? null;
 }
 
-/** The numbers of the open day, apart from those of days that are over: they still grow. */
+/** The numbers of the open day, shown apart from those of days that are over, since they still grow. */
 export function TodaySoFar({ asked }: { asked: Asked<Today> }) {
   const open = openDayOf(asked);
   const numbers = FIGURES.map(({ member, name, unit }) => ({

@@ -21,7 +21,7 @@ import { ScrolledTable } from './scrolled-table.js';
 type Status = Answers['getStatus']['data'];
 type Agents = { data: Extract<Answers['getAnalyticsActivity']['data'][number], { group_key: string }>[] };
 
-/** How far the numbers of the other pages can be trusted. */
+/** Shows whether the numbers on other pages can be trusted. */
 export function Trust({ address, session }: PageProps) {
   const last = session.days.last;
   const range = last === null ? undefined : rangeOf(address, last);
@@ -63,12 +63,12 @@ function Stale({ status, last }: { status: Status; last: Day }) {
   );
 }
 
-/** How many agents that fell silent are named. */
+/** How many agents that went silent are named. */
 const SILENT = 5;
-/** How many people an agent has on a typical working day, so that one without any is worth a look. */
+/** How many people must use an agent on a typical working day before a day without any is worth a look. */
 const TYPICAL = 3;
 
-/** The working days, of those that are built, on which nobody used an agent that people use on most working days. */
+/** The built working days on which nobody used an agent that people use on most working days. */
 function gapsOf(people: ReadonlyMap<Day, number>, built: readonly Day[]): Day[] {
   const workingDays = built.filter((day) => !isWeekend(day));
   const counts = workingDays.map((day) => people.get(day) ?? 0).sort((one, other) => one - other);
@@ -76,7 +76,7 @@ function gapsOf(people: ReadonlyMap<Day, number>, built: readonly Day[]): Day[] 
   return typical < TYPICAL ? [] : workingDays.filter((day) => !people.get(day));
 }
 
-/** Which agent reported on which day. */
+/** Shows which agent reported on which day. */
 function Reports({ asked: quality, range, status }: QualityProps & { status: Status | undefined }) {
   const silent = status?.silent_agents ?? [];
   const asked = useAnswer<Agents>(analyticsPath('activity', range, { group_by: 'agent' }));
@@ -162,7 +162,7 @@ function Reports({ asked: quality, range, status }: QualityProps & { status: Sta
 
 const NO_REJECTS = 'No line was rejected in this range.';
 
-/** How many lines were rejected on which day. */
+/** The number of rejected lines per day. */
 function RejectedLines({ asked, range }: QualityProps) {
   const days = new Map(asked.answer?.data.map(({ date, rejected }) => [date, rejected]));
   const series: Series[] = [

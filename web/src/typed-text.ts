@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** How long after the last letter a text is asked for. */
+/** How long after the last keystroke a text is used. */
 const TYPING_MS = 150;
 
-/** A text once its writer pauses. */
+/** A text, once the user pauses typing. */
 export function useTyped(text: string): string {
   const [typed, setTyped] = useState(text);
   useEffect(() => {

@@ -1,7 +1,7 @@
 -- One row is one event of a Claude Code transcript, in the columns that rules.sql reads. docs/claude-code.md describes the mapping.
 -- Reads transcript_lines.
 WITH
--- What all events of a line have in common is one column, `line`.
+-- The columns that all events of a line share are members of one column, `line`.
 transcript_line AS MATERIALIZED (
   SELECT
     -- All known timestamps end in Z. An event with an unreadable time is rejected.

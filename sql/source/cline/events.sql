@@ -49,7 +49,7 @@ turn AS (
     slash_command_of(regexp_replace(text, '</?user_input\b[^>]*>', '', 'g')) AS command_name
   FROM message
   WHERE role = 'user'
-    -- What the program writes to the model has a kind.
+    -- Messages that the program writes to the model have a kind.
     AND kind IS NULL
     AND NOT coalesce(list_contains(list_transform(blocks, lambda block: block.type), 'tool_result'), false)
     AND NOT is_subagent

@@ -49,8 +49,8 @@ own_start AS (
     )
   GROUP BY thread.source
 ),
--- The lines that the thread itself has written, each with the turn and the settings at that point. What all events of a line have in
--- common is one column, `line`.
+-- The lines that the thread itself has written, each with the turn and the settings at that point. The columns that all events of a
+-- line share are members of one column, `line`.
 own_line AS MATERIALIZED (
   SELECT
     rollout_line.source AS source,
@@ -261,7 +261,7 @@ tool_end AS MATERIALIZED (
       )
   )
 ),
--- What a tool gave the model: a text, or a list of texts.
+-- The output that the model got from a tool: a text, or a list of texts.
 tool_output AS (
   SELECT
     source,

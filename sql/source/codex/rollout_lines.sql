@@ -5,7 +5,7 @@ SELECT
   line_no,
   "timestamp",
   type,
-  -- What an event is: the type of its item, if it is about one.
+  -- The kind of an event: the type of its item, if it is about one.
   CASE WHEN payload.type = 'item_completed' THEN payload.item.type ELSE payload.type END AS kind,
   payload
 FROM lines

@@ -26,7 +26,7 @@ session AS (
   WHERE type = 'session.start'
   GROUP BY line.source
 ),
--- What the agent may do, and whether it plans, are valid until they change: instants and modes, in order.
+-- The agent's permissions and plan mode are valid until they change: instants and modes, in order.
 permission AS (
   SELECT
     line.source AS source,

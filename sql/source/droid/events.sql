@@ -144,7 +144,7 @@ event AS (
   FROM message
   WHERE role = 'assistant'
   UNION ALL BY NAME
-  -- What a person wrote: more than results of tools and reminders that the program writes.
+  -- Messages of a person, not the results of tools and the reminders that the program writes.
   SELECT
     message.occurred_ms AS occurred_ms,
     message.line AS line,

@@ -1,7 +1,7 @@
 -- One row is one event of a Gemini CLI chat, in the columns that rules.sql reads. docs/gemini-cli.md describes the mapping.
 -- Reads messages.
 WITH
--- What all events of a line have in common is one column, `line`.
+-- The columns that all events of a line share are members of one column, `line`.
 chat_message AS MATERIALIZED (
   SELECT
     {'source': source, 'line_no': line_no, 'form_fault': form_fault, 'session_id': session_id} AS line,
@@ -38,7 +38,7 @@ usage AS (
   FROM reply
   WHERE tokens IS NOT NULL
 ),
--- What a person wrote. The program writes user messages as well: results of tools, and texts that begin with one of these.
+-- User messages that a person wrote. Others come from the program: results of tools, and texts that begin with one of these.
 turn AS (
   SELECT
     min(line) AS line,
@@ -148,7 +148,7 @@ event AS (
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'file_change' AS type,
     id_with('file:' || line.session_id, id) AS event_id,
-    -- What the model asked for can be relative to a folder that no line names.
+    -- The path in the arguments can be relative to a folder that no line names.
     coalesce(display.filePath, args.file_path) AS path,
     CASE WHEN display.isNewFile THEN 'create' ELSE 'edit' END AS operation,
     display.diffStat.model_added_lines AS lines_added,

@@ -36,7 +36,7 @@ SELECT
       nullif(attributes['session.id'], '')
     ),
     'agent': agent,
-    -- What Gemini CLI says is the version of Node.js.
+    -- Gemini CLI reports the version of Node.js.
     'agent_version': CASE WHEN agent <> 'gemini-cli' THEN coalesce(attributes['app.version'], attributes['service.version']) END,
     'channel': CASE signal WHEN 'logs' THEN 'otlp_log' WHEN 'traces' THEN 'otlp_span' ELSE 'otlp_metric' END,
     'client': CASE

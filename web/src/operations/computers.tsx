@@ -13,7 +13,7 @@ import { Upload } from './upload.js';
 
 const PATH = 'api/v0/computers';
 
-/** How often the list is read again: milliseconds, while something is under way and otherwise. */
+/** How many milliseconds pass before the list is read again: while something is under way, and otherwise. */
 const POLL = { busy: 2000, calm: 15_000 };
 
 export function Computers({ session }: PageProps) {
@@ -99,7 +99,7 @@ export function Computers({ session }: PageProps) {
   );
 }
 
-/** Whether the service or the agent works on it. A step can also wait for an agent that nobody has started. */
+/** Whether the service or the agent is working on it. A step can also wait for an agent that nobody has started. */
 function isUnderWay({ status, connectedAt, provisioningSteps = [] }: Computer): boolean {
   return (
     status === 'provisioning' ||
@@ -108,10 +108,10 @@ function isUnderWay({ status, connectedAt, provisioningSteps = [] }: Computer): 
   );
 }
 
-/** Whether the role may change this computer: its owner, or who may change another person's. */
+/** Whether this user may change the computer: as its owner, or by the permission to change other people's. */
 function mayChange(session: Session, { ownerPrincipalKind, ownerId }: Computer): boolean {
   if (may(session, "change another person's computers")) return true;
-  // A key without a user owns what it makes; the service knows whether it is this one.
+  // A key without a user owns what it creates. Only the service knows whether it is this key.
   const isOwn = ownerPrincipalKind === 'human' ? ownerId === session.user_id : session.user_id === null;
   return isOwn && may(session, 'change computers');
 }

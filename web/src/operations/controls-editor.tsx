@@ -9,7 +9,7 @@ import { CONTROLS, saveSettings, textOf } from './settings-revisions.js';
 
 type Current = Answers['getOrganizationEnterpriseControls'];
 
-/** The revision that a text was made from. */
+/** The revision that a text is based on. */
 interface Base {
   readonly revision: number;
   readonly text: string;
@@ -20,7 +20,7 @@ const baseOf = ({ revision, settings }: Pick<Current, 'revision' | 'settings'>):
   text: textOf(settings),
 });
 
-/** The text that isn't saved. It stays while its writer looks at another place, or signs in again. */
+/** The unsaved text. It survives visits to other pages, and signing in again. */
 let unsaved: { readonly writer: string; readonly base: Base; readonly text: string } | undefined;
 const warn = (event: BeforeUnloadEvent) => event.preventDefault();
 
@@ -43,7 +43,7 @@ export function Editor({
   const field = useRef<HTMLTextAreaElement>(null);
   const writer = `${session.org_id} ${session.user_id ?? session.role}`;
   const kept = unsaved?.writer === writer ? unsaved : undefined;
-  /** It stays when somebody else saves another revision. */
+  /** Stays the same if somebody else saves another revision. */
   const [base, setBase] = useState(() => kept?.base ?? baseOf(current));
   const [text, setText] = useState(kept?.text ?? base.text);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
@@ -53,14 +53,14 @@ export function Editor({
   const isChanged = text !== base.text;
 
   const take = (taken: Base) => {
-    // Also when the page of the settings was left meanwhile.
+    // Done even if the user has left the settings meanwhile.
     unsaved = undefined;
     setBase(taken);
     setText(taken.text);
     setFaults([]);
     setNewer(undefined);
   };
-  // Going back to an earlier revision saves one too.
+  // Reverting to an earlier revision also saves a new one.
   useEffect(() => {
     if (!isChanged && current.revision !== base.revision) take(baseOf(current));
   }, [current.revision]);

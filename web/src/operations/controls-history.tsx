@@ -9,7 +9,7 @@ import { Ask } from './dialog.js';
 import { Differences } from './differences.js';
 import { CONTROLS, saveSettings } from './settings-revisions.js';
 
-/** Every change of the settings, with what it changed, and the way back. */
+/** All revisions of the settings, with their changes, and a way to revert to them. */
 export function History({
   session,
   current,
@@ -82,7 +82,7 @@ export function History({
   );
 }
 
-/** Its differences are asked for when somebody wants to see them. */
+/** One change. Its differences are only read when they are opened. */
 function Change({ change: { revision, user, updatedAt } }: { change: ControlsChange }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ServiceError } from '../client.js';
 
-/** What was done, for everybody to see and for screen readers to say. */
+/** A sentence about what was done, also read by screen readers. */
 export function Done({ text }: { text: string }) {
   return (
     <p class={text === '' ? 'unseen' : 'done'} role="status">
@@ -11,10 +11,7 @@ export function Done({ text }: { text: string }) {
   );
 }
 
-/**
- * Asks before something that can't be undone is done. The focus goes to the page's title once it is done, and back to where it was if it
- * isn't.
- */
+/** Asks before something that can't be undone. Then the focus goes to the page's title, or back to where it was if the user cancels. */
 export function Ask({
   title,
   action,
@@ -23,7 +20,7 @@ export function Ask({
   children,
 }: {
   title: ComponentChildren;
-  /** What the button says. */
+  /** The label of the button. */
   action: string;
   act: () => Promise<void>;
   onClose: () => void;
@@ -52,7 +49,7 @@ export function Ask({
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Prevented once, a browser closes it with the next Escape all the same.
+      // If only the first cancel event is prevented, browsers still close the dialog on the next Escape.
       closedby={isBusy ? 'none' : 'closerequest'}
       onCancel={(event) => isBusy && event.preventDefault()}
       onClose={onClose}

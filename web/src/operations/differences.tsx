@@ -11,7 +11,7 @@ interface Revisions {
   readonly to: number;
 }
 
-/** What two revisions of the controls have differently. */
+/** The differences between two revisions of the controls. */
 export function Differences({ from, to }: Revisions) {
   const asked = useAnswer<Answer>(withQuery(`${CONTROLS}/differences`, { from, to }));
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ServiceError } from '../client.js';
 
-/** A field of a form with its name, and what to write into it. */
+/** A labelled field of a form, with a hint about its content. */
 export function Field({
   label,
   hint,
@@ -22,16 +22,16 @@ export function Field({
   );
 }
 
-/** The texts of a form's fields that are filled in. */
+/** The texts of a form's non-empty fields. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** A form that sends what is filled in. When it is refused, it says the service's sentence and keeps everything. */
+/** A form. If the service refuses its content, it shows the service's sentence and keeps the content. */
 export function Form({
   action,
   send,
   children,
 }: {
-  /** What the button says. */
+  /** The label of the button. */
   action: string;
   send: (texts: Texts) => Promise<void>;
   children: ComponentChildren;

@@ -15,7 +15,7 @@ type Key = Answers['listApiKeys']['data'][number];
 
 const PATH = 'api/v1/api-keys';
 
-/** What each role may do, as whoever makes a key has to know it. */
+/** The permissions of each role, for people who create a key. */
 const ROLES: Readonly<Record<Key['role'], string>> = {
   owner: 'everything, also controls and keys',
   manager: 'the numbers of everybody, SQL, computers',
@@ -94,7 +94,7 @@ export function Keys({ session }: PageProps) {
   );
 }
 
-/** What people call a key. */
+/** The name by which people know a key. */
 function labelOf({ name, fingerprint }: Pick<Key, 'name' | 'fingerprint'>): string {
   return name ?? fingerprint;
 }
@@ -104,12 +104,12 @@ function isOver({ revoked_at, expires_at }: Key): boolean {
   return revoked_at !== null || (expires_at !== null && expires_at <= Date.now());
 }
 
-/** Whether a key works, in words. */
+/** Whether a key works, as text. */
 function stateOf(key: Key): string {
   const { revoked_at, expires_at } = key;
   if (revoked_at !== null) return `revoked ${dateText(revoked_at)}`;
   if (expires_at === null) return 'valid';
-  // The last day that the key has.
+  // The last day on which the key works.
   return `${isOver(key) ? 'expired' : 'valid until'} ${dateText(expires_at - 1)}`;
 }
 
@@ -206,7 +206,7 @@ function NewKey({ created }: { created: (key: Answers['createApiKey']) => void }
   );
 }
 
-/** Signs out browsers whose key stays valid. */
+/** Signs out browsers, while keys stay valid. */
 function Sessions({ orgId, say }: { orgId: string; say: (sentence: string) => void }) {
   const [asking, setAsking] = useState<{ user: string | undefined }>();
   const whose = asking?.user === undefined ? `everybody in ${orgId}` : asking.user;

@@ -6,7 +6,7 @@ import { Field, Form, type Texts } from './fields.js';
 
 type Provider = Answers['createComputer']['providerType'];
 
-/** Creates a computer. The members are those of the API, which says what is wrong with them. */
+/** Creates a computer. The fields are members of the API, and its errors are shown. */
 export function NewComputer({
   session,
   created,

@@ -8,7 +8,7 @@ import { Controls } from './controls.js';
 import { Keys } from './keys.js';
 import { Readiness } from './readiness.js';
 
-/** What an owner runs, each with the action that a role needs to see it. */
+/** The places for operating Daybook, each with the action that a role needs to see it. */
 const PLACES: readonly {
   readonly path: string;
   readonly name: string;

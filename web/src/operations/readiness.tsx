@@ -11,17 +11,17 @@ import { Paging } from '../paging.js';
 import { Answered, Code, Panel } from '../panel.js';
 import { may, type Session } from '../session.js';
 
-/** How many reports of a repository its chart shows. */
+/** How many reports the chart of a repository shows. */
 const REPORTS = 100;
 const PAGE = 25;
 
 const LEVELS = [1, 2, 3, 4, 5];
-/** Of the chart of levels, in pixels. */
+/** The height of the chart of levels, in pixels. */
 const HEIGHT = 160;
 /** The share of a level's criteria that opens the next: docs/readiness.md. */
 const OPENS_NEXT = 0.8;
 
-/** Repositories by readiness, and one of them over time with what raises its level. */
+/** Repositories by readiness, and one of them over time, with the criteria that raise its level. */
 export function Readiness({ address, session }: PageProps) {
   const cursors = address.choices.after?.split(',') ?? [];
   const asked = useFresh<Answers['getOrganizationRepositories']>(
@@ -34,7 +34,7 @@ export function Readiness({ address, session }: PageProps) {
   return (
     <Answered asked={asked}>
       {({ repositories: found }) => {
-        // One more than a page tells whether there is another.
+        // The extra row only tells whether there is another page.
         const repositories = found.slice(0, PAGE);
         if (repositories.length === 0 && cursors.length === 0) return <None session={session} />;
         const chosen =
@@ -169,7 +169,7 @@ function OverTime({ repository: { repoId, repoUrl } }: { repository: RepositoryR
 function drawLevels(reports: readonly ReadinessReport[], width: number): Element {
   const points = reports.map(({ createdAt, level }) => ({ at: new Date(createdAt), level }));
   const dayOf = (at: Date | undefined): Day => (at ?? new Date()).toISOString().slice(0, 10);
-  // Whole days.
+  // The axis has whole days.
   const range = { from: dayOf(points[0]?.at), to: dayOf(points.at(-1)?.at) };
   const days = daysOf(range);
   const step = Math.ceil(days.length / Math.max(1, width / 80));
@@ -207,14 +207,14 @@ function drawLevels(reports: readonly ReadinessReport[], width: number): Element
   });
 }
 
-/** What has to be done for the next level, in words. */
+/** A sentence about what the next level needs. */
 function leadOf({ level, metByLevel, nextSteps }: RepositoryReadiness): string {
   if (level === null) return 'No criterion of this report has a level.';
   if (nextSteps.length === 0) return 'Every criterion is met.';
   const of = metByLevel.find((one) => one.level === level);
   if (level === 5 || of === undefined)
     return `The repository has reached level ${level}. These criteria are left.`;
-  // A third of an application's criterion is less than a whole one.
+  // The tolerance absorbs rounding errors of shares such as thirds.
   const missing = Math.ceil((OPENS_NEXT - of.ratio) * of.criteria - 1e-9);
   const criteria = of.criteria === 1 ? 'only criterion' : `${of.criteria} criteria`;
   return `${exactly(of.ratio, 'share')} of the ${criteria} of level ${level} ${of.criteria === 1 ? 'is' : 'are'} met, and ${figure(OPENS_NEXT, 'share')} open level ${level + 1}: ${missing} more ${missing === 1 ? 'is' : 'are'} enough.`;

@@ -2,7 +2,7 @@ import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { send } from '../client.js';
 
-/** What is wrong with a text, and where. Lines and columns begin at 1. */
+/** A fault in a text, with its place. Lines and columns begin at 1. */
 export interface Fault {
   readonly sentence: string;
   readonly line: number;
@@ -11,7 +11,7 @@ export interface Fault {
   readonly to: number;
 }
 
-/** The document of the API is asked for once; its schemas need its other ones. */
+/** The API's document is loaded once, as a whole, because its schemas refer to each other. */
 let validator: Promise<Validator> | undefined;
 
 async function settingsValidator(): Promise<Validator> {
@@ -43,7 +43,7 @@ function words(code: string): string {
   return code.replace(/(?!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 
-/** Says a fault of the schema as the service would. */
+/** Words a schema's fault as the service would. */
 function sentenceOf({ keyword, error }: OutputUnit): string {
   const [, given, expected] = /^Instance type "([^"]*)" is invalid\. Expected "(.*)"\.$/.exec(error) ?? [];
   if (given !== undefined) return `must be ${expected?.replaceAll('", "', ' or ')}, not ${given}`;
@@ -60,7 +60,7 @@ function pathOf(pointer: string): (string | number)[] {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** Where a member is, as far as it is there. Names of objects can look like numbers. */
+/** The place of a member, or of the nearest parent that exists. Names of objects can look like numbers. */
 function placeOf(text: string, path: readonly (string | number)[]): { offset: number; length: number } {
   const tree = parseTree(text);
   for (let depth = path.length; tree !== undefined && depth > 0; depth -= 1) {
@@ -71,7 +71,7 @@ function placeOf(text: string, path: readonly (string | number)[]): { offset: nu
   return { offset: 0, length: 0 };
 }
 
-/** The settings that a text has; or what is wrong with it as JSON, or by the schema that the service itself publishes. */
+/** The settings in a text, or its faults: as JSON, or by the schema that the service itself publishes. */
 export async function checkSettings(
   text: string,
 ): Promise<{ settings: object; faults: [] } | { faults: readonly Fault[] }> {
@@ -84,7 +84,7 @@ export async function checkSettings(
   }
   const settings: unknown = JSON.parse(text);
   const { errors: found } = (await settingsValidator()).validate(settings);
-  // What is around a wrong member is wrong too, and says nothing of its own.
+  // The parents of a wrong member fail too, but add nothing.
   const own = found.filter(
     ({ instanceLocation: place }) =>
       !found.some(({ instanceLocation: other }) => other !== place && other.startsWith(`${place}/`)),
@@ -99,7 +99,7 @@ export async function checkSettings(
   return { settings: settings as object, faults: [] };
 }
 
-/** The same for what the service refused: the member that its sentence names. */
+/** The same for a refusal by the service: the place of the member that its sentence names. */
 export function faultOf(text: string, sentence: string): Fault {
   const member = /member settings\.(\S+?)[,.]? /.exec(sentence)?.[1] ?? '';
   const path = member.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Code } from '../panel.js';
 
-/** A secret that no later answer has, until its reader has taken it. */
+/** A secret that is only in this answer, shown until the reader has taken it. */
 export function ShownOnce({
   title,
   sentence,

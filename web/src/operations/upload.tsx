@@ -4,7 +4,7 @@ import { ServiceError, sendJson } from '../client.js';
 import { exactly } from '../format.js';
 import { Field } from './fields.js';
 
-/** How far a file is on its way. */
+/** The progress of a file. */
 type Progress =
   | { readonly is: 'sending'; readonly share: number }
   | { readonly is: 'writing' }
@@ -15,12 +15,12 @@ type Progress =
       readonly complete?: (() => Promise<void>) | undefined;
     };
 
-/** Sends a file's bytes. Only XMLHttpRequest tells how many are sent. */
+/** Sends a file's bytes. Only XMLHttpRequest reports how many were sent. */
 function put(url: string, file: File, sent: (share: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('PUT', url);
-    // What isn't JSON is null then: a proxy answers with a page of its own.
+    // If the answer isn't JSON, such as a proxy's own page, the response is null.
     request.responseType = 'json';
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.upload.onprogress = ({ loaded }) => sent(file.size === 0 ? 1 : loaded / file.size);
@@ -65,7 +65,7 @@ export function Upload({ computer }: { computer: Computer }) {
       await put(uploadUrl, file, (share) => setProgress({ is: 'sending', share }));
       await complete();
 
-      /** What is sent stays for some minutes, so that a computer that was away gets it without sending it again. */
+      /** The service keeps the bytes for some minutes, so that a computer that was away gets them without another upload. */
       async function complete(): Promise<void> {
         setProgress({ is: 'writing' });
         try {
