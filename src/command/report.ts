@@ -85,7 +85,7 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
     printData(csv(rows, columns), process.stdout);
     return;
   }
-  const { shownFirst } = await import('../api/shown-columns.js');
+  const { shownFirst } = await import('../store/tables.js');
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
   const first = shownFirst(file);

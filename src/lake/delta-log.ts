@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { VERSION } from '../disk/package-root.js';
 import { quote } from '../store/sql-text.js';
-import { columnsOf, commentOf, type LakeTable, PUBLISHED_AT } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { type LakeTable, PUBLISHED_AT } from './lake-paths.js';
 import type { DataFile, Snapshot, TableState } from './snapshot.js';
 
 /** The folder of a table's log. */
@@ -14,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   DOUBLE: 'double',
   BOOLEAN: 'boolean',
   DATE: 'date',
-  'TIMESTAMP(3)': 'timestamp',
+  TIMESTAMP_MS: 'timestamp',
 };
 
 function numberOf(version: number): string {
@@ -44,11 +45,11 @@ const PROTOCOL = { protocol: { minReaderVersion: 1, minWriterVersion: 2 } };
 
 function metaData(table: LakeTable, { id, created_at }: TableState) {
   const fields = [
-    ...columnsOf(table).map(({ name, type }) => ({
+    ...columnsOf(table).map(({ name, type, comment = '' }) => ({
       name,
       type: TYPES[type],
       nullable: true,
-      metadata: { comment: commentOf(table, name) ?? '' },
+      metadata: { comment },
     })),
     {
       name: PUBLISHED_AT,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { patternOf, quote } from '../store/sql-text.js';
-import { COLUMNS, columnsOf, type LakeTable, PUBLISHED_AT, tableFolder } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { COLUMNS, type LakeTable, PUBLISHED_AT, tableFolder } from './lake-paths.js';
 import type { Snapshot } from './snapshot.js';
 
 /** Rows in a file: of its days, those that were published at the instants; without days all. */

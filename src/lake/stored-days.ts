@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
 import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import { columnsOf, DAY_QUALITY, type LakeTable } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { DAY_QUALITY, type LakeTable } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 
 /** How many organizations are published or compared together, and of how many days: what is known of each is in memory. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
-import { readSql } from '../store/sql-text.js';
 import type { Sources, Store } from '../store/store.js';
+import { columnsOf } from '../store/tables.js';
 import { checkpointPath, commitPath } from './delta-log.js';
-import { columnsOf, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
 import {
@@ -88,7 +88,7 @@ async function contents(
   // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
-    : digestOfTexts(table, rowText(readSql(`schema/${table}.sql`)));
+    : digestOfTexts(table, rowText(columns));
   const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
     (await readColumns(sql, sources, {})).getRowObjectsJson(),

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
-import { columnsOf, folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
+import { folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
 import { lakeSql } from '../lake/lake-sql.js';
 import type { Snapshot } from '../lake/snapshot.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
 import { readPrices } from '../store/reference-data.js';
 import { quote, readFunctions } from '../store/sql-text.js';
-import { readRawTable } from '../store/table-text.js';
+import { columnsOf, tablesOf } from '../store/tables.js';
 
 /** The schema of empty tables, which replace tables without files in the lake. */
 const EMPTY = 'empty';
@@ -30,7 +30,7 @@ function viewsOfLake(): View[] {
   const known = new Set<string>([...LAKE_TABLES, PRICES]);
   const views: View[] = [];
   for (const view of readViews()) {
-    const sources = [...view.text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
+    const sources = tablesOf(view.text);
     if (!sources.every((name) => known.has(name))) continue;
     known.add(view.name);
     views.push({ ...view, sources });
@@ -59,15 +59,17 @@ export async function openLake({
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const make = (table: string, columns: readonly { readonly name: string; readonly type: string }[]) =>
-    `CREATE TABLE ${table} (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
+  const make = (table: string, schema = '') =>
+    `CREATE TABLE ${schema}${table} (${columnsOf(table)
+      .map(({ name, type }) => `${name} ${type}`)
+      .join(', ')})`;
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
       readFunctions(),
       `CREATE SCHEMA ${EMPTY}`,
-      ...LAKE_TABLES.map((table) => make(`${EMPTY}.${table}`, columnsOf(table))),
-      make(PRICES, readRawTable(PRICES).columns),
+      ...LAKE_TABLES.map((table) => make(table, `${EMPTY}.`)),
+      make(PRICES),
       readPrices(prices).insert(PRICES),
     ].join(';\n'),
   );

@@ -53,7 +53,7 @@ export const SCRATCH_TABLES = [
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
-/** How the SQL of builds selects the due days. */
+/** How the SQL of builds selects the due days. An expression, since they are selected anywhere in it, by any name of the table. */
 const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
 
 /** Replaces the tables of days in DuckDB. */

@@ -5,6 +5,7 @@ import {
   type DuckDBConnection,
   DuckDBDateValue,
   type DuckDBInstance,
+  type DuckDBPreparedStatement,
   type DuckDBType,
   type DuckDBValue,
 } from '../arrow/duckdb-driver.js';
@@ -62,7 +63,7 @@ export class Session {
       if (Object.keys(parameters).length === 0) return await this.connection.run(sql);
       const statement = await this.connection.prepare(sql);
       try {
-        statement.bind(...bind(parameters));
+        statement.bind(...bind(statement, parameters));
         return await statement.run();
       } finally {
         statement.destroySync();
@@ -159,11 +160,19 @@ export async function limitMemory(session: Session, memoryMb: number): Promise<v
   await session.run(`SET memory_limit = '${memoryMb}MiB'`);
 }
 
-/** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
-function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
+/**
+ * The values of the parameters that a statement has, and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint.
+ */
+function bind(
+  statement: DuckDBPreparedStatement,
+  parameters: Parameters,
+): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
   const values: Record<string, DuckDBValue> = {};
   const types: Record<string, DuckDBType | undefined> = {};
-  for (const [name, value] of Object.entries(parameters)) {
+  for (let index = 1; index <= statement.parameterCount; index += 1) {
+    const name = statement.parameterName(index);
+    const value = parameters[name];
+    if (value === undefined) continue;
     const isDay = typeof value === 'object' && value !== null;
     const isInteger = Number.isInteger(value);
     values[name] = isDay
