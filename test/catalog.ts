@@ -3,9 +3,8 @@ import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../src/api/answe
 import { readReport } from '../src/api/answer-rows.js';
 import { DuckDBListType, DuckDBStructType } from '../src/arrow/duckdb-driver.js';
 import type { Day } from '../src/day.js';
-import { BUILT_TABLES } from '../src/store/day-builder.js';
-import { isTable } from '../src/store/definition.js';
-import { readSql, readSqlFolder } from '../src/store/sql-text.js';
+import { isTable, readViews } from '../src/store/definition.js';
+import { inOrder, readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
 import type { AnswerText, Column, Member, TableText } from '../src/store/table-text.js';
 
@@ -78,10 +77,12 @@ function textsOf(): Map<string, string> {
   return texts;
 }
 
+const DAILY = readSqlFolder('daily');
+
 function kindOf(name: string, text: string): TableText['kind'] {
   if (name === 'events') return 'events';
   if (name === 'prices') return 'reference';
-  if ((BUILT_TABLES as readonly string[]).includes(name)) return 'day table';
+  if (DAILY.some((table) => table.name === name)) return 'day table';
   return text.includes('CREATE OR REPLACE VIEW') ? 'view' : undefined;
 }
 
@@ -113,6 +114,14 @@ async function tablesOf(store: Store): Promise<Record<string, TableText>> {
   });
   const place = ([name, { kind }]: (typeof tables)[number]) => `${KINDS.indexOf(kind)} ${name}`;
   return Object.fromEntries(tables.sort((one, other) => (place(one) < place(other) ? -1 : 1)));
+}
+
+/** The names of the day tables, each after those that its query reads, by views or not. */
+function orderedDayTables(): string[] {
+  return inOrder([...readViews(), ...DAILY])
+    .filter((one) => DAILY.includes(one))
+    .map(({ name }) => name)
+    .filter((name) => name !== 'shadowed_events' && name !== 'user_sessions');
 }
 
 /** The comments of an answer: by the column that a member is in, which is empty for columns, and by the member's name. */
@@ -188,6 +197,9 @@ import type { AnswerText, TableText } from './table-text.js';
 
 /** All tables and views, those first that people can read. */
 ${constant('TABLES', 'TableText', await tablesOf(store))}
+/** The day tables, each after those that its query reads. shadowed_events and user_sessions are written before them. */
+export const DAY_TABLES = ${written(orderedDayTables())} as const;
+
 /** The answers, by their files in sql/answer. */
 ${constant('ANSWERS', 'AnswerText', answers)}`;
 }

@@ -1,4 +1,5 @@
 import type { Day } from '../day.js';
+import { DAY_TABLES } from './catalog.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
 import { ROLL_UPS } from './roll-ups.js';
@@ -6,29 +7,7 @@ import { digestSql } from './row-digest.js';
 import { quote, readSql, valuesOf, withinDays, withSources } from './sql-text.js';
 import type { OrgDay, Parameters } from './store.js';
 
-/** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
-export const DAY_TABLES = [
-  'session_models',
-  'session_tools',
-  'session_parts',
-  'user_models',
-  'user_tools',
-  'user_modes',
-  'user_clients',
-  'user_skills',
-  'user_slash_commands',
-  'user_hooks',
-  'user_extensions',
-  'user_agents',
-  'users',
-  'tools',
-  'activity',
-  'productivity',
-  'quality',
-  'coverage',
-] as const;
-
-/** All tables that a build writes rows of days into. */
+/** All tables that a build writes rows of days into. The first two are written before the others, which look back on them. */
 export const BUILT_TABLES = ['shadowed_events', 'user_sessions', ...DAY_TABLES] as const;
 export type BuiltTable = (typeof BUILT_TABLES)[number];
 

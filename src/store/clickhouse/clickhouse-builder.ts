@@ -1,7 +1,7 @@
+import { DAY_TABLES } from '../catalog.js';
 import {
   BUILT_TABLES,
   type BuiltTable,
-  DAY_TABLES,
   type DailySql,
   SCRATCH_TABLES,
   SHADOW_TABLES,
