@@ -23,7 +23,7 @@ export interface ReportRequest {
   readonly cursor?: string | undefined;
   /** The only requested user; only for users and coverage. */
   readonly userId?: string | undefined;
-  /** What else is asked for; only for totals. */
+  /** The other parameters; only for totals. */
   readonly totals?: Totals | undefined;
 }
 

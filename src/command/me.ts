@@ -27,7 +27,7 @@ const Own = z.object({
 
 const Totals = z.object({ data: z.array(z.record(z.string(), z.unknown())) });
 
-/** What totals of one user and range have no use for. */
+/** Members that say nothing in totals of one user and range. */
 const EMPTY = ['date', 'group_key', 'active_users', 'previous'];
 
 /** Adds `me` to the program. */

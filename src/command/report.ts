@@ -25,7 +25,7 @@ interface ReportOptions extends ServerOptions, TotalsOptions {
   readonly wide?: boolean;
 }
 
-/** What each value of --group-by groups, for its help. */
+/** The answers that each value of --group-by groups, for its help. */
 const GROUPED = [...new Set(Object.values(GROUPS).flat())].map((group) => {
   const answers = ANSWERS.filter((answer) => GROUPS[answer].includes(group));
   return `${group} (${answers.join(', ')})`;

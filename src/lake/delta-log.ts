@@ -30,7 +30,7 @@ export function commitPath(version: number): string {
 /** The path of the file that leads readers to the newest checkpoint. */
 export const LAST_CHECKPOINT = join(LOG, '_last_checkpoint');
 
-/** What the path of a commit or of a checkpoint says; undefined for another path. */
+/** The version of a commit or checkpoint, by its path; undefined for another path. */
 export function versionOf(path: string): { version: number; isCheckpoint: boolean } | undefined {
   const [, version, kind] = /^_delta_log.(\d{20})\.(json|checkpoint\.parquet)$/.exec(path) ?? [];
   return version === undefined ? undefined : { version: Number(version), isCheckpoint: kind !== 'json' };
@@ -126,7 +126,7 @@ export function commitText(
 
 const MAP = 'MAP(VARCHAR, VARCHAR)';
 
-/** What a checkpoint can say, as DuckDB reads it from JSON. */
+/** The members of a checkpoint, as DuckDB reads them from JSON. */
 const SHAPE = JSON.stringify({
   protocol: { minReaderVersion: 'INTEGER', minWriterVersion: 'INTEGER' },
   metaData: {

@@ -76,13 +76,13 @@ export async function openLake({
   return connection;
 }
 
-/** What of the lake a connection reads. */
+/** The part of the lake that a connection reads. */
 export interface Reading {
-  /** What the organizations have published. */
+  /** The publications of the organizations. */
   readonly snapshots: readonly Snapshot[];
-  /** Only what was published at this instant: Unix milliseconds. */
+  /** Only the rows that were published at this instant: Unix milliseconds. */
   readonly asOf?: number | undefined;
-  /** Only these tables and views, and what they read. */
+  /** Only these tables and views, and those that they read. */
   readonly only?: Iterable<string>;
 }
 

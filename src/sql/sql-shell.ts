@@ -47,7 +47,7 @@ const WRITING = new Set([
 export interface ShellOptions {
   /** The only visible organization; undefined for all. */
   readonly orgId?: string | undefined;
-  /** What was published at this instant: Unix milliseconds. */
+  /** Shows the rows that were published at this instant: Unix milliseconds. */
   readonly asOf?: number | undefined;
   readonly format: Format;
   /** The file for rows, instead of `out`. */

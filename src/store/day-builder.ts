@@ -97,8 +97,8 @@ export class Builder {
   }
 
   /**
-   * Says beside the table of what is due also its days: only by constants does the engine pass over the rows of other days, and does it
-   * below what joins or groups them.
+   * Names the due days as constants beside the table `due`. Only then does the engine pass over the rows of other days, before it joins or groups
+   * them.
    */
   private withDays(sql: string): string {
     return sql.replace(OF_DUE, (isDue, day: string) => `(${withinDays(day, this.days)} AND ${isDue})`);
@@ -144,7 +144,7 @@ export class Builder {
 
   private async replace(table: BuiltTable): Promise<void> {
     await this.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
-    // In the order of the grain, which their first columns are: who reads some days, or some users, then passes over the rest.
+    // The first columns are the grain. In its order, a query of some days or users passes over the rest.
     const rows = await this.run(
       `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) ORDER BY ALL`,
     );

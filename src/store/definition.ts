@@ -21,7 +21,7 @@ export interface Definitions {
   readonly schema: string;
 }
 
-/** What an engine has other than DuckDB. */
+/** The differences of an engine from DuckDB. */
 interface Engine {
   /** The statement that makes a table of `sql/schema`. */
   readonly tableText?: (text: string) => string;
@@ -31,14 +31,14 @@ interface Engine {
   readonly rollUpText?: (rollUp: SqlText) => string;
 }
 
-/** Names what an SQL text computes: a checksum that comments and white space don't change. */
+/** A checksum of an SQL text that comments and white space don't change. */
 export function meaningOf(text: string): string {
   return hash('sha256', tokensOf(text).join(' '));
 }
 
 /**
- * Names what the rows of a day and their digests depend on: the columns and the query of every day table, and every function,
- * table and view that these name, directly or not. A view that only people read is not among them.
+ * A checksum of everything that the rows of a day and their digests depend on: the columns and the query of every day table, and every
+ * function, table and view that these name, directly or not. A view that only people read is not among them.
  */
 function meaningOfDays(definitions: readonly SqlText[]): string {
   const digests = BUILT_TABLES.map((name) => ({ name, text: digestSql(name) }));
@@ -71,7 +71,7 @@ export function readDefinitions(
     tables,
     views,
     rollUps,
-    // What a scratch table has is in sql/build, by its name.
+    // The query of a scratch table is in sql/build, by its name.
     days: meaningOfDays([...all, ...readSqlFolder('build'), ...readSqlFolder('daily')]),
     // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.
     schema: meaningOf([newestChange, ...all.map(({ text }) => text)].join('\n')),

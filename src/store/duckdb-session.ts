@@ -37,7 +37,7 @@ export class Session {
 
   /**
    * See ReadColumns.
-   * TRICKY: not as a stream, whose chunks just end where a query fails that has given some: the driver says nothing of it.
+   * TRICKY: not as a stream. If a query fails after some chunks, the stream just ends, and the driver reports no error.
    */
   readonly readColumns: ReadColumns = (sql, sources, parameters) =>
     this.query(withSources(sql, sources), parameters);
@@ -127,8 +127,8 @@ function unwritten(error: unknown): StoreUnavailable | undefined {
 /** Makes a connection, set as all of Daybook's are. */
 export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
   const session = new Session(await instance.connect(), broke);
-  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once; by itself
-  // the engine keeps what it has read of them, also of those that are gone, until its memory is full.
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once, but by
+  // default the engine caches their content, even after they are gone, until its memory is full.
   await session.run(
     "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET GLOBAL enable_external_file_cache = false",
   );

@@ -118,8 +118,8 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
 }
 
 /**
- * Throws a UsageError for a database whose tables, views or prices aren't those of this version and these settings: what only
- * reads it can't bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
+ * Throws a UsageError for a database whose tables, views or prices aren't those of this version and these settings, because a reader can't
+ * bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
  */
 export async function requireUpToDate(database: Defined, settings: ReferencePaths): Promise<string> {
   const isWhole = changesAfter(await newestChange(database)).length === 0;

@@ -23,7 +23,7 @@ export interface TableText {
 export interface Member {
   /** Empty for the element of a list. */
   readonly name: string;
-  /** In DuckDB; of what has members `STRUCT` or `LIST`. */
+  /** In DuckDB. A member with members has `STRUCT` or `LIST`. */
   readonly type: string;
   /** The comment beside it, or else beside the last member of its name above it. */
   readonly comment?: string;

@@ -154,8 +154,8 @@ export function definedIn(session: ClickHouseSession): Defined {
 }
 
 /**
- * Does for ClickHouse what applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done: who was
- * cut off begins again where that was.
+ * Brings a ClickHouse database up to date, as applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done. After
+ * an interruption the next run goes on from there.
  */
 export async function applyChanges(
   session: ClickHouseSession,
@@ -183,8 +183,8 @@ const NEWEST = {
 } as const;
 
 /**
- * Takes the next number of a settle or build. It is never taken again, whatever becomes of it. One that was begun before and
- * hasn't come to count was cut off: what it wrote must never count.
+ * Takes the next number of a settle or build, which is never taken again. If an earlier one doesn't count yet, it was cut off, and its rows
+ * must never count.
  */
 export async function beginAttempt(session: ClickHouseSession, kind: 'batch' | 'build'): Promise<number> {
   const [newest] = await session.select(
