@@ -9,9 +9,6 @@ import { readPrices } from '../store/reference-data.js';
 import { quote, readFunctions } from '../store/sql-text.js';
 import { columnsOf, tablesOf } from '../store/tables.js';
 
-/** The schema of empty tables, which replace tables without files in the lake. */
-const EMPTY = 'empty';
-
 /** The table that belongs to no organization and has no file in the lake. */
 const PRICES = 'prices';
 
@@ -42,8 +39,8 @@ function viewsOfLake(): View[] {
 export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, PRICES, ...VIEWS.map(({ name }) => name)]);
 
 /**
- * Opens a DuckDB in memory with the functions of `sql/engine` and a price list. It knows the tables of the lake, but none of its files yet:
- * see readLake. Throws a UsageError for a price list that can't be read.
+ * Opens a DuckDB in memory with the functions of the metrics and a price list, and without the tables of the lake: see readLake. Throws a
+ * UsageError for a price list that can't be read.
  */
 export async function openLake({
   memoryMb,
@@ -59,17 +56,12 @@ export async function openLake({
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const make = (table: string, schema = '') =>
-    `CREATE TABLE ${schema}${table} (${columnsOf(table)
-      .map(({ name, type }) => `${name} ${type}`)
-      .join(', ')})`;
+  const columns = columnsOf(PRICES).map(({ name, type }) => `${name} ${type}`);
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
       readFunctions(),
-      `CREATE SCHEMA ${EMPTY}`,
-      ...LAKE_TABLES.map((table) => make(table, `${EMPTY}.`)),
-      make(PRICES),
+      `CREATE TABLE ${PRICES} (${columns.join(', ')})`,
       readPrices(prices).insert(PRICES),
     ].join(';\n'),
   );
@@ -96,11 +88,9 @@ export async function readLake(
   for (const { name, sources } of VIEWS.toReversed())
     if (wanted.has(name)) for (const source of sources) wanted.add(source);
   const statements: string[] = [];
-  for (const table of LAKE_TABLES) {
-    if (!wanted.has(table)) continue;
-    const rows = lakeSql(lake, table, snapshots, asOf) ?? `FROM ${EMPTY}.${table}`;
-    statements.push(`CREATE VIEW ${table} AS ${rows}`);
-  }
+  for (const table of LAKE_TABLES)
+    if (wanted.has(table))
+      statements.push(`CREATE VIEW ${table} AS ${lakeSql(lake, table, snapshots, asOf)}`);
   for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
   if (statements.length > 0) await connection.run(statements.join(';\n'));
 }
