@@ -3,10 +3,10 @@ import { ANSWERS, type Answer, fileOf, GROUPS, isTotals } from '../src/api/answe
 import { readReport } from '../src/api/answer-rows.js';
 import { DuckDBListType, DuckDBStructType } from '../src/arrow/duckdb-driver.js';
 import type { Day } from '../src/day.js';
+import type { AnswerText, Column, Member, TableText } from '../src/store/catalog-types.js';
 import { isTable, readViews } from '../src/store/definition.js';
 import { inOrder, readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
-import type { AnswerText, Column, Member, TableText } from '../src/store/table-text.js';
 
 /** Writes src/store/catalog.ts: names and types as DuckDB has them, and the comments beside them in `sql/`. */
 
@@ -193,7 +193,7 @@ export async function catalogText(store: Store): Promise<string> {
   const constant = (name: string, type: string, value: object) =>
     `export const ${name}: Readonly<Record<string, ${type}>> = ${written(value)};\n`;
   return `// Written by "npm run docs" from sql/, and compared with it by test/catalog.test.ts.
-import type { AnswerText, TableText } from './table-text.js';
+import type { AnswerText, TableText } from './catalog-types.js';
 
 /** All tables and views, those first that people can read. */
 ${constant('TABLES', 'TableText', await tablesOf(store))}

@@ -5,6 +5,7 @@ import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
+import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
@@ -51,7 +52,7 @@ const REPORT = 'report_';
 
 /** The names of an answer's members, in their order. */
 export function columnsOf(answer: Answer, groupBy?: string): string[] {
-  return shapesOf(fileOf(answer, groupBy)).map(({ name }) => name);
+  return memberNames(fileOf(answer, groupBy));
 }
 
 /** The SELECT of an answer. For JSON and CSV it returns one text per row, in JSON with a leading comma. */

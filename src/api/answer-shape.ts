@@ -12,7 +12,7 @@ import {
 } from '../arrow/duckdb-driver.js';
 import { DaySchema } from '../day.js';
 import { ANSWERS } from '../store/catalog.js';
-import type { Member } from '../store/table-text.js';
+import type { Member } from '../store/catalog-types.js';
 
 /** A column of an answer, or a member nested in one. */
 export interface Shape {

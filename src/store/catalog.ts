@@ -1,5 +1,5 @@
 // Written by "npm run docs" from sql/, and compared with it by test/catalog.test.ts.
-import type { AnswerText, TableText } from './table-text.js';
+import type { AnswerText, TableText } from './catalog-types.js';
 
 /** All tables and views, those first that people can read. */
 export const TABLES: Readonly<Record<string, TableText>> = {

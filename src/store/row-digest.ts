@@ -1,5 +1,5 @@
+import type { Column } from './catalog-types.js';
 import { quote } from './sql-text.js';
-import type { Column } from './table-text.js';
 import { columnsOf } from './tables.js';
 
 /** The function of `sql/function` or `sql/engine` that writes a value of a type into the text of a row. */

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
+import type { Column } from './catalog-types.js';
 import { BUILT_TABLES } from './day-builder.js';
 import { type Definitions, meaningOf, readDefinitions } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { type Reference, type ReferencePaths, readReferences } from './reference-data.js';
 import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql-text.js';
 import type { Parameters, Row } from './store.js';
-import type { Column } from './table-text.js';
 import { columnsOf } from './tables.js';
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version, and of one before 0.2. */

@@ -1,6 +1,6 @@
 import { ANSWERS, TABLES } from './catalog.js';
+import type { Column } from './catalog-types.js';
 import { namesIn } from './sql-text.js';
-import type { Column } from './table-text.js';
 
 /**
  * The order in which events are stored. Similar events stand together, which makes columns small, and queries for a type or a user
@@ -29,6 +29,11 @@ export function columnNames(table: string): string[] {
 /** The tables and views that a query reads. */
 export function tablesOf(query: string): string[] {
   return [...namesIn(query)].filter((name) => Object.hasOwn(TABLES, name));
+}
+
+/** The names of the columns of the answer in `sql/answer/<file>.sql`, in order. */
+export function memberNames(file: string): string[] {
+  return (ANSWERS[file]?.members ?? []).map(({ name }) => name);
 }
 
 /** The columns of the answer in `sql/answer/<file>.sql` that matter most in a table, the first one first. */
