@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { lastClosedDay } from '../src/day.js';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
-import { DAY_TABLES } from '../src/store/day-builder.js';
+import { DAY_TABLES } from '../src/store/catalog.js';
 import { readFunctions, readSqlFolder } from '../src/store/sql-text.js';
 import { staleDays } from '../src/store/stale-days.js';
 import { newestBatch, type OrgDay } from '../src/store/store.js';

@@ -6,7 +6,7 @@ import { runBuild } from '../src/aggregate/build-run.js';
 import type { Family } from '../src/api/answer-names.js';
 import { report } from '../src/api/answer-rows.js';
 import { addDays, type Day, lastClosedDay } from '../src/day.js';
-import { DAY_TABLES } from '../src/store/day-builder.js';
+import { DAY_TABLES } from '../src/store/catalog.js';
 import { staleDays } from '../src/store/stale-days.js';
 import type { Row, Store } from '../src/store/store.js';
 import { ending, organizations, temporaryFolder, World } from './world.js';

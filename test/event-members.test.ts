@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { MEMBERS, type Members, TYPES } from '../src/ingest/event-members.js';
-import { rawColumns } from '../src/store/table-text.js';
+import { columnNames } from '../src/store/tables.js';
 import {
   checkedMembers,
   checkedSql,
@@ -33,7 +33,7 @@ test('docs/events.md and the SQL that reads events come from the declared member
 
 test('every declared member has its column, and every column its member', () => {
   const found = ['org_id', 'day', 'occurred_at', 'batch'];
-  expect(rawColumns('events').toSorted()).toEqual(
+  expect(columnNames('events').toSorted()).toEqual(
     [...found, ...Object.keys(MEMBERS).filter((name) => name !== 'timestamp' && name !== 'org_id')].sort(),
   );
 });

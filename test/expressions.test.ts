@@ -13,7 +13,6 @@ import { textOf, type WorstText, worstTexts } from './worst-texts.js';
 
 /** Expressions that meet no text of a client, by their file, and what they read instead. */
 const OWN_TEXTS: Readonly<Record<string, string>> = {
-  'src/api/answer-shape.ts': 'the files of sql/answer',
   'src/terminal/text-table.ts': 'a number as JavaScript writes it, of some twenty digits',
 };
 

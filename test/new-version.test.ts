@@ -132,6 +132,12 @@ describe('a version', () => {
         '  CAST(1 AS BIGINT) AS seats,\n  CAST(active.tool_calls AS',
       ),
     );
+    edit(join(version, 'dist', 'store', 'catalog.js'), (text) =>
+      text.replace(
+        /(?<=\n {4}users: \{\n(?: {8}.*\n)+?)(?= +\{ name: "tool_calls")/,
+        '{ name: "seats", type: "BIGINT", isNullable: false },\n',
+      ),
+    );
     const before = filesIn(data);
     const refused = await daybook(['--data', data, ...REPORT], { cli: join(version, 'dist', 'cli.js') });
     expect(refused).toEqual({

@@ -12,7 +12,7 @@ import {
   QWEN_CODE,
   type Source,
 } from '../src/ingest/source.js';
-import { DAY_TABLES } from '../src/store/day-builder.js';
+import { DAY_TABLES } from '../src/store/catalog.js';
 import { csvLine } from '../src/terminal/csv-line.js';
 import { AGENTS } from './agent-cases.js';
 import { foldersIn } from './cases.js';

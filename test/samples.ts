@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'vitest';
 import { z } from 'zod';
-import { rawColumns } from '../src/store/table-text.js';
+import { columnNames } from '../src/store/tables.js';
 import { foldersIn } from './cases.js';
 import type { World } from './world.js';
 
@@ -95,7 +95,7 @@ export function readTruth(folder: string): Truth {
 }
 
 /** The columns of events that say what was done, as SQL has them: all but whose they are and when they came. */
-export const EVENT = rawColumns('events')
+export const EVENT = columnNames('events')
   .filter((name) => !['org_id', 'batch'].includes(name))
   .join(', ');
 

@@ -17,6 +17,50 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
+  'a number of coverage' AS difference
+FROM coverage
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    events >= 0
+    AND shadowed >= 0
+    AND tokens >= 0
+    AND user_turns >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of session_tools' AS difference
+FROM session_tools
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    tool_calls >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of user_clients' AS difference
+FROM user_clients
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    events >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of user_modes' AS difference
+FROM user_modes
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    tool_calls >= 0
+    AND user_turns >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
   'a number of session_models' AS difference
 FROM session_models
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
@@ -29,16 +73,6 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND cache_write_tokens >= 0
     AND cache_write_1h_tokens >= 0
     AND billable_tokens >= 0
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
-  'a number of session_tools' AS difference
-FROM session_tools
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    tool_calls >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -61,49 +95,11 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a number of user_models' AS difference
-FROM user_models
+  'a number of user_hooks' AS difference
+FROM user_hooks
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
-    is_on_rate_card >= 0
-    AND calls >= 0
-    AND input_tokens >= 0
-    AND output_tokens >= 0
-    AND cache_read_tokens >= 0
-    AND cache_write_tokens >= 0
-    AND cache_write_1h_tokens >= 0
-    AND billable_tokens >= 0
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
-  'a number of user_tools' AS difference
-FROM user_tools
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    tool_calls >= 0
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
-  'a number of user_modes' AS difference
-FROM user_modes
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    tool_calls >= 0
-    AND user_turns >= 0
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
-  'a number of user_clients' AS difference
-FROM user_clients
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    events >= 0
+    runs >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -129,11 +125,11 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a number of user_hooks' AS difference
-FROM user_hooks
+  'a number of user_tools' AS difference
+FROM user_tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
-    runs >= 0
+    tool_calls >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -145,6 +141,39 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     files_created >= 0
     AND files_edited >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of user_models' AS difference
+FROM user_models
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    is_on_rate_card >= 0
+    AND calls >= 0
+    AND input_tokens >= 0
+    AND output_tokens >= 0
+    AND cache_read_tokens >= 0
+    AND cache_write_tokens >= 0
+    AND cache_write_1h_tokens >= 0
+    AND billable_tokens >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
+  'a number of quality' AS difference
+FROM quality
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    events >= 0
+    AND shadowed >= 0
+    AND parse_artifacts >= 0
+    AND events_without_client >= 0
+    AND events_without_autonomy_mode >= 0
+    AND events_without_user >= 0
+    AND models_not_on_rate_card >= 0
   )
 UNION ALL
 SELECT DISTINCT
@@ -197,30 +226,6 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a number of tools' AS difference
-FROM tools
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    tool_calls >= 0
-    AND mcp_users_with_mcp >= 0
-    AND skills_invocations >= 0
-    AND slash_commands_invocations >= 0
-    AND hooks_invocations >= 0
-    AND web_users >= 0
-    AND autonomy_ratio_avg BETWEEN 0 AND 1e18
-    AND autonomy_ratio_p50 BETWEEN 0 AND 1e18
-    AND autonomy_ratio_p90 BETWEEN 0 AND 1e18
-    AND tool_calls_per_session_avg BETWEEN 0 AND 1e18
-    AND user_turns_per_session_avg BETWEEN 0 AND 1e18
-    AND auto_high_ratio BETWEEN 0 AND 1e18
-    AND auto_medium_ratio BETWEEN 0 AND 1e18
-    AND auto_low_ratio BETWEEN 0 AND 1e18
-    AND manual_ratio BETWEEN 0 AND 1e18
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
   'a number of activity' AS difference
 FROM activity
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
@@ -249,28 +254,23 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
-  'a number of quality' AS difference
-FROM quality
+  'a number of tools' AS difference
+FROM tools
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
-    events >= 0
-    AND shadowed >= 0
-    AND parse_artifacts >= 0
-    AND events_without_client >= 0
-    AND events_without_autonomy_mode >= 0
-    AND events_without_user >= 0
-    AND models_not_on_rate_card >= 0
-  )
-UNION ALL
-SELECT DISTINCT
-  org_id,
-  day,
-  'a number of coverage' AS difference
-FROM coverage
-WHERE (org_id, day) IN (SELECT org_id, day FROM due)
-  AND NOT (
-    events >= 0
-    AND shadowed >= 0
-    AND tokens >= 0
-    AND user_turns >= 0
+    tool_calls >= 0
+    AND mcp_users_with_mcp >= 0
+    AND skills_invocations >= 0
+    AND slash_commands_invocations >= 0
+    AND hooks_invocations >= 0
+    AND web_users >= 0
+    AND autonomy_ratio_avg BETWEEN 0 AND 1e18
+    AND autonomy_ratio_p50 BETWEEN 0 AND 1e18
+    AND autonomy_ratio_p90 BETWEEN 0 AND 1e18
+    AND tool_calls_per_session_avg BETWEEN 0 AND 1e18
+    AND user_turns_per_session_avg BETWEEN 0 AND 1e18
+    AND auto_high_ratio BETWEEN 0 AND 1e18
+    AND auto_medium_ratio BETWEEN 0 AND 1e18
+    AND auto_low_ratio BETWEEN 0 AND 1e18
+    AND manual_ratio BETWEEN 0 AND 1e18
   )

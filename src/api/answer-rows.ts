@@ -3,8 +3,9 @@ import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
 import type { Day } from '../day.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
-import { readSql, uses, withSources } from '../store/sql-text.js';
+import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
+import { memberNames } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { type Answer, fileOf, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
@@ -23,7 +24,7 @@ export interface ReportRequest {
   readonly cursor?: string | undefined;
   /** The only requested user; only for users and coverage. */
   readonly userId?: string | undefined;
-  /** What else is asked for; only for totals. */
+  /** The other parameters; only for totals. */
   readonly totals?: Totals | undefined;
 }
 
@@ -46,9 +47,12 @@ export interface Reading {
   readonly results: AsyncIterable<Rows>;
 }
 
+/** Begins the name that a SELECT of `sql/report` has in one of `sql/answer`. */
+const REPORT = 'report_';
+
 /** The names of an answer's members, in their order. */
 export function columnsOf(answer: Answer, groupBy?: string): string[] {
-  return shapesOf(fileOf(answer, groupBy)).map(({ name }) => name);
+  return memberNames(fileOf(answer, groupBy));
 }
 
 /** The SELECT of an answer. For JSON and CSV it returns one text per row, in JSON with a leading comma. */
@@ -99,11 +103,13 @@ export async function readReport(
   const columns = columnsOf(answer, request.groupBy);
   if (isTotals(answer)) {
     const { text, parameters } = totalsSql(answer, request);
-    const rows = await readColumns(sql, { [`report_${answer}`]: text }, parameters);
+    const rows = await readColumns(sql, { [`${REPORT}${answer}`]: text }, parameters);
     return { columns, ...(await pageOfRows(rows)) };
   }
-  const names = new Set([...sql.matchAll(/\breport_(\w+)/g)].map(([, name]) => String(name)));
-  const sources = Object.fromEntries([...names].map((name) => [`report_${name}`, reportSql(name)]));
+  const reports = [...namesIn(sql)].filter((name) => name.startsWith(REPORT));
+  const sources = Object.fromEntries(
+    reports.map((report) => [report, reportSql(report.slice(REPORT.length))]),
+  );
   async function* results(): AsyncGenerator<DuckDBResult> {
     for (const { from, to } of page !== undefined || slices.length === 0 ? [request] : slices) {
       yield await readColumns(sql, sources, {
@@ -131,16 +137,14 @@ function reportSql(name: string): string {
   );
 }
 
-/** The statement that answers totals, with the files that it reads rows from, and those parameters that it has. */
+/** The statement that answers totals, with the files that it reads rows from, and its parameters. */
 function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportRequest) {
   const asked = { ...request, totals };
   const files = Object.entries(sourceFilesOf(answer, asked));
   const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
   const text = withSources(readSql(`report/${answer}.sql`), sources);
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
-  const named = new Set(text.match(/\$\w+/g));
-  const all = Object.entries({ ...range, ...parametersOf(asked) });
-  return { text, parameters: Object.fromEntries(all.filter(([name]) => named.has(`$${name}`))) };
+  return { text, parameters: { ...range, ...parametersOf(asked) } };
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

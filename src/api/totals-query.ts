@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
 import type { Parameters } from '../store/store.js';
+import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
-import { shapesOf } from './answer-shape.js';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
 
@@ -41,9 +41,7 @@ function listOf(text: string | undefined): string | null {
 }
 
 /** The numeric members of the summary: its rows can be sorted by each. */
-const NUMBERS = shapesOf('summary')
-  .map(({ name }) => name)
-  .filter((name) => !['date', 'group_key', 'previous'].includes(name));
+const NUMBERS = memberNames('summary').filter((name) => !['date', 'group_key', 'previous'].includes(name));
 
 /** A filter by one value. */
 function filter(description: string, example: string) {

@@ -12,7 +12,7 @@ import { unitOf } from '../store/source-sql.js';
 import { readFunctions, readSql } from '../store/sql-text.js';
 import type { Batch, BatchFile, Settled } from '../store/store.js';
 import { isOutOfMemory } from '../store/store-fault.js';
-import { rawColumns, readRawTable } from '../store/table-text.js';
+import { columnNames, columnsOf } from '../store/tables.js';
 
 /** Maps files of agents to events in an in-memory database. No other part of `collect` needs DuckDB. */
 
@@ -48,7 +48,7 @@ export interface ReadFile {
   readonly state: string | undefined;
 }
 
-const MEMBERS = rawColumns('events')
+const MEMBERS = columnNames('events')
   .filter((name) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name))
   .map((name) => `"${name}": "${name}"`);
 
@@ -96,7 +96,7 @@ async function limitFor(source: Source, files: readonly BatchFile[]): Promise<nu
 
 /** Reads and checks files as an ingest does, but returns their events instead of storing them. */
 class Reader extends Settler {
-  protected override readonly columns = `${rawColumns('events')
+  protected override readonly columns = `${columnNames('events')
     .filter((name) => name !== 'batch')
     .join(', ')}, source`;
   protected override readonly keepsRejects = false;
@@ -151,7 +151,7 @@ export class EventMapper {
     const session = await connect(instance);
     await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
     for (const table of ['events', 'rejects', 'batches']) {
-      const columns = readRawTable(table).columns.map(({ name, type }) => `"${name}" ${type}`);
+      const columns = columnsOf(table).map(({ name, type }) => `"${name}" ${type}`);
       if (table === 'events') columns.push('source INTEGER');
       await session.run(`CREATE TABLE ${table} (${columns.join(', ')})`);
     }

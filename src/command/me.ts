@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { checkRange, DAYS_BY_DEFAULT } from '../api/report-range.js';
-import { shownFirst } from '../api/shown-columns.js';
 import { addDays, lastClosedDay, parseDay } from '../day.js';
 import { outputWidth } from '../settings/config.js';
+import { shownFirst } from '../store/tables.js';
 import { faint, table } from '../terminal/terminal.js';
 import { type Invocation, print } from './program.js';
 import type { RemoteService } from './remote-service.js';

@@ -79,13 +79,11 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   if (noData !== null) note(noData);
   if (format === 'json') return print(JSON.stringify(rows));
   const file = fileOf(answer, groupBy);
+  const { memberNames, shownFirst } = await import('../store/tables.js');
   if (format === 'csv') {
-    const { shapesOf } = await import('../api/answer-shape.js');
-    const columns = shapesOf(file).map(({ name }) => name);
-    printData(csv(rows, columns), process.stdout);
+    printData(csv(rows, memberNames(file)), process.stdout);
     return;
   }
-  const { shownFirst } = await import('../api/shown-columns.js');
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
   const first = shownFirst(file);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { VERSION } from '../disk/package-root.js';
 import { quote } from '../store/sql-text.js';
-import { columnsOf, commentOf, type LakeTable, PUBLISHED_AT } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { type LakeTable, PUBLISHED_AT } from './lake-paths.js';
 import type { DataFile, Snapshot, TableState } from './snapshot.js';
 
 /** The folder of a table's log. */
@@ -14,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   DOUBLE: 'double',
   BOOLEAN: 'boolean',
   DATE: 'date',
-  'TIMESTAMP(3)': 'timestamp',
+  TIMESTAMP_MS: 'timestamp',
 };
 
 function numberOf(version: number): string {
@@ -29,7 +30,7 @@ export function commitPath(version: number): string {
 /** The path of the file that leads readers to the newest checkpoint. */
 export const LAST_CHECKPOINT = join(LOG, '_last_checkpoint');
 
-/** What the path of a commit or of a checkpoint says; undefined for another path. */
+/** The version of a commit or checkpoint, by its path; undefined for another path. */
 export function versionOf(path: string): { version: number; isCheckpoint: boolean } | undefined {
   const [, version, kind] = /^_delta_log.(\d{20})\.(json|checkpoint\.parquet)$/.exec(path) ?? [];
   return version === undefined ? undefined : { version: Number(version), isCheckpoint: kind !== 'json' };
@@ -44,11 +45,11 @@ const PROTOCOL = { protocol: { minReaderVersion: 1, minWriterVersion: 2 } };
 
 function metaData(table: LakeTable, { id, created_at }: TableState) {
   const fields = [
-    ...columnsOf(table).map(({ name, type }) => ({
+    ...columnsOf(table).map(({ name, type, comment = '' }) => ({
       name,
       type: TYPES[type],
       nullable: true,
-      metadata: { comment: commentOf(table, name) ?? '' },
+      metadata: { comment },
     })),
     {
       name: PUBLISHED_AT,
@@ -125,7 +126,7 @@ export function commitText(
 
 const MAP = 'MAP(VARCHAR, VARCHAR)';
 
-/** What a checkpoint can say, as DuckDB reads it from JSON. */
+/** The members of a checkpoint, as DuckDB reads them from JSON. */
 const SHAPE = JSON.stringify({
   protocol: { minReaderVersion: 'INTEGER', minWriterVersion: 'INTEGER' },
   metaData: {

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { TABLES } from '../store/catalog.js';
 import { BUILT_TABLES } from '../store/day-builder.js';
-import { readSql } from '../store/sql-text.js';
-import type { Column } from '../store/table-text.js';
-import { EVENT_ORDER, readTables } from '../store/tables.js';
+import { columnsOf, EVENT_ORDER } from '../store/tables.js';
 
 /** The folder of the lake, in the data folder. */
 export const LAKE = 'lake';
@@ -41,37 +40,18 @@ export function tableFolder(lake: string, orgId: string, table: LakeTable): stri
   return join(lake, folderOf(orgId), table);
 }
 
-const TEXTS = new Map(
-  Object.values(readTables())
-    .flat()
-    .map((text) => [text.name, text]),
-);
-
-/** The columns of the view, whose types follow from their names. */
-const OF_VIEW = [
-  ...(readSql(`schema/${DAY_QUALITY}.sql`).split('\nFROM ')[0] ?? '').matchAll(/ AS (\w+)/g),
-].map(([, name = '']): Column => {
-  const types: Record<string, string> = { org_id: 'VARCHAR', day: 'DATE' };
-  return { name, type: types[name] ?? (name.endsWith('_at') ? 'TIMESTAMP(3)' : 'BIGINT'), isNullable: true };
-});
-
-/** The columns of a table as the store has them, in order. */
-export function columnsOf(table: LakeTable): readonly Column[] {
-  return table === DAY_QUALITY ? OF_VIEW : (TEXTS.get(table)?.columns ?? []);
-}
-
-/** What a column is, from the comments in `sql`. */
-export function commentOf(table: LakeTable, column: string): string | undefined {
-  return TEXTS.get(table)?.comments.get(column);
-}
-
 /** The order of the rows in a file, which are of one organization. */
 export function orderOf(table: LakeTable): readonly string[] {
-  const order = table === 'events' ? EVENT_ORDER : (TEXTS.get(table)?.grain ?? []);
+  const order = table === 'events' ? EVENT_ORDER : (TABLES[table]?.grain ?? []);
   return ['day', ...order.filter((name) => name !== 'org_id' && name !== 'day')];
 }
 
-/** Names the columns that a table has now. */
+/** Names the columns that a table has now. Published files carry it, with the name that instants have in `sql/schema`. */
 export const COLUMNS: ReadonlyMap<LakeTable, string> = new Map(
-  LAKE_TABLES.map((table) => [table, hash('sha256', JSON.stringify(columnsOf(table))).slice(0, 12)]),
+  LAKE_TABLES.map((table) => {
+    const columns = columnsOf(table).map(({ name, type, isNullable }) => {
+      return { name, type: type === 'TIMESTAMP_MS' ? 'TIMESTAMP(3)' : type, isNullable };
+    });
+    return [table, hash('sha256', JSON.stringify(columns)).slice(0, 12)];
+  }),
 );

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { patternOf, quote } from '../store/sql-text.js';
-import { COLUMNS, columnsOf, type LakeTable, PUBLISHED_AT, tableFolder } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { COLUMNS, type LakeTable, PUBLISHED_AT, tableFolder } from './lake-paths.js';
 import type { Snapshot } from './snapshot.js';
 
 /** Rows in a file: of its days, those that were published at the instants; without days all. */
@@ -12,17 +13,19 @@ interface Part {
 }
 
 /**
- * A SELECT for DuckDB of the rows that snapshots have of a table: its columns with the names, types and order of docs/tables.md; undefined if
- * there are none. With an instant: the rows that were published then.
+ * A SELECT for DuckDB of the rows that snapshots have of a table: its columns with the names, types and order of docs/tables.md, and no rows if
+ * there is no file. With an instant: the rows that were published then.
  */
 export function lakeSql(
   lake: string,
   table: LakeTable,
   snapshots: readonly Snapshot[],
   asOf?: number,
-): string | undefined {
-  const parts = snapshots.flatMap((snapshot) => partsOf(lake, table, snapshot, asOf));
-  return parts.length === 0 ? undefined : partsSql(table, parts);
+): string {
+  return partsSql(
+    table,
+    snapshots.flatMap((snapshot) => partsOf(lake, table, snapshot, asOf)),
+  );
 }
 
 /** The same of whole files that have the same columns, and which of the files each row is in, as `file_index` from 0 on. */
@@ -70,7 +73,7 @@ function partsSql(table: LakeTable, parts: readonly Part[], hasIndex = false): s
     const versions = days.map(({ day, at }) => `(DATE '${day}', CAST(${at} AS BIGINT))`);
     selects.push(select([path], ` WHERE (day, epoch_ms(${PUBLISHED_AT})) IN (${versions.join(', ')})`));
   }
-  if (isOld) {
+  if (isOld || parts.length === 0) {
     const typed = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${name}`);
     selects.push(`SELECT ${typed.join(', ')} WHERE 1 = 0`);
   }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { patternOf, quote } from '../store/sql-text.js';
 import type { Sources, Store, WrittenFile } from '../store/store.js';
-import { columnsOf, type LakeTable, orderOf, PUBLISHED_AT, tableFolder } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { type LakeTable, orderOf, PUBLISHED_AT, tableFolder } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 import { rowsOfDays } from './stored-days.js';
 

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
 import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
-import { columnsOf, DAY_QUALITY, type LakeTable } from './lake-paths.js';
+import { columnsOf } from '../store/tables.js';
+import { DAY_QUALITY, type LakeTable } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 
-/** How many organizations are published or compared together, and of how many days: what is known of each is in memory. */
+/** How many organizations are published or compared together, and of how many days. Facts about each of them are in memory. */
 const ORGANIZATIONS_AT_ONCE = 250;
 const DAYS_AT_ONCE = 100_000;
 
@@ -16,7 +17,7 @@ export async function inGroups(store: Pick<Store, 'select'>, orgIds: readonly st
   return parted(orgIds, (orgId) => days.get(orgId) ?? 0, DAYS_AT_ONCE, ORGANIZATIONS_AT_ONCE);
 }
 
-/** What the store has of a table and a day. */
+/** The rows of a table and a day in the store. */
 export interface Stock {
   /** Exact for day tables; for events about as many. */
   readonly rows: number;
@@ -81,7 +82,7 @@ export async function storedDays(
   return organizations;
 }
 
-/** What `org_id` must be to be one of some. */
+/** The condition that `org_id` is one of some. */
 function ofOrganizations(orgIds: readonly string[]): string {
   return orgIds.length === 0 ? 'false' : `org_id IN (${[...new Set(orgIds)].map(quote).join(', ')})`;
 }
@@ -112,8 +113,8 @@ async function daysOf(store: Pick<Store, 'select'>, sql: string): Promise<DaysOf
 }
 
 /**
- * The SELECT of a table's rows of some days of organizations, and perhaps of other days of theirs: who reads them picks out which of the days each
- * organization is asked for, since many such conditions take longer than reading more.
+ * The SELECT of a table's rows of some days of organizations, and perhaps of other days of theirs. The reader leaves those out, since a
+ * condition for each organization takes longer than reading more.
  */
 export function rowsOfDays(
   table: LakeTable,

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
-import { readSql } from '../store/sql-text.js';
 import type { Sources, Store } from '../store/store.js';
+import { columnsOf } from '../store/tables.js';
 import { checkpointPath, commitPath } from './delta-log.js';
-import { columnsOf, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
 import {
@@ -25,14 +25,14 @@ export interface Difference {
   readonly table: LakeTable;
   /** In the lake. */
   readonly path: string;
-  /** What it is or has, as the rest of a sentence. */
+  /** The difference, as the rest of a sentence. */
   readonly detail: string;
   /** The days that differ, and whether its other days can be read. */
   readonly days: readonly Day[];
   readonly isReadable: boolean;
 }
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface Verified {
   readonly differences: readonly Difference[];
   /** The organizations that have days in the store or in the lake, and the tables of each. */
@@ -54,7 +54,7 @@ const FILES_AT_ONCE = 500;
 /** The tables of which the store has no digests. */
 const NO_DIGEST: ReadonlySet<LakeTable> = new Set<LakeTable>(['events', DAY_QUALITY]);
 
-/** An organization that is compared: what it has published, the days that the store could publish, and those that it has. */
+/** An organization that is compared: its publication, the days that the store could publish, and those that it has. */
 interface Compared {
   readonly snapshot: Snapshot;
   readonly stored: ReadonlyMap<Day, StoredDay>;
@@ -76,7 +76,7 @@ interface Content {
 
 const NOTHING: Content = { rows: 0, digest: '' };
 
-/** What each day has, of the rows that a SELECT for DuckDB gives, for each value of a column, as a text. The store gives the rows of sources. */
+/** The content of each day in the rows of a SELECT for DuckDB, for each value of a column, as a text. The store gives the rows of sources. */
 async function contents(
   store: Store,
   table: LakeTable,
@@ -88,7 +88,7 @@ async function contents(
   // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
-    : digestOfTexts(table, rowText(readSql(`schema/${table}.sql`)));
+    : digestOfTexts(table, rowText(columns));
   const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
     (await readColumns(sql, sources, {})).getRowObjectsJson(),
@@ -235,13 +235,13 @@ class Comparison {
     }
   }
 
-  /** What the store has of some days of organizations, and perhaps of others of theirs. */
+  /** The content of some days of organizations in the store, and perhaps of others of theirs. */
   private inStore(asked: Parameters<typeof rowsOfDays>[1]): Promise<Map<string, Map<Day, Content>>> {
     const { store, table } = this;
     return contents(store, table, 'org_id', 'SELECT * FROM of_rows', { of_rows: rowsOfDays(table, asked) });
   }
 
-  /** What files have, read together if they have the same columns. If that fails, each of them is read by itself. */
+  /** The content of files, read together if they have the same columns. If that fails, each of them is read by itself. */
   private async read(files: readonly Found[]): Promise<Map<Found, ReadonlyMap<Day, Content>>> {
     const read = new Map<Found, ReadonlyMap<Day, Content>>();
     const readAll = async (some: readonly Found[], columns: string) => {

@@ -1,16 +1,13 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
-import { columnsOf, folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
+import { folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
 import { lakeSql } from '../lake/lake-sql.js';
 import type { Snapshot } from '../lake/snapshot.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
 import { readPrices } from '../store/reference-data.js';
 import { quote, readFunctions } from '../store/sql-text.js';
-import { readRawTable } from '../store/table-text.js';
-
-/** The schema of empty tables, which replace tables without files in the lake. */
-const EMPTY = 'empty';
+import { columnsOf, tablesOf } from '../store/tables.js';
 
 /** The table that belongs to no organization and has no file in the lake. */
 const PRICES = 'prices';
@@ -30,7 +27,7 @@ function viewsOfLake(): View[] {
   const known = new Set<string>([...LAKE_TABLES, PRICES]);
   const views: View[] = [];
   for (const view of readViews()) {
-    const sources = [...view.text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
+    const sources = tablesOf(view.text);
     if (!sources.every((name) => known.has(name))) continue;
     known.add(view.name);
     views.push({ ...view, sources });
@@ -42,8 +39,8 @@ function viewsOfLake(): View[] {
 export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, PRICES, ...VIEWS.map(({ name }) => name)]);
 
 /**
- * Opens a DuckDB in memory with the functions of `sql/engine` and a price list. It knows the tables of the lake, but none of its files yet:
- * see readLake. Throws a UsageError for a price list that can't be read.
+ * Opens a DuckDB in memory with the functions of the metrics and a price list, and without the tables of the lake: see readLake. Throws a
+ * UsageError for a price list that can't be read.
  */
 export async function openLake({
   memoryMb,
@@ -59,28 +56,25 @@ export async function openLake({
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const make = (table: string, columns: readonly { readonly name: string; readonly type: string }[]) =>
-    `CREATE TABLE ${table} (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
+  const columns = columnsOf(PRICES).map(({ name, type }) => `${name} ${type}`);
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
       readFunctions(),
-      `CREATE SCHEMA ${EMPTY}`,
-      ...LAKE_TABLES.map((table) => make(`${EMPTY}.${table}`, columnsOf(table))),
-      make(PRICES, readRawTable(PRICES).columns),
+      `CREATE TABLE ${PRICES} (${columns.join(', ')})`,
       readPrices(prices).insert(PRICES),
     ].join(';\n'),
   );
   return connection;
 }
 
-/** What of the lake a connection reads. */
+/** The part of the lake that a connection reads. */
 export interface Reading {
-  /** What the organizations have published. */
+  /** The publications of the organizations. */
   readonly snapshots: readonly Snapshot[];
-  /** Only what was published at this instant: Unix milliseconds. */
+  /** Only the rows that were published at this instant: Unix milliseconds. */
   readonly asOf?: number | undefined;
-  /** Only these tables and views, and what they read. */
+  /** Only these tables and views, and those that they read. */
   readonly only?: Iterable<string>;
 }
 
@@ -94,11 +88,9 @@ export async function readLake(
   for (const { name, sources } of VIEWS.toReversed())
     if (wanted.has(name)) for (const source of sources) wanted.add(source);
   const statements: string[] = [];
-  for (const table of LAKE_TABLES) {
-    if (!wanted.has(table)) continue;
-    const rows = lakeSql(lake, table, snapshots, asOf) ?? `FROM ${EMPTY}.${table}`;
-    statements.push(`CREATE VIEW ${table} AS ${rows}`);
-  }
+  for (const table of LAKE_TABLES)
+    if (wanted.has(table))
+      statements.push(`CREATE VIEW ${table} AS ${lakeSql(lake, table, snapshots, asOf)}`);
   for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
   if (statements.length > 0) await connection.run(statements.join(';\n'));
 }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readFunctions } from '../store/sql-text.js';
+import { functionsIn, readFunctions } from '../store/sql-text.js';
 import { type Reference, referencesIn } from './query-references.js';
 import { SqlError } from './sql-error.js';
 import { FUNCTION_GROUPS, SOURCES } from './sql-functions.js';
@@ -7,9 +7,7 @@ import { FUNCTION_GROUPS, SOURCES } from './sql-functions.js';
 const ONLY_SELECT = 'The member sql must be one statement that is a SELECT.';
 
 /** The functions of the metrics, by their names in the engine. */
-const OWN_FUNCTIONS = [...readFunctions().matchAll(/^CREATE OR REPLACE FUNCTION (\w+)\(/gm)].map(([, name]) =>
-  String(name),
-);
+const OWN_FUNCTIONS = functionsIn(readFunctions()).map(({ name }) => name);
 
 const FUNCTIONS: ReadonlySet<string> = new Set([...OWN_FUNCTIONS, ...[...FUNCTION_GROUPS.values()].flat()]);
 

@@ -10,7 +10,7 @@ import type { SqlForm } from './query-job.js';
 import { Queries } from './query-pool.js';
 import { seenHeaders } from './seen-headers.js';
 import { BUSY, PUBLISHED_S, RETRY_S, SqlError, type SqlFault, TURN, timeSentence } from './sql-error.js';
-import { describeTables, SqlTable } from './sql-tables.js';
+import { SQL_TABLES, SqlTable } from './sql-tables.js';
 import { bodyOf, TableQuery } from './sql-tools.js';
 
 /** The formats of answers by their media types; the first is the default. */
@@ -149,7 +149,6 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
     },
   );
 
-  let tables: Promise<SqlTable[]> | undefined;
   app.get(
     '/tables',
     {
@@ -162,18 +161,11 @@ export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, c
       },
     },
     async ({ query: { name } }) => {
-      // One that fails is tried again by the next request.
-      tables ??= describeTables(config.prices).catch((error) => {
-        tables = undefined;
-        throw error;
-      });
-      const all = await tables;
-      if (name === undefined) return { data: all };
-      const data = all.filter((table) => table.name === name);
+      const data = SQL_TABLES.filter((table) => name === undefined || table.name === name);
       if (data.length === 0)
         throw new ApiError(
           400,
-          `There is no table ${name}: use ${all.map((table) => table.name).join(', ')}.`,
+          `There is no table ${name}: use ${SQL_TABLES.map((table) => table.name).join(', ')}.`,
         );
       return { data };
     },

@@ -14,9 +14,9 @@ import { UsageError } from '../exit.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
+import { TABLES } from '../store/catalog.js';
 import { csvRow, EXACT, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
-import { readTables } from '../store/tables.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { print, printData } from '../terminal/printing.js';
 import { plainText } from '../terminal/text-table.js';
@@ -47,7 +47,7 @@ const WRITING = new Set([
 export interface ShellOptions {
   /** The only visible organization; undefined for all. */
   readonly orgId?: string | undefined;
-  /** What was published at this instant: Unix milliseconds. */
+  /** Shows the rows that were published at this instant: Unix milliseconds. */
   readonly asOf?: number | undefined;
   readonly format: Format;
   /** The file for rows, instead of `out`. */
@@ -152,21 +152,16 @@ export class Shell {
     const found = await this.connection.runAndReadAll(
       "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal ORDER BY table_name, column_index",
     );
-    const texts = new Map(
-      Object.values(readTables())
-        .flat()
-        .map((one) => [one.name, one]),
-    );
     const rows = found.getRows().map((row) => row.map(String));
     return [...new Set(rows.map(([table = '']) => table))].map((name) => ({
       name,
-      about: texts.get(name)?.about ?? '',
+      about: TABLES[name]?.about ?? '',
       columns: rows
         .filter(([table]) => table === name)
         .map(([, column = '', type = '']) => ({
           name: column,
           type,
-          comment: texts.get(name)?.comments.get(column) ?? null,
+          comment: TABLES[name]?.columns.find((one) => one.name === column)?.comment ?? null,
         })),
     }));
   }

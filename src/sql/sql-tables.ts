@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readTables } from '../store/tables.js';
-import { openLake, readLake } from './lake-database.js';
+import { TABLES } from '../store/catalog.js';
+import { NAMES } from './lake-database.js';
 
 /** A table or view that SQL can read. */
 export const SqlTable = z
@@ -30,30 +30,15 @@ export const SqlTable = z
   .meta({ id: 'SqlTable' });
 export type SqlTable = z.infer<typeof SqlTable>;
 
-const KINDS = { events: 'events', days: 'day table', references: 'reference', views: 'view' } as const;
-
-/** All tables and views that SQL can read, with DuckDB's types of their columns, and their comments. */
-export async function describeTables(prices: string): Promise<SqlTable[]> {
-  const connection = await openLake({ memoryMb: 64, threads: 1, prices });
-  // Types are the same without files.
-  await readLake(connection, 'nowhere', { snapshots: [] });
-  const result = await connection.runAndReadAll(
-    "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY column_index",
-  );
-  connection.closeSync();
-  const rows = result.getRows().map((row) => row.map(String)) as [string, string, string][];
-  return Object.entries(readTables()).flatMap(([kind, tables]) =>
-    tables
-      .map(({ name, about, grain, comments }) => ({
-        name,
-        kind: KINDS[kind as keyof typeof KINDS],
-        about,
-        grain: [...grain],
-        columns: rows
-          .filter(([table]) => table === name)
-          .map(([, column, type]) => ({ name: column, type, comment: comments.get(column) ?? null })),
-      }))
-      // Views on tables that aren't in the lake don't exist here.
-      .filter(({ columns }) => columns.length > 0),
-  );
-}
+/** All tables and views that SQL can read. A view on tables that aren't in the lake doesn't exist here. */
+export const SQL_TABLES: readonly SqlTable[] = Object.entries(TABLES).flatMap(
+  ([name, { kind, about, grain, columns }]) =>
+    kind === undefined || !NAMES.has(name)
+      ? []
+      : [
+          {
+            ...{ name, kind, about, grain: [...grain] },
+            columns: columns.map(({ name, type, comment = null }) => ({ name, type, comment })),
+          },
+        ],
+);

@@ -1,4 +1,5 @@
 import type { Day } from '../day.js';
+import { DAY_TABLES } from './catalog.js';
 import { ChecksFailed, findBreaches } from './day-checks.js';
 import type { Session } from './duckdb-session.js';
 import { ROLL_UPS } from './roll-ups.js';
@@ -6,29 +7,7 @@ import { digestSql } from './row-digest.js';
 import { quote, readSql, valuesOf, withinDays, withSources } from './sql-text.js';
 import type { OrgDay, Parameters } from './store.js';
 
-/** The tables of a day, each after those that its query reads. shadowed_events and user_sessions are written before them. */
-export const DAY_TABLES = [
-  'session_models',
-  'session_tools',
-  'session_parts',
-  'user_models',
-  'user_tools',
-  'user_modes',
-  'user_clients',
-  'user_skills',
-  'user_slash_commands',
-  'user_hooks',
-  'user_extensions',
-  'user_agents',
-  'users',
-  'tools',
-  'activity',
-  'productivity',
-  'quality',
-  'coverage',
-] as const;
-
-/** All tables that a build writes rows of days into. */
+/** All tables that a build writes rows of days into. The first two are written before the others, which look back on them. */
 export const BUILT_TABLES = ['shadowed_events', 'user_sessions', ...DAY_TABLES] as const;
 export type BuiltTable = (typeof BUILT_TABLES)[number];
 
@@ -53,7 +32,7 @@ export const SCRATCH_TABLES = [
 
 const EMPTY_SCRATCH = SCRATCH_TABLES.map((table) => `DELETE FROM ${table}`).join('; ');
 
-/** How the SQL of builds selects the due days. */
+/** How the SQL of builds selects the due days. An expression, since they are selected anywhere in it, by any name of the table. */
 const OF_DUE = /\((?:\w+\.)?org_id, ((?:\w+\.)?day)\) IN \(SELECT org_id, day FROM due\)/g;
 
 /** Replaces the tables of days in DuckDB. */
@@ -118,8 +97,8 @@ export class Builder {
   }
 
   /**
-   * Says beside the table of what is due also its days: only by constants does the engine pass over the rows of other days, and does it
-   * below what joins or groups them.
+   * Names the due days as constants beside the table `due`. Only then does the engine pass over the rows of other days, before it joins or groups
+   * them.
    */
   private withDays(sql: string): string {
     return sql.replace(OF_DUE, (isDue, day: string) => `(${withinDays(day, this.days)} AND ${isDue})`);
@@ -165,7 +144,7 @@ export class Builder {
 
   private async replace(table: BuiltTable): Promise<void> {
     await this.run(`DELETE FROM ${table} WHERE (org_id, day) IN (SELECT org_id, day FROM due)`);
-    // In the order of the grain, which their first columns are: who reads some days, or some users, then passes over the rest.
+    // The first columns are the grain. In its order, a query of some days or users passes over the rest.
     const rows = await this.run(
       `INSERT INTO ${table} BY NAME SELECT * FROM (${this.daily(table)}) ORDER BY ALL`,
     );

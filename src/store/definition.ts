@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { BUILT_TABLES } from './day-builder.js';
 import { ROLL_UPS, rollUpTable } from './roll-ups.js';
 import { digestSql } from './row-digest.js';
-import { inOrder, readSqlFolder, type SqlText } from './sql-text.js';
+import { functionsIn, inOrder, readSqlFolder, type SqlText, tokensOf } from './sql-text.js';
 
 /** Everything that day tables and answers are computed by, in the spelling of one engine. */
 export interface Definitions {
@@ -21,7 +21,7 @@ export interface Definitions {
   readonly schema: string;
 }
 
-/** What an engine has other than DuckDB. */
+/** The differences of an engine from DuckDB. */
 interface Engine {
   /** The statement that makes a table of `sql/schema`. */
   readonly tableText?: (text: string) => string;
@@ -31,37 +31,14 @@ interface Engine {
   readonly rollUpText?: (rollUp: SqlText) => string;
 }
 
-/** A comment, a text, a quoted name, a word, white space, or another character. A quote in a text is doubled in every engine. */
-const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\s+|[^'"]/y;
-
-/** The tokens of an SQL text that decide what it computes: all but comments and white space. Throws for a quote that doesn't end. */
-function tokensOf(text: string): string[] {
-  const tokens: string[] = [];
-  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
-    const at = TOKEN.lastIndex;
-    const [token] = TOKEN.exec(text) ?? [];
-    if (token === undefined) throw new SyntaxError(`a quote does not end: ${text.slice(at, at + 80)}`);
-    if (!/^(--|\/\*|\s)/.test(token)) tokens.push(token);
-  }
-  return tokens;
-}
-
-/** Names what an SQL text computes: a checksum that comments and white space don't change. */
+/** A checksum of an SQL text that comments and white space don't change. */
 export function meaningOf(text: string): string {
   return hash('sha256', tokensOf(text).join(' '));
 }
 
-/** The functions in a text, each by its name. */
-function functionsIn(text: string): SqlText[] {
-  return text
-    .split(/^(?=CREATE OR REPLACE (?:MACRO|FUNCTION) )/m)
-    .slice(1)
-    .map((one) => ({ name: /(?:MACRO|FUNCTION) (\w+)/.exec(one)?.[1] ?? '', text: one }));
-}
-
 /**
- * Names what the rows of a day and their digests depend on: the columns and the query of every day table, and every function,
- * table and view that these name, directly or not. A view that only people read is not among them.
+ * A checksum of everything that the rows of a day and their digests depend on: the columns and the query of every day table, and every
+ * function, table and view that these name, directly or not. A view that only people read is not among them.
  */
 function meaningOfDays(definitions: readonly SqlText[]): string {
   const digests = BUILT_TABLES.map((name) => ({ name, text: digestSql(name) }));
@@ -94,7 +71,7 @@ export function readDefinitions(
     tables,
     views,
     rollUps,
-    // What a scratch table has is in sql/build, by its name.
+    // The query of a scratch table is in sql/build, by its name.
     days: meaningOfDays([...all, ...readSqlFolder('build'), ...readSqlFolder('daily')]),
     // TRICKY: a view keeps the columns that `SELECT *` had when it was made, so each change of a raw table makes views anew.
     schema: meaningOf([newestChange, ...all.map(({ text }) => text)].join('\n')),

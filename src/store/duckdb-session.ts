@@ -5,6 +5,7 @@ import {
   type DuckDBConnection,
   DuckDBDateValue,
   type DuckDBInstance,
+  type DuckDBPreparedStatement,
   type DuckDBType,
   type DuckDBValue,
 } from '../arrow/duckdb-driver.js';
@@ -36,7 +37,7 @@ export class Session {
 
   /**
    * See ReadColumns.
-   * TRICKY: not as a stream, whose chunks just end where a query fails that has given some: the driver says nothing of it.
+   * TRICKY: not as a stream. If a query fails after some chunks, the stream just ends, and the driver reports no error.
    */
   readonly readColumns: ReadColumns = (sql, sources, parameters) =>
     this.query(withSources(sql, sources), parameters);
@@ -62,7 +63,7 @@ export class Session {
       if (Object.keys(parameters).length === 0) return await this.connection.run(sql);
       const statement = await this.connection.prepare(sql);
       try {
-        statement.bind(...bind(parameters));
+        statement.bind(...bind(statement, parameters));
         return await statement.run();
       } finally {
         statement.destroySync();
@@ -126,8 +127,8 @@ function unwritten(error: unknown): StoreUnavailable | undefined {
 /** Makes a connection, set as all of Daybook's are. */
 export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
   const session = new Session(await instance.connect(), broke);
-  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once; by itself
-  // the engine keeps what it has read of them, also of those that are gone, until its memory is full.
+  // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once, but by
+  // default the engine caches their content, even after they are gone, until its memory is full.
   await session.run(
     "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET GLOBAL enable_external_file_cache = false",
   );
@@ -159,11 +160,19 @@ export async function limitMemory(session: Session, memoryMb: number): Promise<v
   await session.run(`SET memory_limit = '${memoryMb}MiB'`);
 }
 
-/** The values of parameters and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint. */
-function bind(parameters: Parameters): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
+/**
+ * The values of the parameters that a statement has, and the types that go with them: left to itself, the driver makes a HUGEINT of a bigint.
+ */
+function bind(
+  statement: DuckDBPreparedStatement,
+  parameters: Parameters,
+): [Record<string, DuckDBValue>, Record<string, DuckDBType | undefined>] {
   const values: Record<string, DuckDBValue> = {};
   const types: Record<string, DuckDBType | undefined> = {};
-  for (const [name, value] of Object.entries(parameters)) {
+  for (let index = 1; index <= statement.parameterCount; index += 1) {
+    const name = statement.parameterName(index);
+    const value = parameters[name];
+    if (value === undefined) continue;
     const isDay = typeof value === 'object' && value !== null;
     const isInteger = Number.isInteger(value);
     values[name] = isDay

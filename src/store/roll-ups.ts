@@ -1,8 +1,9 @@
-import { readSqlFolder, type SqlText, tablesOf } from './sql-text.js';
+import { readSqlFolder, type SqlText } from './sql-text.js';
+import { tablesOf } from './tables.js';
 
 /**
- * What is read in place of day tables since it is smaller: their sums, for answers over many days, and keys. DuckDB keeps it, and a build
- * computes that of its days anew; in ClickHouse these are views.
+ * Sums and keys of day tables, which are read in their place because they are smaller. DuckDB keeps them, and a build computes those of
+ * its days anew. In ClickHouse they are views.
  */
 export interface RollUp extends SqlText {
   /** The day tables that it is computed from. */

@@ -1,4 +1,6 @@
-import { quote, readSql } from './sql-text.js';
+import type { Column } from './catalog-types.js';
+import { quote } from './sql-text.js';
+import { columnsOf } from './tables.js';
 
 /** The function of `sql/function` or `sql/engine` that writes a value of a type into the text of a row. */
 const FIELDS: Record<string, string> = {
@@ -9,12 +11,11 @@ const FIELDS: Record<string, string> = {
 };
 
 /**
- * The text of a row of a day table, as an SQL expression: its columns in the order of the schema file, with commas between.
+ * The text of a row of a day table, as an SQL expression: its columns in their order, with commas between.
  * Throws for a column of a type that no text is known for: left out, it could change without the digest.
  */
-export function rowText(schema: string): string {
-  const columns = [...schema.matchAll(/^ {2}(\w+) +(\w+(?:\(\d+\))?)/gm)];
-  const fields = columns.map(([, name, type = '']) => {
+export function rowText(columns: readonly Pick<Column, 'name' | 'type'>[]): string {
+  const fields = columns.map(({ name, type }) => {
     const field = FIELDS[type];
     if (field === undefined) throw new TypeError(`digests have no text for ${name} of type ${type}`);
     return `${field}(${name})`;
@@ -42,7 +43,7 @@ export function digestSql(table: string): string {
     SELECT
       org_id,
       day,
-      ${rowText(readSql(`schema/${table}.sql`))} AS row_text
+      ${rowText(columnsOf(table))} AS row_text
     FROM ${table}
     WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   ) AS row_texts

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../exit.js';
+import type { Column } from './catalog-types.js';
 import { BUILT_TABLES } from './day-builder.js';
 import { type Definitions, meaningOf, readDefinitions } from './definition.js';
 import type { Session } from './duckdb-session.js';
 import { type Reference, type ReferencePaths, readReferences } from './reference-data.js';
 import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql-text.js';
 import type { Parameters, Row } from './store.js';
+import { columnsOf } from './tables.js';
 
 /** The numbered changes of the raw tables, oldest first. Throws a UsageError for a database of a newer version, and of one before 0.2. */
 export function changesAfter(newest: number): { number: number; name: string; text: string }[] {
@@ -116,8 +118,8 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
 }
 
 /**
- * Throws a UsageError for a database whose tables, views or prices aren't those of this version and these settings: what only
- * reads it can't bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
+ * Throws a UsageError for a database whose tables, views or prices aren't those of this version and these settings, because a reader can't
+ * bring it up to date. Days that were built by other definitions are no hindrance. Returns the definition of days.
  */
 export async function requireUpToDate(database: Defined, settings: ReferencePaths): Promise<string> {
   const isWhole = changesAfter(await newestChange(database)).length === 0;
@@ -138,26 +140,18 @@ function inTurn(statements: readonly { readonly text: string }[]): string {
   return statements.map(({ text }) => text).join(';\n');
 }
 
-/** A column of a table, and its value in rows that are older than the column, as SQL. */
-export interface Column {
-  readonly name: string;
-  readonly empty: string;
-}
-
-/** The columns of a table, by the text that makes it. */
-export function columnsOf(text: string): Column[] {
-  return [...text.matchAll(/^ {2}(\w+) +([A-Z]+)/gm)].map(([, name, type]) => ({
-    name: String(name),
-    empty: type === 'VARCHAR' ? "''" : '0',
-  }));
-}
-
 /**
- * The select list that carries rows over into a table with these columns, given the names of the old ones. A column whose type
- * changes must get another name.
+ * The select list that carries the rows of a day table over into a new one with these other columns, given the names of the old ones. A
+ * new column is empty. A column whose type changes must get another name.
  */
-export function carriedOver(columns: readonly Column[], old: readonly string[]): string {
-  return columns.map(({ name, empty }) => (old.includes(name) ? name : `${empty} AS ${name}`)).join(', ');
+export function carriedOver(
+  columns: readonly Pick<Column, 'name' | 'type'>[],
+  old: readonly string[],
+): string {
+  const empty = (type: string) => (type === 'VARCHAR' ? "''" : '0');
+  return columns
+    .map(({ name, type }) => (old.includes(name) ? name : `${empty(type)} AS ${name}`))
+    .join(', ');
 }
 
 let definitions: Definitions | undefined;
@@ -189,7 +183,7 @@ export function definedIn(session: Session): Defined {
       await run(`ALTER TABLE ${name} RENAME TO old_${name}`);
       await run(text);
       if ((BUILT_TABLES as readonly string[]).includes(name))
-        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(text), old)} FROM old_${name}`);
+        await run(`INSERT INTO ${name} BY NAME SELECT ${carriedOver(columnsOf(name), old)} FROM old_${name}`);
       await run(`DROP TABLE old_${name} CASCADE`);
     },
     fill: async ({ table, insert }) => {

@@ -22,8 +22,7 @@ import {
 import { quote, readSql, withinDays } from './sql-text.js';
 import { type Batch, type BatchFile, EXAMPLES, newestBatch, type Settled, type SourceSql } from './store.js';
 import { StoreOutOfMemory } from './store-fault.js';
-import { rawColumns } from './table-text.js';
-import { EVENT_ORDER } from './tables.js';
+import { columnNames, EVENT_ORDER } from './tables.js';
 
 /** How many lines are no JSON, and how many events break a rule. */
 interface Faults {
@@ -36,7 +35,7 @@ export type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
 const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
 
 /** The columns of `events` that a line fills, in the table's order. */
-const EVENT_COLUMNS = rawColumns('events')
+const EVENT_COLUMNS = columnNames('events')
   .filter((name) => name !== 'batch')
   .join(', ');
 

@@ -6,7 +6,7 @@ import type { Session } from './duckdb-session.js';
 import { withoutPacking } from './line-numbers.js';
 import { inOrder, patternOf, quote, readFunctions, readSql, uses } from './sql-text.js';
 import type { SideFile, SourceSql } from './store.js';
-import { readRawTable } from './table-text.js';
+import { columnsOf } from './tables.js';
 
 /** A file that is read. */
 interface File {
@@ -33,7 +33,7 @@ const USUAL_BYTES = 16 << 20;
 const MORE_BYTES = 64 << 10;
 
 /** The columns of `events` that a source's SQL can answer: the rules find out the others. */
-const MEMBERS = readRawTable('events').columns.filter(
+const MEMBERS = columnsOf('events').filter(
   ({ name }) => !['org_id', 'day', 'occurred_at', 'batch'].includes(name),
 );
 export const EVENT_MEMBERS = MEMBERS.map(({ name }) => name);

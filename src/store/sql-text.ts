@@ -45,8 +45,39 @@ export function readFunctions(): string {
   return `${readSql('engine/duckdb.sql')}\n${readRules()}`;
 }
 
-/** The names that a text has where a function, a table or a view can be. */
-function namesIn({ text }: SqlText): Set<string> {
+/**
+ * A comment or white space, or else a text, a quoted name, a word, or another character. A quote in a text is doubled in every engine.
+ * An expression, since the parser of DuckDB reads neither statements that make something nor those of ClickHouse.
+ */
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|('(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|[^'"])/y;
+
+/** The tokens of an SQL text that decide what it computes: all but comments and white space. Throws for a quote that doesn't end. */
+export function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
+    const at = TOKEN.lastIndex;
+    const found = TOKEN.exec(text);
+    if (found === null) throw new SyntaxError(`a quote does not end: ${text.slice(at, at + 80)}`);
+    if (found[1] !== undefined) tokens.push(found[1]);
+  }
+  return tokens;
+}
+
+const CREATE = 'CREATE OR REPLACE ';
+
+/** The functions in a text, each by its name. */
+export function functionsIn(text: string): SqlText[] {
+  return `\n${text}`
+    .split(`\n${CREATE}`)
+    .slice(1)
+    .map((one) => ({ name: tokensOf(one)[1] ?? '', text: `${CREATE}${one}` }));
+}
+
+/**
+ * The names that a text has where a function, a table or a view can be.
+ * An expression, since the texts of sources and of ClickHouse are read before any engine is open.
+ */
+export function namesIn(text: string): Set<string> {
   return new Set(
     [...text.matchAll(/\b(?:FROM|JOIN) (\w+)|\b(\w+)\(/g)].map(([, table, called]) =>
       String(table ?? called),
@@ -55,13 +86,13 @@ function namesIn({ text }: SqlText): Set<string> {
 }
 
 /** Whether a text uses a function or view. */
-export function uses(text: SqlText, name: string): boolean {
+export function uses({ text }: SqlText, name: string): boolean {
   return namesIn(text).has(name);
 }
 
 /** Functions or views, each after those that it uses. */
 export function inOrder(texts: readonly SqlText[]): SqlText[] {
-  const used = new Map(texts.map((one) => [one, namesIn(one)]));
+  const used = new Map(texts.map((one) => [one, namesIn(one.text)]));
   const ordered: SqlText[] = [];
   for (let waiting = [...texts]; waiting.length > 0; ) {
     const isEarly = (one: SqlText) =>
@@ -100,16 +131,14 @@ export function withinDays(column: string, days: readonly Day[]): string {
     : `${column} BETWEEN ${all[0]} AND ${all.at(-1)}`;
 }
 
-/** A SELECT with the others that it reads from before it. */
+/**
+ * A SELECT with the others that it reads from before it.
+ * An expression, since an own WITH may stand behind comments, and a SELECT around it would lose the order of its rows.
+ */
 export function withSources(sql: string, sources: Sources): string {
   if (Object.keys(sources).length === 0) return sql;
   const texts = Object.entries(sources).map(([name, text]) => `${name} AS (\n${text}\n)`);
   return `WITH ${texts.join(',\n')}\n${sql.replace(/^((?:--.*\n)*)WITH\s/, '$1, ')}`;
-}
-
-/** The names that a query has in FROM and JOIN. */
-export function tablesOf(query: string): string[] {
-  return [...query.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, name]) => String(name));
 }
 
 /** The statement that writes the rows of a SELECT to Parquet and answers the files: see Store. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { mebibytes } from '../disk/foreign-file.js';
+import { namesIn } from './sql-text.js';
 import type { RowsRead, RowsRequest } from './sqlite-rows.js';
 
 /** How much is written at once: characters. */
@@ -18,9 +19,8 @@ class Refused extends Error {}
 
 /** Throws Refused if a table that the statement reads isn't a table: a view can have any number of rows, at any cost. */
 function requireTables(database: DatabaseSyncInstance, statement: string): void {
-  const names = [...statement.matchAll(/\b(?:FROM|JOIN)\s+(\w+)/gi)].map(([, name = '']) => name);
   const list = database.prepare('SELECT type FROM pragma_table_list(?)');
-  for (const name of new Set(names))
+  for (const name of namesIn(statement))
     for (const { type } of list.all(name))
       if (type !== 'table') throw new Refused(`its table ${name} is not a table (${type})`);
 }

@@ -1,6 +1,6 @@
-import { BUILT_TABLES } from './day-builder.js';
-import { readSqlFolder } from './sql-text.js';
-import { readRawTable, type TableText, tableOf } from './table-text.js';
+import { ANSWERS, TABLES } from './catalog.js';
+import type { Column } from './catalog-types.js';
+import { namesIn } from './sql-text.js';
 
 /**
  * The order in which events are stored. Similar events stand together, which makes columns small, and queries for a type or a user
@@ -16,14 +16,27 @@ export const EVENT_ORDER = [
   'event_id',
 ] as const;
 
-/** All tables that can be read, by their kind: the events, the tables of built days, the reference tables of views, and the views. */
-export function readTables(): Record<'events' | 'days' | 'references' | 'views', TableText[]> {
-  const schema = readSqlFolder('schema');
-  const isOfDays = ({ name }: { name: string }) => (BUILT_TABLES as readonly string[]).includes(name);
-  return {
-    events: [readRawTable('events')],
-    references: [readRawTable('prices')],
-    days: schema.filter(isOfDays).map(tableOf),
-    views: schema.filter(({ text }) => text.includes('CREATE OR REPLACE VIEW')).map(tableOf),
-  };
+/** The columns of a table or view, in order; none if the catalogue doesn't have it. */
+export function columnsOf(table: string): readonly Column[] {
+  return TABLES[table]?.columns ?? [];
+}
+
+/** The names of a table's columns, in order. */
+export function columnNames(table: string): string[] {
+  return columnsOf(table).map(({ name }) => name);
+}
+
+/** The tables and views that a query reads. */
+export function tablesOf(query: string): string[] {
+  return [...namesIn(query)].filter((name) => Object.hasOwn(TABLES, name));
+}
+
+/** The names of the columns of the answer in `sql/answer/<file>.sql`, in order. */
+export function memberNames(file: string): string[] {
+  return (ANSWERS[file]?.members ?? []).map(({ name }) => name);
+}
+
+/** The columns of the answer in `sql/answer/<file>.sql` that matter most in a table, the first one first. */
+export function shownFirst(file: string): readonly string[] {
+  return ANSWERS[file]?.shownFirst ?? [];
 }

@@ -39,13 +39,11 @@ export class LakeVersions {
   /** How many rows each table has, and a checksum of them. */
   private async contents(asOf?: number): Promise<string> {
     const snapshot = readSnapshot(this.lake, this.orgId);
-    const tables = LAKE_TABLES.flatMap((table) => {
-      const rows = lakeSql(this.lake, table, snapshot === undefined ? [] : [snapshot], asOf);
-      return rows === undefined
-        ? []
-        : [`SELECT '${table}' AS name, count(*) AS n, bit_xor(hash(r)) AS sum FROM (${rows}) AS r`];
+    if (snapshot === undefined) return '';
+    const tables = LAKE_TABLES.map((table) => {
+      const rows = lakeSql(this.lake, table, [snapshot], asOf);
+      return `SELECT '${table}' AS name, count(*) AS n, bit_xor(hash(r)) AS sum FROM (${rows}) AS r`;
     });
-    if (tables.length === 0) return '';
     const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
     const connection = await instance.connect();
     const found = await connection.runAndReadAll(

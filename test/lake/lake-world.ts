@@ -59,8 +59,7 @@ export function snapshotOf(lake: Lake, orgId = 'acme'): Snapshot {
 
 /** The rows of a SELECT on a table of the lake, which it names `rows_of`. */
 export function lakeRows(lake: Lake, table: LakeTable, select: string, asOf?: number): Promise<Row[]> {
-  const rows = lakeSql(lake.folder, table, snapshotsIn(lake.folder), asOf);
-  return rows === undefined ? Promise.resolve([]) : ask(`WITH rows_of AS (${rows}) ${select}`);
+  return ask(`WITH rows_of AS (${lakeSql(lake.folder, table, snapshotsIn(lake.folder), asOf)}) ${select}`);
 }
 
 /** The files of the lake, each with what tells whether it was written again. */
@@ -114,12 +113,11 @@ export async function filesOfLog(
 /** Fails unless the lake has the rows of the store, and each table's log leads to the files of the snapshot. */
 export async function expectWhole(world: World, lake: Lake): Promise<void> {
   expect((await lake.verify(world.store)).differences).toEqual([]);
-  const counts = (count: string, rowsOf: (table: LakeTable) => string | undefined) =>
-    LAKE_TABLES.flatMap((table) => {
-      const rows = rowsOf(table);
-      const select = `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rows}) AS rows_of_table HAVING count(*) > 0`;
-      return rows === undefined ? [] : [select];
-    }).join(' UNION ALL ');
+  const counts = (count: string, rowsOf: (table: LakeTable) => string) =>
+    LAKE_TABLES.map(
+      (table) =>
+        `SELECT '${table}' AS name, ${count} AS n, min(day) AS first, max(day) AS last FROM (${rowsOf(table)}) AS rows_of_table HAVING count(*) > 0`,
+    ).join(' UNION ALL ');
   const byName = (rows: Row[]) => rows.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
   const stored = await world.store.select(counts('count(*)', (table) => `SELECT day FROM ${table}`));
   const snapshots = snapshotsIn(lake.folder);

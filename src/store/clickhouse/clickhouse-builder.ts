@@ -1,17 +1,17 @@
+import { DAY_TABLES } from '../catalog.js';
 import {
   BUILT_TABLES,
   type BuiltTable,
-  DAY_TABLES,
   type DailySql,
   SCRATCH_TABLES,
   SHADOW_TABLES,
 } from '../day-builder.js';
 import { ChecksFailed, findBreaches } from '../day-checks.js';
 import { digestSql } from '../row-digest.js';
-import { quote, readSql, tablesOf, valuesOf } from '../sql-text.js';
+import { quote, readSql, valuesOf, withSources } from '../sql-text.js';
 import type { OrgDay, Parameters } from '../store.js';
-import { rawColumns } from '../table-text.js';
-import { beginAttempt, dayColumns, rowsOf, viewsOnDays } from './clickhouse-schema.js';
+import { columnNames, tablesOf } from '../tables.js';
+import { beginAttempt, rowsOf, viewsOnDays } from './clickhouse-schema.js';
 import { type ClickHouseSession, isDenied } from './clickhouse-session.js';
 
 const VIEWS = viewsOnDays();
@@ -29,7 +29,7 @@ function meaningOf(name: string, build: number): string | undefined {
     name === 'user_sessions'
       ? '(org_id, day, build) IN (SELECT org_id, day, build FROM building)'
       : `build = ${build}`;
-  return `SELECT ${dayColumns(name).join(', ')} FROM ${rowsOf(name)} WHERE ${isSeen}`;
+  return `SELECT ${columnNames(name).join(', ')} FROM ${rowsOf(name)} WHERE ${isSeen}`;
 }
 
 /**
@@ -47,10 +47,7 @@ function asBuilding(sql: string, build: number): string {
     }
   };
   collect(sql);
-  if (meanings.size === 0) return sql;
-  const tables = [...meanings].map(([name, meaning]) => `${name} AS (${meaning})`).join(', ');
-  const query = sql.replace(/^(\s*--.*\n)*\s*/, '');
-  return `WITH ${tables}${query.startsWith('WITH') ? query.replace('WITH', ',') : ` ${query}`}`;
+  return withSources(sql, Object.fromEntries(meanings));
 }
 
 /**
@@ -172,7 +169,7 @@ export class ClickHouseBuilder {
   }
 
   private async fill(table: BuiltTable, build: number): Promise<void> {
-    const columns = dayColumns(table).join(', ');
+    const columns = columnNames(table).join(', ');
     const rows = asBuilding(`SELECT ${columns}, ${build} FROM (${this.daily(table)})`, build);
     await this.session.run(`INSERT INTO ${rowsOf(table)} (${columns}, build) ${rows}`);
   }
@@ -180,7 +177,7 @@ export class ClickHouseBuilder {
   /** Writes the inputs of the days, and the restatements of the build, which count together with it. */
   private async note(batch: number, builtAt: number, build: number): Promise<void> {
     const insert = (table: string, select: string, parameters: Parameters) => {
-      const columns = rawColumns(table).join(', ');
+      const columns = columnNames(table).join(', ');
       return this.session.run(
         `INSERT INTO ${rowsOf(table)} (${columns}, build) SELECT ${columns}, ${build} FROM (${select})`,
         parameters,

@@ -5,12 +5,12 @@ import {
   bringUpToDate,
   carriedOver,
   changesAfter,
-  columnsOf,
   type Defined,
   namesOf,
   newestChange,
 } from '../schema-change.js';
-import { readRules, readSql, readSqlFolder, tablesOf } from '../sql-text.js';
+import { readRules, readSql, readSqlFolder } from '../sql-text.js';
+import { columnNames, columnsOf, tablesOf } from '../tables.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 
 /** The tables that builds write, one for each query of sql/daily. */
@@ -25,14 +25,12 @@ const SHOWN_BY_VIEW = new Set([...DAILY, ...OWN_VIEWS.map(({ name }) => name)]);
 /** Has acknowledged rows on disk, which ClickHouse leaves to the operating system by default. */
 const ON_DISK = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
+/** Begins a line that only ClickHouse reads. */
+const OWN_LINE = '--clickhouse ';
+
 /** Where the rows of a table are, whether they count or not. */
 export function rowsOf(table: string): string {
   return SHOWN_BY_VIEW.has(table) ? `${table}_rows` : table;
-}
-
-/** The columns of a day table that both engines have. */
-export function dayColumns(table: string): string[] {
-  return columnsOf(readSql(`schema/${table}.sql`)).map(({ name }) => name);
 }
 
 /** The queries of the views that stand on day tables, or on such a view, by the views' names. */
@@ -40,33 +38,39 @@ export function viewsOnDays(): Map<string, string> {
   const found = new Map<string, string>();
   const rollUps = ROLL_UPS.map((one) => ({ name: one.name, text: rollUpView(one) }));
   for (const { name, text } of [...readViews(), ...rollUps]) {
-    const [, query = ''] = text.split(/^CREATE OR REPLACE VIEW \w+ AS$/m);
+    const [, query = ''] = text.split(`CREATE OR REPLACE VIEW ${name} AS\n`);
     if (tablesOf(query).some((table) => DAILY.includes(table) || found.has(table))) found.set(name, query);
   }
   return found;
 }
 
-/** Statements that make or change tables, for ClickHouse: the `--clickhouse` lines are part of them. */
+/**
+ * Statements that make or change tables, for ClickHouse: the `--clickhouse` lines are part of them.
+ * Expressions, since only the names and types in these statements differ, and DuckDB's parser doesn't read them back as text.
+ */
 function forClickHouse(text: string): string {
+  const lines = text.split('\n').map((line) => {
+    const own = line.startsWith(OWN_LINE) ? line.slice(OWN_LINE.length) : line;
+    if (!own.startsWith('ENGINE = ')) return own;
+    return own.includes('SETTINGS') ? `${own}, ${ON_DISK}` : `${own} SETTINGS ${ON_DISK}`;
+  });
   return (
-    text
-      .replaceAll(/^--clickhouse /gm, '')
+    lines
+      .join('\n')
       .replaceAll(
         /\b(CREATE TABLE|ALTER TABLE) (?:IF NOT EXISTS )?(\w+)/g,
         (_, verb: string, table: string) =>
-          verb === 'CREATE TABLE'
-            ? `CREATE TABLE IF NOT EXISTS ${rowsOf(table)}`
-            : `${verb} ${rowsOf(table)}`,
+          `${verb}${verb === 'CREATE TABLE' ? ' IF NOT EXISTS' : ''} ${rowsOf(table)}`,
       )
       // By itself only a new table's columns can have nulls.
       .replaceAll(/\bADD COLUMN (\w+) ([A-Z]+(?:\([\d, ]+\))?)/g, 'ADD COLUMN IF NOT EXISTS $1 Nullable($2)')
-      .replaceAll(/^ENGINE = .*$/gm, (engine) =>
-        engine.includes('SETTINGS') ? `${engine}, ${ON_DISK}` : `${engine} SETTINGS ${ON_DISK}`,
-      )
   );
 }
 
-/** The rules of `sql/function`: ClickHouse has another head for a function, and a backslash in a string is doubled. */
+/**
+ * The rules of `sql/function`: ClickHouse has another head for a function, and a backslash in a string is doubled.
+ * An expression, since only the head differs.
+ */
 function rulesForClickHouse(): string {
   return readRules()
     .replaceAll('\\', '\\\\')
@@ -79,7 +83,7 @@ function rulesForClickHouse(): string {
 /** Shows of a day table the rows of the builds that count. */
 function viewOf(table: string): string {
   return `CREATE OR REPLACE VIEW ${table} AS
-SELECT ${dayColumns(table).join(', ')}
+SELECT ${columnNames(table).join(', ')}
 FROM ${rowsOf(table)}
 WHERE (org_id, day, build) IN (SELECT org_id, day, build FROM newest_days)`;
 }
@@ -129,7 +133,7 @@ export function definedIn(session: ClickHouseSession): Defined {
         await session.define(text);
         return;
       }
-      const columns = [...columnsOf(text), { name: 'build', empty: '0' }];
+      const columns = [...columnsOf(name), { name: 'build', type: 'BIGINT' }];
       await replace(table, async (into) => {
         await session.define(text.replace(`CREATE TABLE IF NOT EXISTS ${table} (`, `CREATE TABLE ${into} (`));
         // Each build has a partition of its own, and an insert by itself takes a hundred at most.
@@ -150,8 +154,8 @@ export function definedIn(session: ClickHouseSession): Defined {
 }
 
 /**
- * Does for ClickHouse what applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done: who was
- * cut off begins again where that was.
+ * Brings a ClickHouse database up to date, as applyChanges does for DuckDB. Each step can be done twice, and is noted when it is done. After
+ * an interruption the next run goes on from there.
  */
 export async function applyChanges(
   session: ClickHouseSession,
@@ -179,8 +183,8 @@ const NEWEST = {
 } as const;
 
 /**
- * Takes the next number of a settle or build. It is never taken again, whatever becomes of it. One that was begun before and
- * hasn't come to count was cut off: what it wrote must never count.
+ * Takes the next number of a settle or build, which is never taken again. If an earlier one doesn't count yet, it was cut off, and its rows
+ * must never count.
  */
 export async function beginAttempt(session: ClickHouseSession, kind: 'batch' | 'build'): Promise<number> {
   const [newest] = await session.select(

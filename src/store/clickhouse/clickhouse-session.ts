@@ -14,7 +14,7 @@ import {
 } from '@clickhouse/client';
 import { codeOf, messageOf } from '../../exit.js';
 import { certificateFaultOf } from '../../network/certificate.js';
-import { readSql } from '../sql-text.js';
+import { readSql, tokensOf } from '../sql-text.js';
 import type { Parameter, Parameters, Row, Value } from '../store.js';
 import { StoreUnavailable } from '../store-fault.js';
 
@@ -22,9 +22,10 @@ import { StoreUnavailable } from '../store-fault.js';
 const SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
   ...Object.fromEntries(
-    [...readSql('engine/clickhouse.sql').matchAll(/^SET (\w+) = '?([^';\r\n]+)'?;$/gm)].map(
-      ([, name, value]) => [String(name), String(value)],
-    ),
+    readSql('engine/clickhouse.sql')
+      .split('\n')
+      .filter((line) => line.startsWith('SET '))
+      .map((line) => line.slice('SET '.length, -1).replaceAll("'", '').split(' = ')),
   ),
 };
 
@@ -91,7 +92,8 @@ function typeOf(value: Parameter): string {
 
 /**
  * A text that both engines read, in ClickHouse's spelling: `$name` as `{name:Type}`, and a backslash in a string doubled,
- * since ClickHouse gives it a meaning there that the standard doesn't.
+ * since ClickHouse gives it a meaning there that the standard doesn't. An expression, since the text is anybody's statement: its
+ * parameters are found by their names.
  */
 export function spelled(sql: string, parameters: Parameters): string {
   return sql
@@ -159,9 +161,9 @@ export class ClickHouseSession {
 
   /** Runs statements that ClickHouse alone reads, one after the other. */
   async define(text: string): Promise<void> {
-    for (const statement of text.split(/;\s*$/m)) {
-      const isEmpty = statement.replaceAll(/^[ \t]*--.*$/gm, '').trim() === '';
-      if (!isEmpty && !/^[ \t]*SET /m.test(statement)) await this.ask(statement, done);
+    for (const statement of `${text}\n`.split(';\n')) {
+      const [verb] = tokensOf(statement);
+      if (verb !== undefined && verb !== 'SET') await this.ask(statement, done);
     }
   }
 

@@ -4,17 +4,17 @@ import type { Session } from '../duckdb-session.js';
 import { Settler } from '../settler.js';
 import { quote } from '../sql-text.js';
 import type { Batch, Settled } from '../store.js';
-import { rawColumns } from '../table-text.js';
+import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
 import { beginAttempt } from './clickhouse-schema.js';
 import type { ClickHouseSession } from './clickhouse-session.js';
 
-const EVENTS = rawColumns('events');
-const BATCHES = rawColumns('batches');
-const ARRIVALS = rawColumns('arrivals');
-const REJECTS = rawColumns('rejects');
-const INGESTED_FILES = rawColumns('ingested_files');
-const USER_EMAILS = [...rawColumns('user_emails'), 'batch'];
+const EVENTS = columnNames('events');
+const BATCHES = columnNames('batches');
+const ARRIVALS = columnNames('arrivals');
+const REJECTS = columnNames('rejects');
+const INGESTED_FILES = columnNames('ingested_files');
+const USER_EMAILS = [...columnNames('user_emails'), 'batch'];
 
 /** How many copies may have given way, and how many batches may be between, before hidden rows are taken out. */
 const REMOVALS_AT_MOST = 10_000;
