@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { MEMBERS } from '../src/ingest/event-members.js';
+import { MEMBERS, type Member } from '../src/ingest/event-members.js';
 import { databaseOf } from '../test/clickhouse/engine.js';
 import { measure, type Taken } from './run-process.js';
 
@@ -19,7 +19,7 @@ type Columns = Readonly<Record<string, string>>;
 
 /** An engine, and what it spells in its own way. */
 interface Engine {
-  readonly types: { text: string; integer: string; boolean: string; instant: string };
+  readonly types: Readonly<Record<Member['kind'], string>>;
   readonly struct: (members: Columns) => string;
   /** The lines of JSON in files, as a table. */
   readonly files: (pattern: string, columns: Columns) => string;
@@ -38,7 +38,13 @@ const listed = (columns: Columns, between: string) =>
 async function duckdb(folder: string): Promise<Engine> {
   const connection = await (await DuckDBInstance.create(join(folder, 'bare.duckdb'))).connect();
   return {
-    types: { text: 'VARCHAR', integer: 'BIGINT', boolean: 'BOOLEAN', instant: 'TIMESTAMP' },
+    types: {
+      text: 'VARCHAR',
+      integer: 'BIGINT',
+      decimal: 'DECIMAL(18, 9)',
+      boolean: 'BOOLEAN',
+      instant: 'TIMESTAMP',
+    },
     struct: (members) => `STRUCT(${listed(members, ' ')})`,
     files: (pattern, columns) => {
       const quoted = Object.entries(columns).map(([name, type]) => [name, `'${type}'`]);
@@ -57,6 +63,7 @@ async function clickhouse(folder: string): Promise<Engine> {
     types: {
       text: 'Nullable(String)',
       integer: 'Nullable(Int64)',
+      decimal: 'Nullable(Decimal(18, 9))',
       boolean: 'Nullable(Bool)',
       instant: 'DateTime64(3)',
     },

@@ -11,7 +11,16 @@ import type { Store } from '../src/store/store.js';
 /** Writes src/store/catalog.ts: names and types as DuckDB has them, and the comments beside them in `sql/`. */
 
 /** The types of tables and answers, which rows are written, compared and described by. */
-const TYPES = ['VARCHAR', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP_MS', 'DECIMAL(12,6)'];
+const TYPES = [
+  'VARCHAR',
+  'BIGINT',
+  'DOUBLE',
+  'BOOLEAN',
+  'DATE',
+  'TIMESTAMP_MS',
+  'DECIMAL(12,6)',
+  'DECIMAL(18,9)',
+];
 /** Views and sums have more: of literals, keys and sums. */
 const OF_QUERIES = [...TYPES, 'INTEGER', 'UBIGINT', 'HUGEINT', 'DECIMAL(38,12)'];
 const OF_ANSWERS = [...TYPES, 'MAP(VARCHAR, BIGINT)'];

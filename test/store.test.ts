@@ -1,13 +1,20 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { runBuild } from '../src/aggregate/build-run.js';
+import { ingest } from '../src/ingest/ingest-files.js';
+import { inputFiles } from '../src/ingest/input-files.js';
+import { CANONICAL } from '../src/ingest/source.js';
 import { Lake } from '../src/lake/data-lake.js';
 import { buildApp } from '../src/service/app.js';
+import { openLake, readLake } from '../src/sql/lake-database.js';
 import { ClickHouseStore } from '../src/store/clickhouse-store.js';
 import { DuckDbStore, type StoreOptions } from '../src/store/duckdb-store.js';
 import { CLICKHOUSE_MARK, MARK } from '../src/store/loss-mark.js';
+import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
+import { snapshotsIn } from './lake/snapshots.js';
 import { event, NOW, storeName, World } from './world.js';
 
 /** Opens the store of a world again. */
@@ -69,6 +76,56 @@ test('opened to read, it answers if this version made its tables, and is neither
     await expect(reopen(world, { isReading: true })).rejects.toThrow('by another version of Daybook');
   await (await reopen(world)).close();
   await (await reopen(world, { isReading: true })).close();
+});
+
+test('members that a change adds are stored, and are in SQL and the lake, of a database that was there before', async () => {
+  const world = await World.create();
+  const { config } = world;
+  const members = { agent_id: 'a1', speed: 'fast', web_searches: 2, reported_cost_usd: 0.002825 };
+  const isDuckDb = storeName() === 'DuckDB';
+  const change = readSqlFolder('change').find(({ name }) => name === '0052-more_members');
+  const added = [...(change?.text ?? '').matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)];
+  expect(added).toHaveLength(14);
+  const before = [
+    ...added.map(
+      ([, table, column]) => `ALTER TABLE ${isDuckDb ? table : `${table}_rows`} DROP COLUMN ${column}`,
+    ),
+    'DELETE FROM changes WHERE number >= 52',
+    "DELETE FROM facts WHERE name = 'schema'",
+    ...(isDuckDb ? [] : [readSql('clickhouse/events.sql')]),
+  ];
+  await world.store.run(before.map((sql) => ({ sql })));
+  await world.store.close();
+  const store = await reopen(world);
+  onTestFinished(() => store.close());
+  const usage = { type: 'model_usage', model: 'sonnet', input_tokens: 1, output_tokens: 2 };
+  const path = world.file(
+    'events.ndjson',
+    `${JSON.stringify({ ...event('1'), ...usage, ...members })}\n${JSON.stringify(event('2'))}\n`,
+  );
+  await ingest(
+    store,
+    { orgId: 'acme', source: CANONICAL, files: inputFiles([path], CANONICAL) },
+    world.clock,
+  );
+  const nulls = Object.fromEntries(Object.keys(members).map((name) => [name, null]));
+  const expected = [
+    { event_id: '1', ...members },
+    { event_id: '2', ...nulls },
+  ];
+  const query = `SELECT event_id, ${Object.keys(members).join(', ')} FROM events ORDER BY event_id`;
+  expect(await store.select(query)).toEqual(expected);
+  const lake = new Lake(config, world.clock);
+  const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(store, days);
+  await (await runBuild(store, 'command', {}, world.clock, { publish })).published;
+  const connection = await openLake({ memoryMb: 128, threads: 1, prices: config.prices });
+  onTestFinished(() => connection.closeSync());
+  await readLake(connection, lake.folder, { snapshots: snapshotsIn(lake.folder) });
+  const ofLake = { web_searches: '2', reported_cost_usd: '0.002825000' };
+  expect((await connection.runAndReadAll(query)).getRowObjectsJson()).toEqual([
+    { ...expected[0], ...ofLake },
+    expected[1],
+  ]);
 });
 
 test('/readyz writes and reads the store, once a second however many ask', async () => {

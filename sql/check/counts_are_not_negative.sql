@@ -65,13 +65,16 @@ SELECT DISTINCT
 FROM session_models
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
-    is_on_rate_card >= 0
+    prompt_class >= 0
+    AND is_reported >= 0
+    AND is_on_rate_card >= 0
     AND calls >= 0
     AND input_tokens >= 0
     AND output_tokens >= 0
     AND cache_read_tokens >= 0
     AND cache_write_tokens >= 0
     AND cache_write_1h_tokens >= 0
+    AND web_searches >= 0
     AND billable_tokens >= 0
   )
 UNION ALL

@@ -1,5 +1,5 @@
--- One row is one model that was used in one part of a session on one day, with its tokens and the standard credits that they cost.
--- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id).
+-- One row is one model that was used in one way in one part of a session on one day, with its tokens and the standard credits that they cost.
+-- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported).
 -- Looks back: 0 days.
 WITH
 usage AS (
@@ -12,12 +12,19 @@ usage AS (
     coalesce(client, '') AS client,
     coalesce(repo, '') AS repo,
     model_id,
+    speed,
+    service_tier,
+    region,
+    prompt_class,
+    CASE WHEN reported_cost_usd > 0 THEN 1 ELSE 0 END AS is_reported,
     count(*) AS calls,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
     sum(cache_read_tokens) AS cache_read_tokens,
     sum(cache_write_tokens) AS cache_write_tokens,
-    sum(cache_write_1h_tokens) AS cache_write_1h_tokens
+    sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
+    sum(web_searches) AS web_searches,
+    sum(CASE WHEN reported_cost_usd > 0 THEN reported_cost_usd ELSE 0 END) AS reported_cost_usd
   FROM model_usage
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -28,9 +35,14 @@ usage AS (
     coalesce(agent, ''),
     coalesce(client, ''),
     coalesce(repo, ''),
-    model_id
+    model_id,
+    speed,
+    service_tier,
+    region,
+    prompt_class,
+    CASE WHEN reported_cost_usd > 0 THEN 1 ELSE 0 END
 ),
--- The tokens of each part with those of the parts before it by agent, client, repository and session.
+-- The tokens of each part with those of the parts before it by agent, client, repository, session and way.
 part_usage AS (
   SELECT
     *,
@@ -40,7 +52,7 @@ part_usage AS (
   FROM usage
   WINDOW so_far AS (
     PARTITION BY org_id, day, user_id, model_id
-    ORDER BY agent, client, repo, session_id
+    ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported
     ROWS UNBOUNDED PRECEDING
   )
 ),
@@ -99,6 +111,11 @@ SELECT
   CAST(client AS VARCHAR) AS client,
   CAST(repo AS VARCHAR) AS repo,
   CAST(model_id AS VARCHAR) AS model_id,
+  CAST(speed AS VARCHAR) AS speed,
+  CAST(service_tier AS VARCHAR) AS service_tier,
+  CAST(region AS VARCHAR) AS region,
+  CAST(prompt_class AS BIGINT) AS prompt_class,
+  CAST(is_reported AS BIGINT) AS is_reported,
   CAST(model_tier AS VARCHAR) AS model_tier,
   CAST(is_on_rate_card AS BIGINT) AS is_on_rate_card,
   CAST(calls AS BIGINT) AS calls,
@@ -107,11 +124,13 @@ SELECT
   CAST(cache_read_tokens AS BIGINT) AS cache_read_tokens,
   CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
   CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
+  CAST(web_searches AS BIGINT) AS web_searches,
+  CAST(reported_cost_usd AS DECIMAL(18, 9)) AS reported_cost_usd,
   -- Rounded for the user and model, so that every breakdown adds up exactly: a part has what it adds to the parts before it.
   CAST(
     credits_so_far - lag(credits_so_far, 1, CAST(0 AS BIGINT)) OVER (
       PARTITION BY org_id, day, user_id, model_id
-      ORDER BY agent, client, repo, session_id
+      ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported
     ) AS BIGINT
   ) AS billable_tokens
 FROM priced

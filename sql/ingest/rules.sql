@@ -33,7 +33,14 @@ SELECT
     WHEN is_longer(agent_version, 128) THEN 'value_out_of_range agent_version'
     WHEN is_longer(repo, 2048) THEN 'value_out_of_range repo'
     WHEN is_longer(git_branch, 2048) THEN 'value_out_of_range git_branch'
+    WHEN is_longer(repo_owner, 2048) THEN 'value_out_of_range repo_owner'
+    WHEN is_longer(head_commit, 64) THEN 'value_out_of_range head_commit'
     WHEN is_longer(cwd, 2048) THEN 'value_out_of_range cwd'
+    WHEN is_longer(agent_id, 128) THEN 'value_out_of_range agent_id'
+    WHEN is_longer(parent_agent_id, 128) THEN 'value_out_of_range parent_agent_id'
+    WHEN is_longer(team, 128) THEN 'value_out_of_range team'
+    WHEN is_longer(department, 128) THEN 'value_out_of_range department'
+    WHEN is_longer(cost_center, 128) THEN 'value_out_of_range cost_center'
     WHEN channel NOT IN ('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api') THEN 'value_out_of_range channel'
     WHEN is_longer(reason, 2048) THEN 'value_out_of_range reason'
     WHEN model = '' OR is_longer(model, 2048) THEN 'value_out_of_range model'
@@ -43,6 +50,13 @@ SELECT
     WHEN cache_write_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_tokens'
     WHEN cache_write_1h_tokens NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range cache_write_1h_tokens'
     WHEN is_longer(request_id, 200) THEN 'value_out_of_range request_id'
+    WHEN is_longer(requested_model, 2048) THEN 'value_out_of_range requested_model'
+    WHEN NOT regexp_full_match(speed, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range speed'
+    WHEN NOT regexp_full_match(service_tier, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range service_tier'
+    WHEN NOT regexp_full_match(region, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range region'
+    WHEN NOT regexp_full_match(effort, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range effort'
+    WHEN web_searches NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range web_searches'
+    WHEN reported_cost_usd NOT BETWEEN 0 AND 1000000 THEN 'value_out_of_range reported_cost_usd'
     WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
     WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
     WHEN path = '' OR is_longer(path, 2048) THEN 'value_out_of_range path'
@@ -74,7 +88,14 @@ SELECT
   agent_version,
   without_credentials(repo) AS repo,
   git_branch,
+  repo_owner,
+  head_commit,
   cwd,
+  agent_id,
+  parent_agent_id,
+  team,
+  department,
+  cost_center,
   coalesce(channel, 'event') AS channel,
   reason,
   model,
@@ -84,6 +105,13 @@ SELECT
   cache_write_tokens,
   cache_write_1h_tokens,
   request_id,
+  requested_model,
+  speed,
+  service_tier,
+  region,
+  effort,
+  web_searches,
+  try_cast(reported_cost_usd AS DECIMAL(18, 9)) AS reported_cost_usd,
   tool_name,
   mcp_server,
   success,

@@ -21,6 +21,17 @@ SELECT
   coalesce(cache_read_tokens, 0) AS cache_read_tokens,
   coalesce(cache_write_tokens, 0) AS cache_write_tokens,
   least(coalesce(cache_write_1h_tokens, 0), coalesce(cache_write_tokens, 0)) AS cache_write_1h_tokens,  -- the part of them that lives an hour
-  request_id  -- the call's, as the model's provider gave it
+  request_id,  -- the call's, as the model's provider gave it
+  requested_model,
+  class_of(speed) AS speed,                -- '' for the standard speed; likewise the next two
+  class_of(service_tier) AS service_tier,  -- the provider's: priority, flex, batch, ...
+  class_of(region) AS region,              -- where it had to be computed, if that costs more
+  effort,
+  CASE
+    WHEN channel IN ('otlp_metric', 'vendor_api') OR is_session_usage(type, agent) THEN CAST(0 AS BIGINT)
+    ELSE prompt_class(coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0))
+  END AS prompt_class,  -- the limit of prices that its prompt exceeds, in tokens; 0 for none, and for sums of several calls
+  coalesce(web_searches, 0) AS web_searches,
+  reported_cost_usd  -- what the agent or provider says that it cost
 FROM counted_events
 WHERE type = 'model_usage'

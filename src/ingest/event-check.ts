@@ -98,6 +98,9 @@ export class EventCheck {
     } else if (typeof value === 'number' && Number.isInteger(value) && member.kind === 'integer') {
       this.length += lengthOf(value);
       if (value < member.min || value > member.max) this.found(PLACES.range, 'value_out_of_range', name);
+    } else if (typeof value === 'number' && member.kind === 'decimal') {
+      this.length = Number.NaN;
+      if (!(value >= member.min && value <= member.max)) this.found(PLACES.range, 'value_out_of_range', name);
     } else if (typeof value === 'number' && Number.isInteger(value) && member.kind === 'instant') {
       this.length += lengthOf(value);
       this.take(value, name);

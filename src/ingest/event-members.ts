@@ -38,6 +38,14 @@ export interface Integer extends Base {
   readonly example: number;
 }
 
+/** A number with at most nine decimals; further ones are rounded. */
+export interface Decimal extends Base {
+  readonly kind: 'decimal';
+  readonly min: number;
+  readonly max: number;
+  readonly example: number;
+}
+
 export interface Truth extends Base {
   readonly kind: 'boolean';
   readonly example: boolean;
@@ -49,7 +57,7 @@ export interface Instant extends Base {
   readonly example: string;
 }
 
-export type Member = Text | Integer | Truth | Instant;
+export type Member = Text | Integer | Decimal | Truth | Instant;
 export type Members = Readonly<Record<string, Member>>;
 
 /** An instant as text. */
@@ -76,6 +84,16 @@ const count = (example: number, more: Partial<Integer> = {}): Integer => ({
 });
 
 const DURATION = count(250);
+
+/** A lower-case word that a vendor or an agent uses for one of a few ways. */
+const word = (example: string, about: string) =>
+  text(example, {
+    pattern: [
+      '[a-z][a-z0-9_.-]{0,31}',
+      'a lower-case word of at most 32 letters, digits, dots, hyphens and underscores that begins with a letter',
+    ],
+    about,
+  });
 
 /** The members of events of every type. Faults are named in this order. */
 export const COMMON = {
@@ -115,7 +133,17 @@ export const COMMON = {
   agent_version: text('2.1.4', { max: 128, about: 'its version' }),
   repo: text('github.com/acme/engine', { isAddress: true, about: 'the repository' }),
   git_branch: text('main', { about: 'the branch' }),
+  repo_owner: text('acme', { about: 'the owner of the repository, where telemetry names it' }),
+  head_commit: text('4b825dc642cb6eb9a060e54bf8d69288fbee4904', {
+    max: 64,
+    about: 'the commit that is checked out',
+  }),
   cwd: text('/home/ada/engine', { about: 'the folder that the agent works in' }),
+  agent_id: text('a3f9c2', { max: 128, about: 'the sub-agent that did it; absent for the main one' }),
+  parent_agent_id: text('a1b0d4', { max: 128, about: 'the sub-agent that started this one' }),
+  team: text('payments', { max: 128, about: 'the team of the user at that time' }),
+  department: text('engineering', { max: 128, about: 'the department of the user at that time' }),
+  cost_center: text('4711', { max: 128, about: 'who pays for it' }),
   channel: text('event', {
     values: ['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'],
     default: 'event',
@@ -137,6 +165,24 @@ export const TYPES = {
     cache_write_tokens: count(60),
     cache_write_1h_tokens: count(25, { about: 'the part of cache_write_tokens that lives an hour' }),
     request_id: text('req_011CQ', { max: 200, about: "the model provider's id of the call" }),
+    requested_model: text('claude-sonnet-4-5', {
+      about: 'the model that was asked for, if another one answered',
+    }),
+    speed: word('fast', '`standard`, or a faster mode that costs more, such as `fast`'),
+    service_tier: word(
+      'priority',
+      "the provider's tier of the call, such as `standard`, `priority`, `flex` or `batch`",
+    ),
+    region: word('us', 'where it had to be computed, if that costs more, such as `us` or `eu`'),
+    effort: word('high', 'how hard the model was asked to think'),
+    web_searches: count(2, { about: 'web searches that the provider bills' }),
+    reported_cost_usd: {
+      kind: 'decimal',
+      min: 0,
+      max: 1_000_000,
+      example: 0.002825,
+      about: 'what the agent or provider says that the call cost, in US dollars',
+    },
   },
   tool_call: {
     // Odd names are parse artifacts, which are counted: only the line has a limit.
@@ -193,6 +239,8 @@ export function wordsOf(member: Member): { type: string; value?: string } {
       return { type: 'a string or an integer', value: 'in 2020 or later' };
     case 'integer':
       return { type: 'an integer', value: `from ${member.min} to ${member.max}` };
+    case 'decimal':
+      return { type: 'a number', value: `from ${member.min} to ${member.max}` };
     case 'text': {
       const { min = 0, max, values, pattern } = member;
       const type = 'a string';

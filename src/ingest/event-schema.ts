@@ -14,6 +14,8 @@ function valueSchema(member: Member): z.ZodType {
       return Instant;
     case 'integer':
       return z.int().min(member.min).max(member.max);
+    case 'decimal':
+      return z.number().min(member.min).max(member.max);
     case 'boolean':
       return z.boolean();
     case 'text': {

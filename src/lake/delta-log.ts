@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'string',
   BIGINT: 'long',
   DOUBLE: 'double',
+  'DECIMAL(18,9)': 'decimal(18,9)',
   BOOLEAN: 'boolean',
   DATE: 'date',
   TIMESTAMP_MS: 'timestamp',

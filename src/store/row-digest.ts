@@ -8,6 +8,7 @@ const FIELDS: Record<string, string> = {
   BIGINT: 'plain_field',
   DOUBLE: 'double_field',
   DATE: 'plain_field',
+  'DECIMAL(18,9)': 'decimal_field',
 };
 
 /**

@@ -30,6 +30,7 @@ const COLUMNS = Object.entries(MEMBERS).filter(([name]) => name !== 'org_id' && 
 const JSON_TYPES: Record<Member['kind'], string> = {
   text: "('VARCHAR', 'NULL')",
   integer: "('UBIGINT', 'BIGINT', 'NULL')",
+  decimal: "('UBIGINT', 'BIGINT', 'DOUBLE', 'NULL')",
   boolean: "('BOOLEAN', 'NULL')",
   instant: "('VARCHAR', 'UBIGINT', 'BIGINT', 'NULL')",
 };
@@ -38,6 +39,7 @@ const JSON_TYPES: Record<Member['kind'], string> = {
 const READ_AS: Record<Member['kind'], string> = {
   text: 'VARCHAR',
   integer: 'DOUBLE',
+  decimal: 'DOUBLE',
   boolean: 'BOOLEAN',
   instant: 'VARCHAR',
 };
@@ -174,7 +176,8 @@ export function checkedMembers(): string {
 
 /** The condition for a value that a member can't have; undefined if it can have any. */
 function outOfRange(name: string, member: Member): string | undefined {
-  if (member.kind === 'integer') return `${name} NOT BETWEEN ${member.min} AND ${member.max}`;
+  if (member.kind === 'integer' || member.kind === 'decimal')
+    return `${name} NOT BETWEEN ${member.min} AND ${member.max}`;
   if (member.kind !== 'text') return undefined;
   if (member.values !== undefined) return `${name} NOT IN (${member.values.map(quote).join(', ')})`;
   if (member.pattern !== undefined) return `NOT regexp_full_match(${name}, ${quote(member.pattern[0])})`;
@@ -224,7 +227,9 @@ ${COLUMNS.map(([name, member]) =>
       ? `  without_credentials(${name}) AS ${name}`
       : member.kind === 'text' && member.default !== undefined
         ? `  coalesce(${name}, ${quote(member.default)}) AS ${name}`
-        : `  ${name}`,
+        : member.kind === 'decimal'
+          ? `  try_cast(${name} AS DECIMAL(18, 9)) AS ${name}`
+          : `  ${name}`,
 ).join(',\n')}
 FROM typed_lines
 JOIN batch_files USING (source)

@@ -41,8 +41,8 @@ export interface StoredEvent {
 
 export type Value = string | number | boolean | null;
 
-/** The members that every type can have, in the order of the table's columns. */
-export const OF_ALL_TYPES = [
+/** The members that every type can have and every view of events shows, in the order of the table's columns. */
+export const OF_ALL_VIEWS = [
   'user_email',
   'client',
   'autonomy_mode',
@@ -51,6 +51,30 @@ export const OF_ALL_TYPES = [
   'repo',
   'git_branch',
   'cwd',
+];
+
+const OF_TABLE = [
+  'repo_owner',
+  'head_commit',
+  'agent_id',
+  'parent_agent_id',
+  'team',
+  'department',
+  'cost_center',
+];
+
+/** The members that every type can have. */
+export const OF_ALL_TYPES = [...OF_ALL_VIEWS, ...OF_TABLE];
+
+/** The members that say how a call of a model was made, and what it is said to have cost. */
+const OF_CALLS = [
+  'requested_model',
+  'speed',
+  'service_tier',
+  'region',
+  'effort',
+  'web_searches',
+  'reported_cost_usd',
 ];
 
 export const OF_TYPE: Record<Type, readonly string[]> = {
@@ -66,6 +90,7 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
     'cache_write_tokens',
     'cache_write_1h_tokens',
     'request_id',
+    ...OF_CALLS,
   ],
   tool_call: ['tool_name', 'mcp_server', 'success', 'duration_ms'],
   file_change: ['path', 'operation', 'lines_added', 'lines_removed'],
@@ -78,7 +103,7 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
 
 /** The members in the order of the table's columns: by them it is decided which of two copies stands. */
 const COLUMNS = [
-  ...OF_ALL_TYPES,
+  ...OF_ALL_VIEWS,
   'reason',
   'model',
   'input_tokens',
@@ -105,6 +130,8 @@ const COLUMNS = [
   'request_id',
   'channel',
   'cache_write_1h_tokens',
+  ...OF_TABLE,
+  ...OF_CALLS,
 ];
 
 /** The channels, the best first (sources.md 1.2). */

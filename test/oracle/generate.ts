@@ -173,6 +173,13 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     cache_write_tokens: optional(oneOf(...TOKENS)),
     cache_write_1h_tokens: optional(oneOf(...TOKENS)),
     request_id: optional(oneOf('r1', 'r2')),
+    requested_model: optional(oneOf('sonnet-4', 'opus-5')),
+    speed: optional(oneOf('fast', 'standard')),
+    service_tier: optional(oneOf('priority', 'default')),
+    region: optional(oneOf('us', 'not_available')),
+    effort: optional(oneOf('high', 'low')),
+    web_searches: optional(oneOf(0, 1, 3)),
+    reported_cost_usd: optional(oneOf(0, 0.5, 0.002825, 1_000_000)),
   },
   tool_call: {
     tool_name: fc.oneof(
@@ -214,7 +221,10 @@ const ORIGINS = {
 
 /** What no number depends on, but which copy of an event stands. */
 const PLACES = Object.fromEntries(
-  ['agent_version', 'repo', 'git_branch', 'cwd'].map((member) => [member, optional(oneOf('a', 'B', ''))]),
+  [
+    ...['agent_version', 'repo', 'git_branch', 'cwd', 'repo_owner', 'head_commit', 'agent_id'],
+    ...['parent_agent_id', 'team', 'department', 'cost_center'],
+  ].map((member) => [member, optional(oneOf('a', 'B', ''))]),
 );
 
 /** Types as often as they are worth looking at. */

@@ -1,12 +1,13 @@
 import { usersByAgent } from './agents.js';
 import { isOnCard, tierOf } from './credits.js';
-import { OF_ALL_TYPES, OF_TYPE, type StoredEvent, type Value } from './event.js';
+import { OF_ALL_TYPES, OF_ALL_VIEWS, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
 import { creditsOfAgent, longWritesOf, tokensOf } from './tokens.js';
+import { promptClassOf, wayOf } from './ways.js';
 
 /** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
 
@@ -15,7 +16,7 @@ type Row = Record<string, Value>;
 /** The columns that every view of events has. */
 function common({ day, event_id, occurred_at, user_id, session_id, value }: StoredEvent): Row {
   const { user_email: _, ...members } = Object.fromEntries(
-    OF_ALL_TYPES.map((member) => [member, value(member)]),
+    OF_ALL_VIEWS.map((member) => [member, value(member)]),
   );
   return { day, event_id, occurred_at, user_id, session_id, ...members };
 }
@@ -26,7 +27,7 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 
 /** The table of events, of which there is one row each. */
 export function eventRows({ stored }: Organization): Row[] {
-  const members = ['user_email', 'channel', ...Object.values(OF_TYPE).flat()];
+  const members = [...OF_ALL_TYPES, 'channel', ...Object.values(OF_TYPE).flat()];
   return stored.map((event) => ({ ...withMembers(event, members), type: event.type }));
 }
 
@@ -230,6 +231,14 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
       cache_write_tokens: event.count('cache_write_tokens'),
       cache_write_1h_tokens: longWritesOf([event]),
       request_id: event.text('request_id'),
+      requested_model: event.text('requested_model'),
+      speed: wayOf(event, 'speed'),
+      service_tier: wayOf(event, 'service_tier'),
+      region: wayOf(event, 'region'),
+      effort: event.text('effort'),
+      prompt_class: promptClassOf(event),
+      web_searches: event.count('web_searches'),
+      reported_cost_usd: event.value('reported_cost_usd'),
     })),
     tool_calls: calls,
     mcp_calls: calls.filter(({ server_key }) => server_key !== null),

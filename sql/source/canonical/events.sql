@@ -23,7 +23,14 @@ read_line AS (
       "agent_version": "VARCHAR",
       "repo": "VARCHAR",
       "git_branch": "VARCHAR",
+      "repo_owner": "VARCHAR",
+      "head_commit": "VARCHAR",
       "cwd": "VARCHAR",
+      "agent_id": "VARCHAR",
+      "parent_agent_id": "VARCHAR",
+      "team": "VARCHAR",
+      "department": "VARCHAR",
+      "cost_center": "VARCHAR",
       "channel": "VARCHAR",
       "reason": "VARCHAR",
       "model": "VARCHAR",
@@ -33,6 +40,13 @@ read_line AS (
       "cache_write_tokens": "DOUBLE",
       "cache_write_1h_tokens": "DOUBLE",
       "request_id": "VARCHAR",
+      "requested_model": "VARCHAR",
+      "speed": "VARCHAR",
+      "service_tier": "VARCHAR",
+      "region": "VARCHAR",
+      "effort": "VARCHAR",
+      "web_searches": "DOUBLE",
+      "reported_cost_usd": "DOUBLE",
       "tool_name": "VARCHAR",
       "mcp_server": "VARCHAR",
       "success": "BOOLEAN",
@@ -52,7 +66,7 @@ read_line AS (
       "timed_out": "BOOLEAN"
     }') AS event,
     -- The JSON types of the members, null if absent: from_json would read 12 as '12'.
-    json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.cwd', '$.channel', '$']) AS types
+    json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.repo_owner', '$.head_commit', '$.cwd', '$.agent_id', '$.parent_agent_id', '$.team', '$.department', '$.cost_center', '$.channel', '$']) AS types
   FROM lines
 ),
 typed_line AS (
@@ -60,7 +74,7 @@ typed_line AS (
     *,
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
-      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id'])
+      WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id', '$.requested_model', '$.speed', '$.service_tier', '$.region', '$.effort', '$.web_searches', '$.reported_cost_usd'])
       WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.duration_ms'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
       WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
@@ -81,7 +95,7 @@ SELECT
   CASE
     WHEN line IS NULL THEN 'not_json'
     WHEN bytes > 1048576 THEN 'line_too_long'
-    WHEN types[16] <> 'OBJECT' THEN 'not_an_object'
+    WHEN types[23] <> 'OBJECT' THEN 'not_an_object'
     WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
     WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
     WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member timestamp'
@@ -100,8 +114,15 @@ SELECT
     WHEN types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent_version'
     WHEN types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo'
     WHEN types[13] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type git_branch'
-    WHEN types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
-    WHEN types[15] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
+    WHEN types[14] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type repo_owner'
+    WHEN types[15] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type head_commit'
+    WHEN types[16] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cwd'
+    WHEN types[17] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type agent_id'
+    WHEN types[18] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type parent_agent_id'
+    WHEN types[19] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type team'
+    WHEN types[20] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type department'
+    WHEN types[21] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cost_center'
+    WHEN types[22] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
     WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
@@ -120,6 +141,13 @@ SELECT
         WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.cache_write_tokens)) THEN 'wrong_type cache_write_tokens'
         WHEN own_types[6] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[6] <> 'DOUBLE' OR NOT is_integer(event.cache_write_1h_tokens)) THEN 'wrong_type cache_write_1h_tokens'
         WHEN own_types[7] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type request_id'
+        WHEN own_types[8] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type requested_model'
+        WHEN own_types[9] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type speed'
+        WHEN own_types[10] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type service_tier'
+        WHEN own_types[11] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type region'
+        WHEN own_types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type effort'
+        WHEN own_types[13] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[13] <> 'DOUBLE' OR NOT is_integer(event.web_searches)) THEN 'wrong_type web_searches'
+        WHEN own_types[14] NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'NULL') THEN 'wrong_type reported_cost_usd'
       END
     WHEN event.type = 'tool_call' THEN
       CASE
@@ -181,7 +209,14 @@ SELECT
   event.agent_version AS agent_version,
   event.repo AS repo,
   event.git_branch AS git_branch,
+  event.repo_owner AS repo_owner,
+  event.head_commit AS head_commit,
   event.cwd AS cwd,
+  event.agent_id AS agent_id,
+  event.parent_agent_id AS parent_agent_id,
+  event.team AS team,
+  event.department AS department,
+  event.cost_center AS cost_center,
   coalesce(event.channel, 'event') AS channel,
   CASE WHEN event.type IN ('session_end') THEN event.reason END AS reason,
   CASE WHEN event.type IN ('model_usage') THEN event.model END AS model,
@@ -191,6 +226,13 @@ SELECT
   CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_tokens) END AS cache_write_tokens,
   CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_1h_tokens) END AS cache_write_1h_tokens,
   CASE WHEN event.type IN ('model_usage') THEN event.request_id END AS request_id,
+  CASE WHEN event.type IN ('model_usage') THEN event.requested_model END AS requested_model,
+  CASE WHEN event.type IN ('model_usage') THEN event.speed END AS speed,
+  CASE WHEN event.type IN ('model_usage') THEN event.service_tier END AS service_tier,
+  CASE WHEN event.type IN ('model_usage') THEN event.region END AS region,
+  CASE WHEN event.type IN ('model_usage') THEN event.effort END AS effort,
+  CASE WHEN event.type IN ('model_usage') THEN clamped(event.web_searches) END AS web_searches,
+  CASE WHEN event.type IN ('model_usage') THEN event.reported_cost_usd END AS reported_cost_usd,
   CASE WHEN event.type IN ('tool_call') THEN event.tool_name END AS tool_name,
   CASE WHEN event.type IN ('tool_call') THEN event.mcp_server END AS mcp_server,
   CASE WHEN event.type IN ('tool_call') THEN event.success END AS success,
