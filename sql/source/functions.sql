@@ -450,6 +450,23 @@ CREATE OR REPLACE MACRO tokens_of(text) AS
 -- tokens_of('many') -> -1;
 -- tokens_of('1e300') -> 1000000000000000;
 
+-- A word such as a speed, a tier or a region; NULL for anything that events can't have as one: it is no reason to lose a call.
+CREATE OR REPLACE MACRO word_of(text) AS
+  CASE WHEN regexp_full_match(lower(trim(text)), '[a-z][a-z0-9_.-]{0,31}') THEN lower(trim(text)) END;
+-- word_of('Fast') -> 'fast';
+-- word_of('us-east-1') -> 'us-east-1';
+-- word_of('') -> NULL;
+-- word_of(NULL) -> NULL;
+-- word_of('no word') -> NULL;
+
+-- US dollars in a text; NULL for anything that no call can cost.
+CREATE OR REPLACE MACRO dollars_of(text) AS
+  CASE WHEN try_cast(text AS DOUBLE) BETWEEN 0 AND 1000000 THEN try_cast(text AS DOUBLE) END;
+-- dollars_of('0.0028') -> 0.0028;
+-- dollars_of('-1') -> NULL;
+-- dollars_of('NaN') -> NULL;
+-- dollars_of('free') -> NULL;
+
 -- Whether a call of a model used any tokens.
 CREATE OR REPLACE MACRO is_used(input, output, cache_read, cache_write) AS
   NOT (input = 0 AND output = 0 AND cache_read = 0 AND cache_write = 0);

@@ -2,7 +2,7 @@ import type { StoredEvent } from './event.js';
 
 /** How a call of a model was made, as far as vendors ask another price for it. */
 
-const USUAL = ['standard', 'default', 'auto', 'global', 'not_available'];
+const USUAL = ['standard', 'normal', 'default', 'auto', 'global', 'not_available'];
 
 /** The speed, service tier or region of a call; empty for the usual one. */
 export function wayOf(event: StoredEvent, member: 'speed' | 'service_tier' | 'region'): string {

@@ -69,6 +69,46 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
+    'how a call was made, what it is said to cost, and for whom and where',
+    {
+      ...CLAUDE,
+      ...{ 'team.id': 'platform', department: 'engineering', cost_center: 'eng-123' },
+      ...{ 'vcs.repository.url.full': 'https://ada:secret@github.com/acme/web', 'vcs.owner.name': 'acme' },
+      ...{ 'vcs.ref.head.name': 'main', 'vcs.ref.head.revision': 'abc1234' },
+    },
+    [
+      claude('api_request', {
+        ...{ model: 'claude-opus-5', request_id: 'req_1', input_tokens: 3, output_tokens: 1 },
+        ...{ cache_creation_tokens: 400, cache_creation_1h_tokens: 300, speed: 'fast', effort: 'high' },
+        ...{ cost_usd: 0.0175385, agent_id: 'a1', parent_agent_id: 'a0', query_source: 'auxiliary' },
+      }),
+      claude('api_request', {
+        ...{ model: 'claude-opus-5', request_id: 'req_2', input_tokens: 3, output_tokens: 1 },
+        ...{ speed: 'no word', cost_usd: 'free', query_source: 'auxiliary' },
+      }),
+    ],
+    [
+      {
+        ...{ event_id: 'usage:otlp:req_1', cache_write_tokens: 400, cache_write_1h_tokens: 300 },
+        ...{
+          speed: 'fast',
+          effort: 'high',
+          reported_cost_usd: 0.0175385,
+          agent_id: 'a1',
+          parent_agent_id: 'a0',
+        },
+        ...{ team: 'platform', department: 'engineering', cost_center: 'eng-123' },
+        ...{
+          repo: 'https://github.com/acme/web',
+          repo_owner: 'acme',
+          git_branch: 'main',
+          head_commit: 'abc1234',
+        },
+      },
+      { event_id: 'usage:otlp:req_2', speed: null, reported_cost_usd: null },
+    ],
+  ],
+  [
     'a call for a title',
     CLAUDE,
     [

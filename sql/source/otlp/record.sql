@@ -35,6 +35,15 @@ SELECT
       nullif(attributes['conversation.id'], ''),
       nullif(attributes['session.id'], '')
     ),
+    'repo': nullif(attributes['vcs.repository.url.full'], ''),
+    'repo_owner': nullif(attributes['vcs.owner.name'], ''),
+    'git_branch': nullif(attributes['vcs.ref.head.name'], ''),
+    'head_commit': nullif(attributes['vcs.ref.head.revision'], ''),
+    'team': coalesce(nullif(attributes['team.id'], ''), nullif(attributes['team'], '')),
+    'department': nullif(attributes['department'], ''),
+    'cost_center': nullif(attributes['cost_center'], ''),
+    'agent_id': nullif(attributes['agent_id'], ''),
+    'parent_agent_id': nullif(attributes['parent_agent_id'], ''),
     'agent': agent,
     -- Gemini CLI reports the version of Node.js.
     'agent_version': CASE WHEN agent <> 'gemini-cli' THEN coalesce(attributes['app.version'], attributes['service.version']) END,
