@@ -2,7 +2,7 @@ import type { Day } from '../day.js';
 import type { DataFile } from './snapshot.js';
 
 /** Up to so many rows, all files of a table become one at its turn. */
-export const SMALL_ROWS = 10_000;
+const SMALL_ROWS = 10_000;
 
 /** A merged file has at most so many rows: what it costs to replace one of its days. */
 const MOST_ROWS = 500_000;
