@@ -25,9 +25,11 @@ import { Controls } from '../src/controls/control-revisions.js';
 import { EXAMPLE } from '../src/controls/control-settings.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { MASK, mapSecrets } from '../src/controls/settings-secrets.js';
-import { dayOf } from '../src/day.js';
+import { type Day, dayOf } from '../src/day.js';
 import { Inbox } from '../src/ingest/inbox.js';
+import { Lake } from '../src/lake/data-lake.js';
 import { readConfig } from '../src/settings/config.js';
+import { earlierReport } from '../src/sql/earlier-report.js';
 import { DuckDbStore } from '../src/store/duckdb-store.js';
 import { requireOrganization } from '../src/store/organization.js';
 import { daybook, served, start } from './program.js';
@@ -107,6 +109,12 @@ const into = (data: string, more: Partial<Place> = {}): Place => ({
 async function bytesIn(folder: string): Promise<Record<string, string>> {
   const paths = await filesBelow(folder);
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), 'base64')]));
+}
+
+/** What a restored data folder has: the files of the backup, and since when the lake is another one. */
+async function restoredBytes(): Promise<Record<string, string>> {
+  const { 'manifest.json': _, ...files } = await bytesIn(made);
+  return { ...files, 'lake/_restored_at': Buffer.from(new Date(NOW).toISOString()).toString('base64') };
 }
 
 describe('a service that goes on while it is backed up', () => {
@@ -190,6 +198,24 @@ describe('a service that goes on while it is backed up', () => {
     expect(found).toEqual(expect.arrayContaining(acknowledged.slice(0, first)));
     expect(Number(counts?.copies)).toBe(0);
   });
+});
+
+test('what was published before a restore is said to be gone', async () => {
+  const data = join(temporaryFolder(), 'data');
+  await restore(made, into(data));
+  const config = readConfig({ DAYBOOK_DATA: data });
+  const store = await DuckDbStore.open(data, { ...config, now: NOW });
+  await new Lake(config, () => NOW + 1000).publish(store, []);
+  const range = { orgId: 'acme', from: '2026-06-10' as Day, to: '2026-06-11' as Day };
+  const ask = (asOf: number) => earlierReport(store, config, 'users', range, asOf, NOW + 2000);
+  await expect(ask(NOW - 1)).rejects.toThrow(
+    'What was published before 2026-07-10T12:00:00.000Z is gone, because a backup was restored then: ask for 2026-07-10T12:00:01.000Z or later.',
+  );
+  await expect(ask(NOW)).rejects.toThrow(
+    'Nothing that was published before 2026-07-10T12:00:01.000Z is in the lake',
+  );
+  expect((await ask(NOW + 1000)).length).toBeGreaterThan(0);
+  await store.close();
 });
 
 describe('a backup', () => {
@@ -410,17 +436,16 @@ describe('a restore', () => {
       Object.fromEntries(Object.entries(before).filter(([path]) => path !== 'notes.txt')),
     );
     rmSync(String(aside), { recursive: true });
-    const { 'manifest.json': _, ...files } = await bytesIn(made);
-    expect(await bytesIn(data)).toEqual({ ...files, 'notes.txt': before['notes.txt'] });
+    expect(await bytesIn(data)).toEqual({ ...(await restoredBytes()), 'notes.txt': before['notes.txt'] });
   });
 
-  test('of a backup without files leaves an empty data folder', async () => {
+  test('of a backup without files leaves an empty lake', async () => {
     const folder = copyOfBackup();
     const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files: [] }));
     const data = join(temporaryFolder(), 'data');
     expect(await restore(folder, into(data))).toMatchObject({ aside: undefined });
-    expect(readdirSync(data)).toEqual([]);
+    expect(Object.keys(await bytesIn(data))).toEqual(['lake/_restored_at']);
   });
 
   test('moves aside again what another one has put there in the same second', async () => {
@@ -430,8 +455,7 @@ describe('a restore', () => {
     const again = await restore(made, into(data, { isReplacing: true }));
     expect(again.aside).not.toBe(first.aside);
     expect(await bytesIn(String(first.aside))).toEqual(files);
-    const { 'manifest.json': _, ...restored } = await bytesIn(made);
-    expect(await bytesIn(String(again.aside))).toEqual(restored);
+    expect(await bytesIn(String(again.aside))).toEqual(await restoredBytes());
   });
 
   test('that was cut off while it moved files lets nobody open the folder, and is finished by the next', async () => {

@@ -150,7 +150,7 @@ describe('a SELECT', () => {
     expect(await asked(new Date(world.now).toISOString())).toEqual([{ n: 3 }]);
     expect(await asked(new Date(world.now - 1).toISOString())).toEqual([
       400,
-      'The member as_of is before the first publication: ask for a later instant.',
+      `Nothing that was published before ${new Date(world.now).toISOString()} is in the lake: ask for that instant or a later one.`,
     ]);
     expect(await asked('2026-01-01T00:00:00Z')).toEqual([
       400,

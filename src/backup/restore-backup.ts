@@ -7,6 +7,9 @@ import { DATABASE, RESTORED, STAGING } from '../disk/data-files.js';
 import { digestOf } from '../disk/file-digest.js';
 import { freeName, isFull, makeFolder, requireRoom, sync, syncTree, writeWhole } from '../disk/folder.js';
 import { codeOf, UsageError } from '../exit.js';
+import { RESTORED_AT } from '../lake/earlier-snapshot.js';
+import { LAKE } from '../lake/lake-paths.js';
+
 import { isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';
@@ -14,7 +17,7 @@ import { type BackedUpFile, type Manifest, placeOf, readManifest } from './backu
 import { makeDraft } from './draft.js';
 
 /** Everything that Daybook keeps in a data folder, except databases. */
-const OWN = new Set([CLICKHOUSE_MARK, 'inbox', 'objects', 'lake', 'secret.key']);
+const OWN = new Set([CLICKHOUSE_MARK, 'inbox', 'objects', LAKE, 'secret.key']);
 
 /** The entries of a data folder that a restore replaces. The names of a database's logs and marks begin with its own name. */
 function ownIn(data: string): string[] {
@@ -82,7 +85,9 @@ export async function restore(
         progress(done, bytes);
       });
     }
-    await mkdir(files, { recursive: true, mode: 0o700 });
+    // What was published before isn't in the backup: the lake says why.
+    await mkdir(join(files, LAKE), { recursive: true, mode: 0o700 });
+    await writeWhole(join(files, LAKE, RESTORED_AT), new Date(now).toISOString());
     await syncTree(draft);
     await refuseOld();
     await rename(draft, join(data, RESTORED));

@@ -7,7 +7,7 @@ import { finished } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseInstant } from '../day.js';
 import { UsageError } from '../exit.js';
-import { requireKept } from '../lake/kept-instant.js';
+import { requireKept } from '../lake/earlier-snapshot.js';
 import { outputWidth, stateFolder } from '../settings/config.js';
 import { settingsOfService } from '../socket/call.js';
 import type { Format, Parameters, Shell, ShellOptions } from '../sql/sql-shell.js';

@@ -30,12 +30,12 @@ async function organizationsOf(store: Pick<Store, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row.org_id));
 }
 
-/** The built days as Delta Lake tables, for whoever wants to read them. Only the process that has the store open writes it. */
+/** Publishes the built days as Delta Lake tables. Only the process that has the store open writes them. */
 export class Lake {
   readonly folder: string;
   private readonly publisher: Publisher;
   private readonly queue = new Queue();
-  /** Whether all days are published that the store has, except for those that are told of. */
+  /** Whether every day of the store is published, except for those that `publish` is called with. */
   private isWhole = false;
 
   constructor(
@@ -47,8 +47,8 @@ export class Lake {
   }
 
   /**
-   * Publishes some days as the store has them, and in a process's first time, or after a failure, all that aren't. Throws
-   * LakeFailed.
+   * Publishes some days as the store has them. At a process's first publication, and after a failure, it publishes all days that aren't
+   * published yet. Throws LakeFailed.
    */
   publish(store: Store, days: readonly OrgDay[]): Promise<void> {
     return this.exclusive(async () => {
@@ -77,7 +77,7 @@ export class Lake {
     return this.publishSome(store, { orgIds: await organizationsOf(store) });
   }
 
-  /** Compares the lake with the store: of one organization, or of all. What is just being built or published isn't a difference. */
+  /** Compares the lake with the store, for one organization or for all. Days that are just being built or published aren't differences. */
   async verify(store: Store, orgId?: string): Promise<Verified> {
     const all = await this.queue.run(() => this.compare(store, orgId));
     if (all.differences.length === 0) return all;
@@ -86,9 +86,9 @@ export class Lake {
     return { ...all, differences };
   }
 
-  /** Publishes what differs from the store, and removes what the store doesn't have. Answers what differed. */
+  /** Publishes files again that differ from the store, and removes days that the store doesn't have. Answers the differences. */
   async repair(store: Store): Promise<Verified> {
-    // What was cut off is ended first: it would take the place of what is found here.
+    // Interrupted publications are ended first: ending them later would replace the snapshots that are changed here.
     await this.exclusive(async () => {
       for (const orgId of await organizationsOf(store)) await this.publisher.begin(orgId);
     });
@@ -103,7 +103,7 @@ export class Lake {
         const snapshot = readSnapshot(this.folder, orgId);
         if (snapshot === undefined) continue;
         const own = found.differences.filter((one) => one.orgId === orgId);
-        // Without its commits a table begins again.
+        // A table without its commits begins again.
         if (own.some(({ path }) => path.includes(LOG))) await this.publisher.remove(folderOf(orgId));
         else
           await writeWhole(
@@ -126,7 +126,7 @@ export class Lake {
     return compare(store, this.folder, orgId === undefined ? [...orgIds].sort() : [orgId]);
   }
 
-  /** Ends what is under way at the next step. The next start goes on with it. */
+  /** Stops a running publication at its next step. The next start goes on with it. */
   async close(): Promise<void> {
     this.publisher.isClosing = true;
     await this.queue.run(async () => {});
@@ -137,7 +137,7 @@ export class Lake {
       try {
         return await work();
       } catch (error) {
-        // On a full disk others need the room.
+        // If the disk is full, other parts of the service need the room.
         await this.publisher.abandon().catch(() => undefined);
         throw new LakeFailed(this.folder, error);
       }

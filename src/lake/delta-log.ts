@@ -72,7 +72,7 @@ function metaData(table: LakeTable, { id, created_at }: TableState) {
   };
 }
 
-/** Says that a file is in the table. By the days of a file, engines pass over those that a query doesn't need. */
+/** The action that adds a file to the table. Its days let engines skip files that a query doesn't need. */
 function add({ path, bytes, rows, days }: DataFile, at: number, dataChange: boolean) {
   const sorted = Object.keys(days).sort();
   const stats = {
@@ -150,7 +150,10 @@ const SHAPE = JSON.stringify({
   remove: { path: 'VARCHAR', deletionTimestamp: 'BIGINT', dataChange: 'BOOLEAN' },
 });
 
-/** The SELECT of the rows of checkpoints, each with the number of its checkpoint as `slot`, and how many each has: all that is said up to a state of a table. */
+/**
+ * A SELECT of the rows of checkpoints, with the number of the checkpoint as `slot`, and the number of rows of each. A checkpoint has all actions
+ * that lead to the state of its table.
+ */
 export function checkpointsSql(
   tables: readonly { readonly table: LakeTable; readonly state: TableState }[],
 ): {
@@ -160,7 +163,7 @@ export function checkpointsSql(
   const checkpoints = tables.map(({ table, state }) => [
     PROTOCOL,
     metaData(table, state),
-    ...state.files.map((file) => add(file, publishedAt(file), false)),
+    ...state.files.map((file) => add(file, newestIn(file), false)),
     ...state.removed.map(({ path, at }) => ({ remove: { path, deletionTimestamp: at, dataChange: false } })),
   ]);
   const rows = checkpoints.flatMap((actions, slot) =>
@@ -173,7 +176,7 @@ export function checkpointsSql(
 }
 
 /** When the newest rows of a file were published. */
-function publishedAt({ days }: DataFile): number {
+function newestIn({ days }: DataFile): number {
   return Math.max(...Object.values(days).map(({ published_at }) => published_at));
 }
 

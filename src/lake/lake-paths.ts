@@ -7,7 +7,7 @@ import { columnsOf, EVENT_ORDER } from '../store/tables.js';
 /** The folder of the lake, in the data folder. */
 export const LAKE = 'lake';
 
-/** The view that is published as it is: what it reads isn't in the lake. */
+/** The view that is published with its rows, because the tables that it reads aren't in the lake. */
 export const DAY_QUALITY = 'day_quality';
 
 /** The tables that are published. */

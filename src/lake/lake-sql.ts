@@ -1,81 +1,62 @@
 import { join } from 'node:path';
-import type { Day } from '../day.js';
 import { patternOf, quote } from '../store/sql-text.js';
 import { columnsOf } from '../store/tables.js';
-import { COLUMNS, type LakeTable, PUBLISHED_AT, tableFolder } from './lake-paths.js';
-import type { Snapshot } from './snapshot.js';
+import { COLUMNS, type LakeTable, tableFolder } from './lake-paths.js';
+import type { DataFile, Published } from './snapshot.js';
 
-/** Rows in a file: of its days, those that were published at the instants; without days all. */
-interface Part {
-  readonly path: string;
-  readonly columns: string;
-  readonly days?: readonly { readonly day: Day; readonly at: number }[];
-}
+/** A file, and the columns that its table had when it was written. */
+type File = Pick<DataFile, 'path' | 'columns'>;
 
 /**
  * A SELECT for DuckDB of the rows that snapshots have of a table: its columns with the names, types and order of docs/tables.md, and no rows if
- * there is no file. With an instant: the rows that were published then.
+ * there is no file.
  */
-export function lakeSql(
-  lake: string,
-  table: LakeTable,
-  snapshots: readonly Snapshot[],
-  asOf?: number,
-): string {
-  return partsSql(
-    table,
-    snapshots.flatMap((snapshot) => partsOf(lake, table, snapshot, asOf)),
-  );
+export function lakeSql(lake: string, table: LakeTable, snapshots: readonly Published[]): string {
+  const files: File[] = [];
+  for (const { org_id, published_at, tables } of snapshots) {
+    const state = tables[table];
+    if (state === undefined) continue;
+    if (state.erased_at > published_at) return goneSql(table, state.erased_at);
+    const folder = tableFolder(lake, org_id, table);
+    for (const { path, columns } of state.files) files.push({ path: join(folder, path), columns });
+  }
+  return rowsSql(table, files);
 }
 
 /** The same of whole files that have the same columns, and which of the files each row is in, as `file_index` from 0 on. */
 export function filesSql(table: LakeTable, paths: readonly string[], columns: string): string {
-  const parts = paths.map((path) => ({ path, columns }));
-  return partsSql(table, parts, true);
+  return rowsSql(
+    table,
+    paths.map((path) => ({ path, columns })),
+    true,
+  );
 }
 
-function partsOf(lake: string, table: LakeTable, snapshot: Snapshot, asOf?: number): Part[] {
-  const state = snapshot.tables[table];
-  const folder = tableFolder(lake, snapshot.org_id, table);
-  const { files = [], history = [] } = state ?? {};
-  const parts = files.flatMap(({ path, columns, days }): Part[] => {
-    const all = Object.entries(days).map(([day, { published_at }]) => ({
-      day: day as Day,
-      at: published_at,
-    }));
-    const then = all.filter(({ at }) => asOf === undefined || at <= asOf);
-    if (then.length === all.length) return [{ path, columns }];
-    return then.length === 0 ? [] : [{ path, columns, days: then }];
-  });
-  for (const { path, columns, versions } of asOf === undefined ? [] : history) {
-    const days = versions
-      .filter(({ from, until }) => asOf !== undefined && from <= asOf && asOf < until)
-      .map(({ day, from }) => ({ day, at: from }));
-    if (days.length > 0) parts.push({ path, columns, days });
-  }
-  return parts.map((part) => ({ ...part, path: join(folder, part.path) }));
+/** A SELECT that fails, whatever is asked of it, with a sentence that says why a table can't be read. */
+function goneSql(table: LakeTable, erasedAt: number): string {
+  const at = new Date(erasedAt).toISOString();
+  const why = `What was published of ${table} before ${at} is gone, because rows were removed for good then: ask for that instant or a later one.`;
+  return `SELECT ${typed(table, 'why')} FROM (SELECT error(${quote(why)}) AS why) WHERE why IS NOT NULL`;
 }
 
-function partsSql(table: LakeTable, parts: readonly Part[], hasIndex = false): string {
-  const all = columnsOf(table);
+/** A value as each of a table's columns. */
+function typed(table: LakeTable, value: string): string {
+  return columnsOf(table)
+    .map(({ name, type }) => `CAST(${value} AS ${type}) AS ${name}`)
+    .join(', ');
+}
+
+function rowsSql(table: LakeTable, files: readonly File[], hasIndex = false): string {
+  const none = `SELECT ${typed(table, 'NULL')} WHERE 1 = 0`;
+  if (files.length === 0) return none;
   const index = hasIndex ? ', file_index' : '';
-  const columns = all.map(({ name, type }) =>
+  const columns = columnsOf(table).map(({ name, type }) =>
     type.startsWith('TIMESTAMP') ? `CAST(${name} AS ${type}) AS ${name}` : name,
   );
-  const isOld = parts.some((part) => part.columns !== COLUMNS.get(table));
+  const isOld = files.some((file) => file.columns !== COLUMNS.get(table));
+  const paths = files.map(({ path }) => quote(patternOf(path)));
+  let rows = `SELECT *${index} FROM read_parquet([${paths.join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})`;
   // Files of an earlier version may lack columns that the table has now.
-  const select = (paths: readonly string[], where = '') =>
-    `SELECT *${index} FROM read_parquet([${paths.map((path) => quote(patternOf(path))).join(', ')}], hive_partitioning = false${isOld ? ', union_by_name = true' : ''})${where}`;
-  const whole = parts.filter(({ days }) => days === undefined).map(({ path }) => path);
-  const selects = whole.length === 0 ? [] : [select(whole)];
-  for (const { path, days } of parts) {
-    if (days === undefined) continue;
-    const versions = days.map(({ day, at }) => `(DATE '${day}', CAST(${at} AS BIGINT))`);
-    selects.push(select([path], ` WHERE (day, epoch_ms(${PUBLISHED_AT})) IN (${versions.join(', ')})`));
-  }
-  if (isOld || parts.length === 0) {
-    const typed = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${name}`);
-    selects.push(`SELECT ${typed.join(', ')} WHERE 1 = 0`);
-  }
-  return `SELECT ${columns.join(', ')}${index} FROM (\n${selects.join('\nUNION ALL BY NAME\n')}\n)`;
+  if (isOld) rows += `\nUNION ALL BY NAME\n${none}`;
+  return `SELECT ${columns.join(', ')}${index} FROM (\n${rows}\n)`;
 }

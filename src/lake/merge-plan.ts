@@ -1,10 +1,10 @@
 import type { Day } from '../day.js';
 import type { DataFile } from './snapshot.js';
 
-/** Up to so many rows, all files of a table become one at its turn. */
-export const SMALL_ROWS = 10_000;
+/** If a table has at most so many rows, its turn merges all of its files. */
+const SMALL_ROWS = 10_000;
 
-/** A merged file has at most so many rows: what it costs to replace one of its days. */
+/** The most rows of a merged file, because replacing one of its days writes all of them again. */
 const MOST_ROWS = 500_000;
 
 /** A day in a new file: its rows come from the store, or from a file that is merged. */
@@ -15,19 +15,20 @@ export interface PlannedDay {
   readonly from?: DataFile;
 }
 
-/** What a publication does to a table's files. */
+/** The changes of a publication to a table's files. */
 export interface Plan {
   /** The files that stay. */
   readonly kept: readonly DataFile[];
   /** The files that are replaced: they have a day that changes, or are small and it is the table's turn. */
   readonly merged: readonly DataFile[];
-  /** The new files, in the order of their days. */
+  /** The new files, each with its days in order. */
   readonly files: readonly (readonly PlannedDay[])[];
 }
 
 /**
  * Plans which files a publication replaces, given the days that change and about how many rows each has now. When it is the table's turn, files
- * that are not larger than what is written anyway are merged, so each row is written again about as often as the number of rows doubles.
+ * that are not larger than the rows that are written anyway are merged, so each row is written again about as often as the number of rows doubles. Days
+ * that change get files of their own: late events often change them again the next night, and then only these files are replaced.
  */
 export function planMerge(files: readonly DataFile[], due: ReadonlyMap<Day, number>, isTurn: boolean): Plan {
   // A file without days can't be read.
@@ -37,23 +38,31 @@ export function planMerge(files: readonly DataFile[], due: ReadonlyMap<Day, numb
     Object.entries(file.days)
       .filter(([day]) => !due.has(day as Day))
       .map(([day, { rows }]) => ({ day: day as Day, rows, from: file }));
-  const merged = files.filter(hasDue);
-  const planned: PlannedDay[] = [...due].filter(([, rows]) => rows > 0).map(([day, rows]) => ({ day, rows }));
-  planned.push(...merged.flatMap(keptDays));
-  let total = planned.reduce((sum, { rows }) => sum + rows, 0);
+  const changed: PlannedDay[] = [...due].filter(([, rows]) => rows > 0).map(([day, rows]) => ({ day, rows }));
+  let merged = files.filter(hasDue);
+  const rowsIn = (days: readonly PlannedDay[]) => days.reduce((sum, { rows }) => sum + rows, 0);
+  const changedRows = rowsIn(changed);
+  let total = changedRows + rowsIn(merged.flatMap(keptDays));
+  const small: DataFile[] = [];
   const others = files.filter((file) => !merged.includes(file)).sort((a, b) => a.rows - b.rows);
   for (const file of isTurn && total > 0 ? others : []) {
     const together = total + file.rows;
-    if (together > SMALL_ROWS && (file.rows > total || together > MOST_ROWS)) break;
-    merged.push(file);
-    planned.push(...keptDays(file));
+    if (together > SMALL_ROWS && (file.rows > total || together - changedRows > MOST_ROWS)) break;
+    small.push(file);
     total = together;
   }
-  planned.sort((a, b) => (a.day < b.day ? -1 : 1));
+  // One file alone would only be written again.
+  if (small.length > 1 || merged.some((file) => keptDays(file).length > 0)) merged = [...merged, ...small];
+  const parts = (days: PlannedDay[]) =>
+    parted(
+      days.sort((a, b) => (a.day < b.day ? -1 : 1)),
+      ({ rows }) => rows,
+      MOST_ROWS,
+    );
   return {
     kept: files.filter((file) => !merged.includes(file)),
     merged,
-    files: parted(planned, ({ rows }) => rows, MOST_ROWS),
+    files: [...parts(merged.flatMap(keptDays)), ...parts(changed)],
   };
 }
 

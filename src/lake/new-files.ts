@@ -14,7 +14,7 @@ export interface NewFile {
   readonly orgId: string;
   /** When it is published: Unix milliseconds. */
   readonly at: number;
-  /** Its days; those without `published_at` come from the store, the others from `sources`, as they were published then. */
+  /** Its days. Those without `published_at` are read from the store, the others from `sources`. */
   readonly days: readonly { readonly day: Day; readonly rows: number; readonly published_at?: number }[];
   /** Paths in the table's folder. */
   readonly sources: readonly string[];
@@ -39,7 +39,7 @@ export class NewFiles {
     return rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Writes files of a table, and answers what became of each: nothing if it has no rows. */
+  /** Writes files of a table, and answers each written file. One without rows isn't written. */
   async write(
     store: Store,
     lake: string,
@@ -121,7 +121,7 @@ JOIN (SELECT unnest(from_json(${quote(JSON.stringify(targets))}, ${quote(TARGET)
 ORDER BY ${['slot', ...orderOf(table)].join(', ')}`;
 }
 
-/** The rows that come from the store, and of many days also those in between. */
+/** The rows that are read from the store. If there are many days, rows of days in between are among them. */
 function sourcesOf(table: LakeTable, files: readonly NewFile[]): Sources {
   const asked = files.map(({ orgId, days }) => ({
     orgId,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Day } from '../day.js';
 import { sync, writeWhole } from '../disk/folder.js';
 import type { Store, WrittenFile } from '../store/store.js';
@@ -16,11 +16,13 @@ import {
   lastCheckpointText,
   versionOf,
 } from './delta-log.js';
+import { EARLIER, earlierInstants, earlierPath, earlierText } from './earlier-snapshot.js';
 import { COLUMNS, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 import { type NewFile, NewFiles } from './new-files.js';
 import {
   NEXT,
+  namesIn,
   noSnapshot,
   readNext,
   readSnapshot,
@@ -30,7 +32,7 @@ import {
   type TableState,
 } from './snapshot.js';
 import { inGroups, type StoredDay, storedDays } from './stored-days.js';
-import { isCheckpointDue, newFilesOf, planTable, type TablePlan, withoutFiles } from './table-plan.js';
+import { isCheckpointDue, planTable, type TablePlan, withoutFiles } from './table-plan.js';
 
 /** How long a reader may take from a list of files to their rows. */
 const READ_LIMIT_MS = 3_600_000;
@@ -41,14 +43,11 @@ const FILES_AT_ONCE = 8;
 /** How many tables are written at once: small rows of many organizations keep one core busy. */
 const TABLES_AT_ONCE = 2;
 
-/** How many checkpoints are written by one statement, whose memory grows with them, and of how many files they tell. */
+/** The most checkpoints that one statement writes, and the most actions in them: its memory grows with both. */
 const CHECKPOINTS_TOGETHER = 250;
 const ACTIONS_TOGETHER = 10_000;
 
-/** The folder of replaced rows, in a table's folder. */
-const HISTORY = '_history';
-
-/** What is published of an organization. */
+/** A publication of an organization. */
 interface Work {
   readonly orgId: string;
   /** When it is published: Unix milliseconds. */
@@ -58,14 +57,14 @@ interface Work {
   readonly tables: readonly TablePlan[];
 }
 
-/** What to publish. Without `from` and `to`: all days. */
+/** The organizations and days to publish. Without `from` and `to`: all days. */
 export interface Publication {
   readonly orgIds: readonly string[];
   readonly from?: Day | undefined;
   readonly to?: Day | undefined;
 }
 
-/** Does work for each of many, some at once. Throws what one of them threw, when none is under way any more. */
+/** Does work for each item, some at once. If one of them fails, throws its error as soon as none is running any more. */
 async function each<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<unknown>,
@@ -85,7 +84,7 @@ export class Publisher {
   isClosing = false;
   private readonly staging: NewFiles;
 
-  /** `lake` is its folder; `keepMs` is how long replaced rows are kept. */
+  /** `lake` is its folder; `keepMs` is how long replaced files are kept. */
   constructor(
     private readonly lake: string,
     private readonly keepMs: number,
@@ -93,14 +92,14 @@ export class Publisher {
     this.staging = new NewFiles(join(lake, '_staging'));
   }
 
-  /** Removes what was written and not put in place. */
+  /** Removes files that were written but not put in place. */
   abandon(): Promise<void> {
     return this.staging.clear();
   }
 
   /**
-   * Publishes what isn't published yet. Answers the organizations of which something is left, because their days changed meanwhile. `now` is Unix
-   * milliseconds. Throws what kept an organization from being published when all others are.
+   * Publishes days that aren't published yet. Answers the organizations whose days changed meanwhile, so that some are left. `now` is Unix
+   * milliseconds. If an organization can't be published, publishes the others and then throws its error.
    */
   async publish(store: Store, { orgIds, ...days }: Publication, now: number): Promise<string[]> {
     const left: string[] = [];
@@ -111,7 +110,7 @@ export class Publisher {
         left.push(...(await this.publishSome(store, publication, now)));
       } catch (error) {
         if (isOfStore(error)) throw error;
-        // Alone, so that one can't keep the others from being published, and whole: a file that is gone has other days too.
+        // Each alone, so that one can't keep the others from being published, and with all days, because a missing file has other days too.
         if (publication.orgIds.length > 1 || publication.from !== undefined)
           for (const orgId of publication.orgIds) await publish({ orgIds: [orgId] });
         else failed.push(error);
@@ -134,7 +133,7 @@ export class Publisher {
       const at = Math.max(now, before.published_at + 1);
       const own = stored.get(orgId) ?? new Map<Day, StoredDay>();
       const tables = LAKE_TABLES.flatMap((table) => {
-        const plan = (state?: TableState) => planTable(table, state, orgId, own, at, this.keepMs);
+        const plan = (state?: TableState) => planTable(table, state, orgId, own, at);
         const planned = plan(before.tables[table]);
         return (from === undefined ? this.withoutGone(planned, orgId, plan) : planned) ?? [];
       });
@@ -142,19 +141,9 @@ export class Publisher {
       const isSame = tables.length === 0 && [...own.keys()].every((day) => days.has(day));
       return isSame ? [] : [{ orgId, at, before, stored: own, tables }];
     });
-    // What a process had no time to remove before it ended, of tables that don't get to it now.
-    const planned = new Map(works.map(({ orgId, tables }) => [orgId, tables.map(({ table }) => table)]));
-    for (const snapshot of from === undefined ? snapshots : []) {
-      const own = planned.get(snapshot.org_id);
-      const unswept = LAKE_TABLES.filter(
-        (table) =>
-          own?.includes(table) !== true &&
-          snapshot.tables[table]?.removed.some((removed) => isExpired(removed, now)),
-      );
-      // It may not have synced the snapshot either, and the one before still has these files.
-      if (unswept.length > 0) await sync(join(this.lake, folderOf(snapshot.org_id)));
-      for (const table of unswept) await this.sweep(snapshot, table, now);
-    }
+    // A process may have ended before it removed files.
+    for (const snapshot of from === undefined ? snapshots : [])
+      if (!works.some(({ before }) => before === snapshot)) await this.sweep(snapshot, now);
     if (works.length === 0) return [];
     await this.staging.open();
     const files = await this.writeFiles(store, works);
@@ -172,7 +161,7 @@ export class Publisher {
     const isChanged = ({ orgId, tables }: Work) =>
       tables.some(
         ({ table, files }) =>
-          // What has arrived changes at any time.
+          // The quality of a day changes whenever events or rejected lines arrive.
           table !== DAY_QUALITY &&
           files.some(({ days }) =>
             days.some(
@@ -200,7 +189,7 @@ export class Publisher {
     let planned = first;
     while (planned?.before !== undefined) {
       const { table, before } = planned;
-      const sources = newFilesOf(planned).flatMap((file) => file.sources);
+      const sources = planned.files.flatMap((file) => file.sources);
       const folder = tableFolder(this.lake, orgId, table);
       const gone = new Set(sources.filter((path) => !existsSync(join(folder, path))));
       if (gone.size === 0) break;
@@ -219,11 +208,11 @@ export class Publisher {
       next.published_at > (before?.published_at ?? 0) &&
       (before !== undefined || isFirst)
     ) {
-      await this.commit(before, next);
+      await this.commit(before ?? noSnapshot(orgId), next);
       return next;
     }
     if (before !== undefined) return before;
-    // Nobody knows which commits and files are there.
+    // Without a snapshot it isn't known which commits and files are valid.
     await this.remove(folderOf(orgId));
     return noSnapshot(orgId);
   }
@@ -232,7 +221,12 @@ export class Publisher {
     const written = new Map<NewFile, WrittenFile>();
     const write = async (table: LakeTable) => {
       const plans = works.flatMap(({ tables }) => tables.filter((plan) => plan.table === table));
-      const found = await this.staging.write(store, this.lake, table, plans.flatMap(newFilesOf));
+      const found = await this.staging.write(
+        store,
+        this.lake,
+        table,
+        plans.flatMap((plan) => plan.files),
+      );
       for (const [file, one] of found) written.set(file, one);
     };
     await each(LAKE_TABLES, write, TABLES_AT_ONCE);
@@ -240,7 +234,7 @@ export class Publisher {
     return written;
   }
 
-  /** Writes the checkpoints that are due. They say what is committed already, so it doesn't matter how far this gets. */
+  /** Writes the checkpoints that are due. They repeat commits that are there already, so this may be cut off anywhere. */
   private async writeCheckpoints(store: Store, works: readonly Work[]): Promise<void> {
     const due = works.flatMap(({ orgId, tables }) =>
       tables.flatMap(({ before: state, table }) =>
@@ -262,7 +256,7 @@ export class Publisher {
     }
   }
 
-  /** Puts the files of an organization in place, and then the snapshot that has them. */
+  /** Puts the files of an organization in place, and then the snapshot that names them. */
   private async exchange(work: Work, files: ReadonlyMap<NewFile, WrittenFile>): Promise<void> {
     const { orgId, at, before, stored, tables } = work;
     const days = [...new Set([...before.days, ...stored.keys()])].sort();
@@ -279,111 +273,110 @@ export class Publisher {
     }
     await writeWhole(join(this.lake, folderOf(orgId), NEXT), snapshotText(next));
     await this.commit(before, next);
-    for (const { table } of tables) await this.sweep(next, table, at);
+    await this.sweep(next, at);
   }
 
   /** Puts the files of a table in place, and answers its state with them. */
   private async place(
-    { before, kept, removed, files, history, newHistory, isErasing, table }: TablePlan,
+    { before, kept, removed, files, isErasing, table }: TablePlan,
     written: ReadonlyMap<NewFile, WrittenFile>,
     { orgId, at }: Work,
   ): Promise<TableState | undefined> {
     const folder = tableFolder(this.lake, orgId, table);
     const columns = COLUMNS.get(table) ?? '';
-    const move = async (file: NewFile, path: string) => {
-      const one = written.get(file);
-      if (one === undefined) return [];
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      await rename(one.path, join(folder, path));
-      return [{ path, bytes: one.bytes, rows: one.rows, columns }];
-    };
     const added: TableState['files'] = [];
-    for (const [index, file] of files.entries())
-      for (const one of await move(file, `part-${at}-${index}.parquet`))
-        added.push({
-          ...one,
-          days: Object.fromEntries(
-            file.days.map(({ day, rows, digest, published_at = at }) => [
-              day,
-              { rows, digest, published_at },
-            ]),
-          ),
-        });
-    const replaced: TableState['history'] = [];
-    if (newHistory !== undefined)
-      for (const { bytes: _, ...one } of await move(newHistory, join(HISTORY, `part-${at}.parquet`)))
-        replaced.push({ ...one, versions: newHistory.versions });
+    for (const [index, file] of files.entries()) {
+      const one = written.get(file);
+      if (one === undefined) continue;
+      const path = `part-${at}-${index}.parquet`;
+      mkdirSync(folder, { recursive: true });
+      await rename(one.path, join(folder, path));
+      const days = file.days.map(({ day, rows, digest, published_at = at }) => [
+        day,
+        { rows, digest, published_at },
+      ]);
+      added.push({ path, bytes: one.bytes, rows: one.rows, columns, days: Object.fromEntries(days) });
+    }
     if (before === undefined && added.length === 0) return undefined;
     if (added.length > 0) await sync(folder);
-    if (replaced.length > 0) await sync(join(folder, HISTORY));
     const isSame = added.length === 0 && kept.length === before?.files.length;
     const checkpoints = [...(before?.checkpoints ?? [])];
     if (isCheckpointDue(orgId, table, before)) checkpoints.push({ version: before.version, at });
-    // Commits before a checkpoint are needed by readers only that have found them already. Its own stays, as Delta wants it.
-    const settled = checkpoints.filter((one) => isExpired(one, at)).at(-1);
+    // A reader needs commits before a checkpoint only if it has found them already. The checkpoint's own stays, as Delta wants it.
+    const settled = checkpoints.filter((one) => one.at <= at - READ_LIMIT_MS).at(-1);
     return {
       version: (before?.version ?? -1) + (isSame ? 0 : 1),
       id: before?.id ?? randomUUID(),
       created_at: before?.created_at ?? at,
       columns: isSame && before !== undefined ? before.columns : columns,
       files: [...kept, ...added],
-      history: [...history, ...replaced],
-      removed: [
-        ...(before?.removed ?? []).filter((one) => !isExpired(one, at)),
-        ...removed.map((path) => ({ path, at })),
-      ].map((one) => (isErasing ? { ...one, at: 0 } : one)),
+      removed: isErasing
+        ? []
+        : [
+            ...(before?.removed ?? []).filter((one) => !this.isExpired(one, at)),
+            ...removed.map((path) => ({ path, at })),
+          ],
+      erased_at: isErasing ? at : (before?.erased_at ?? 0),
       first_commit: Math.max(before?.first_commit ?? 0, settled?.version ?? 0),
       checkpoints: checkpoints.filter(({ version }) => version >= (settled?.version ?? 0)),
     };
   }
 
-  /** Makes a snapshot that has all its files the one that readers find: the commits of its tables, then itself. */
-  private async commit(before: Snapshot | undefined, next: Snapshot): Promise<void> {
+  /** Makes a snapshot whose files are in place the current one. Writes the commits of its tables, keeps the snapshot before, and exchanges them. */
+  private async commit(before: Snapshot, next: Snapshot): Promise<void> {
     const folder = join(this.lake, folderOf(next.org_id));
     for (const table of LAKE_TABLES) {
-      const [old, state] = [before?.tables[table], next.tables[table]];
+      const [old, state] = [before.tables[table], next.tables[table]];
       if (state === undefined || state.version === old?.version) continue;
       await writeWhole(join(folder, table, commitPath(state.version)), commitText(table, old, next));
     }
+    if (before.published_at > 0 && this.keepMs > 0)
+      await writeWhole(join(folder, earlierPath(before.published_at)), earlierText(before));
     await rename(join(folder, NEXT), join(folder, SNAPSHOT));
     await sync(folder);
   }
 
-  /** Removes the files of a table that no reader needs any more. */
-  private async sweep(snapshot: Snapshot, table: LakeTable, at: number): Promise<void> {
-    const state = snapshot.tables[table];
-    const folder = tableFolder(this.lake, snapshot.org_id, table);
-    if (state === undefined) return;
-    const needed = new Set(
-      [...state.files, ...state.history, ...state.removed.filter((one) => !isExpired(one, at))].map(
-        ({ path }) => path,
-      ),
-    );
-    const checkpoints = new Set(state.checkpoints.map(({ version }) => version));
-    const isNeeded = (path: string) => {
-      const { version, isCheckpoint } = versionOf(path) ?? {};
-      if (version === undefined) return needed.has(path) || !path.endsWith('.parquet');
-      return isCheckpoint === true
-        ? checkpoints.has(version) || version > (state.checkpoints.at(-1)?.version ?? -1)
-        : version >= state.first_commit;
-    };
-    for (const inner of ['', HISTORY, LOG])
-      for (const name of existsSync(join(folder, inner)) ? readdirSync(join(folder, inner)) : [])
-        if (!isNeeded(join(inner, name)) && name !== LOG && name !== HISTORY)
-          await rm(join(folder, inner, name), { force: true });
+  /** Whether a file that was replaced at an instant can be removed: no snapshot that can be asked for names it, and no query still reads it. */
+  private isExpired({ at }: { readonly at: number }, now: number): boolean {
+    return at <= now - this.keepMs - READ_LIMIT_MS;
   }
 
-  /** Removes what is published in an organization's folder, of which this is the name. */
+  /** Removes the earlier snapshots and the files of an organization that no reader needs any more. */
+  private async sweep(snapshot: Snapshot, now: number): Promise<void> {
+    const folder = join(this.lake, folderOf(snapshot.org_id));
+    const unneeded: string[] = [];
+    let replacedAt = snapshot.published_at;
+    for (const instant of earlierInstants(this.lake, snapshot.org_id).reverse()) {
+      if (replacedAt <= now - this.keepMs) unneeded.push(earlierPath(instant));
+      replacedAt = instant;
+    }
+    for (const [table, state] of Object.entries(snapshot.tables)) {
+      const removed = state.removed.filter((one) => !this.isExpired(one, now));
+      const needed = new Set([...state.files, ...removed].map(({ path }) => path));
+      const checkpoints = new Set(state.checkpoints.map(({ version }) => version));
+      const isNeeded = (path: string) => {
+        const { version, isCheckpoint } = versionOf(path) ?? {};
+        if (version === undefined) return needed.has(path) || !path.endsWith('.parquet');
+        return isCheckpoint === true
+          ? checkpoints.has(version) || version > (state.checkpoints.at(-1)?.version ?? -1)
+          : version >= state.first_commit;
+      };
+      for (const inner of ['', LOG])
+        for (const name of namesIn(join(folder, table, inner)))
+          if (!isNeeded(join(inner, name))) unneeded.push(join(table, inner, name));
+    }
+    // Until the folder is synced, a crash may bring back the snapshot before, which needs these files.
+    if (unneeded.length > 0) await sync(folder);
+    for (const path of unneeded) await rm(join(folder, path), { force: true });
+  }
+
+  /** Removes everything that is published in an organization's folder, given the folder's name. */
   async remove(name: string): Promise<void> {
     const folder = join(this.lake, name);
-    // The next one first: without the files that it names nobody may go on with it.
+    // The next snapshot first: a publication can't be ended without the files that it names.
     for (const file of [NEXT, SNAPSHOT]) await rm(join(folder, file), { force: true });
-    for (const table of LAKE_TABLES) await rm(join(folder, table), { recursive: true, force: true });
+    for (const inner of [EARLIER, ...LAKE_TABLES])
+      await rm(join(folder, inner), { recursive: true, force: true });
     await rmdir(folder).catch(() => undefined);
   }
-}
-
-/** Whether nobody needs any more what was replaced at an instant. */
-function isExpired({ at }: { readonly at: number }, now: number): boolean {
-  return at <= now - READ_LIMIT_MS;
 }

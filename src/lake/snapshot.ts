@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Day, DaySchema } from '../day.js';
+import { DaySchema } from '../day.js';
 import { isOfSystem } from '../disk/folder.js';
 import { codeOf } from '../exit.js';
 import { folderOf, LAKE_TABLES } from './lake-paths.js';
 
-/** What an organization has published, in its folder: exchanged whole. */
+/** The file with an organization's current snapshot. It is exchanged as a whole. */
 export const SNAPSHOT = '_snapshot.json';
-/** The snapshot that is being published. Its files are there, and some of its commits. */
+/** The file with the snapshot that is being published. Its files are in place, and maybe some of its commits. */
 export const NEXT = '_next.json';
 
 /** Changes when a reader must read it in another way. */
@@ -17,13 +17,13 @@ const FORMAT = 1;
 /** Unix milliseconds. */
 const Instant = z.int();
 
-/** The digest of rows that aren't what they should be. */
+/** The digest of rows that differ from the store. */
 export const DISTRUSTED = '';
 
 /** A day's rows in a file. */
 const DayRows = z.object({
   rows: z.int(),
-  /** Changes with the rows: the beginning of their SHA-256, for events what brought them. */
+  /** Changes with the rows. It is the beginning of their SHA-256, or for events their newest batch and when it was settled. */
   digest: z.string(),
   published_at: Instant,
 });
@@ -40,13 +40,6 @@ const DataFile = z.object({
 });
 export type DataFile = z.infer<typeof DataFile>;
 
-/** Rows that others have replaced, for as long as somebody may ask for them. */
-const OldFile = DataFile.pick({ path: true, rows: true, columns: true }).extend({
-  /** The days that count of it, from one instant on and before another. */
-  versions: z.array(z.object({ day: DaySchema, from: Instant, until: Instant })),
-});
-export type OldFile = z.infer<typeof OldFile>;
-
 const TableState = z.object({
   /** The newest version of the Delta table, and its id. */
   version: z.int(),
@@ -54,9 +47,10 @@ const TableState = z.object({
   created_at: Instant,
   columns: z.string(),
   files: z.array(DataFile),
-  history: z.array(OldFile),
-  /** Files that are no longer in the table and that somebody may still be reading. */
+  /** Files that are no longer in the table but in earlier snapshots, or that are still being read. */
   removed: z.array(z.object({ path: z.string(), at: Instant })),
+  /** When rows were last removed for good: files of earlier snapshots are gone. */
+  erased_at: Instant,
   /** The oldest commit that is there. */
   first_commit: z.int(),
   checkpoints: z.array(z.object({ version: z.int(), at: Instant })),
@@ -74,29 +68,41 @@ const Snapshot = z.object({
 });
 export type Snapshot = z.infer<typeof Snapshot>;
 
+/** The part of a snapshot that readers need. Only this is kept of earlier snapshots, because days take most of the room. */
+export const Published = Snapshot.pick({ org_id: true, published_at: true, newest_day: true }).extend({
+  tables: z.partialRecord(
+    z.enum(LAKE_TABLES),
+    TableState.pick({ erased_at: true }).extend({
+      files: z.array(DataFile.pick({ path: true, bytes: true, columns: true })),
+    }),
+  ),
+});
+export type Published = z.infer<typeof Published>;
+
 /** The snapshot of an organization before its first publication. */
 export function noSnapshot(orgId: string): Snapshot {
   return { format: FORMAT, org_id: orgId, published_at: 0, newest_day: null, days: [], tables: {} };
 }
 
-function read(path: string): Snapshot | undefined {
+/** Reads a file of the lake; undefined if it is missing or isn't as the schema says. Throws if it can't be read. */
+export function readJson<T>(path: string, schema: z.ZodType<T>): T | undefined {
   try {
-    return Snapshot.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+    return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
   } catch (error) {
-    // What can't be read isn't gone: who took it for that would begin again.
+    // A file that can't be read isn't gone: taking it for that would begin the organization's tables again.
     if (isOfSystem(error) && !['ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw error;
     return undefined;
   }
 }
 
-/** The same, of an organization: another's is none, however it got there. */
+/** Reads a snapshot in an organization's folder. One of another organization is ignored, however it got there. */
 function readOf(lake: string, orgId: string, file: string): Snapshot | undefined {
-  const snapshot = read(join(lake, folderOf(orgId), file));
+  const snapshot = readJson(join(lake, folderOf(orgId), file), Snapshot);
   return snapshot?.org_id === orgId ? snapshot : undefined;
 }
 
 /**
- * What an organization has published; undefined before its first publication, and if the file is damaged, of another version or of another
+ * The current snapshot of an organization; undefined before its first publication, and if the file is damaged, of another version or of another
  * organization. Throws if it can't be read.
  */
 export function readSnapshot(lake: string, orgId: string): Snapshot | undefined {
@@ -110,7 +116,7 @@ export function readNext(lake: string, orgId: string): Snapshot | undefined {
 
 /** The organization whose snapshot is in a folder of the lake; undefined if none is. */
 export function ownerOf(lake: string, folder: string): string | undefined {
-  return read(join(lake, folder, SNAPSHOT))?.org_id;
+  return readJson(join(lake, folder, SNAPSHOT), Snapshot)?.org_id;
 }
 
 /** A snapshot as a text with a line for each file, because people read it too. */
@@ -122,7 +128,7 @@ export function snapshotText({ tables, ...head }: Snapshot): string {
   return `${JSON.stringify(head).slice(0, -1)}, "tables": {\n${lines.join(',\n')}\n}}\n`;
 }
 
-/** What a reader has seen of an organization. */
+/** The publication that an answer was read from. */
 export const Seen = z.object({
   /** The newest day that is there. */
   newest_day: DaySchema.nullable(),
@@ -131,31 +137,18 @@ export const Seen = z.object({
 });
 export type Seen = z.infer<typeof Seen>;
 
-/** What a snapshot says of itself, or said at an earlier instant (Unix milliseconds); undefined if nothing was published then. */
-export function seenOf(snapshot: Snapshot, asOf = snapshot.published_at): Seen | undefined {
-  const seen = (newest_day: Day | null, at: number) => ({
-    newest_day,
-    published_at: new Date(at).toISOString(),
-  });
-  if (asOf >= snapshot.published_at) return seen(snapshot.newest_day, snapshot.published_at);
-  let newest: Day | null = null;
-  let published = 0;
-  const see = (day: string, from: number, until = Number.POSITIVE_INFINITY) => {
-    for (const at of [from, until]) if (at <= asOf && at > published) published = at;
-    if (from <= asOf && asOf < until && (newest === null || day > newest)) newest = day as Day;
-  };
-  for (const { files, history } of Object.values(snapshot.tables)) {
-    for (const { days } of files)
-      for (const [day, { published_at }] of Object.entries(days)) see(day, published_at);
-    for (const { versions } of history) for (const { day, from, until } of versions) see(day, from, until);
-  }
-  return published === 0 ? undefined : seen(newest, published);
+export function seenOf({ newest_day, published_at }: Published): Seen {
+  return { newest_day, published_at: new Date(published_at).toISOString() };
+}
+
+/** The names in a folder; none if it doesn't exist. */
+export function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** The names of the folders that organizations may have. */
 export function foldersIn(lake: string): string[] {
-  const names = existsSync(lake) ? readdirSync(lake) : [];
-  return names.filter((name) => !/^[._]/.test(name) && statSync(join(lake, name)).isDirectory());
+  return namesIn(lake).filter((name) => !/^[._]/.test(name) && statSync(join(lake, name)).isDirectory());
 }
 
 /** The organizations that have a snapshot, in order. */

@@ -6,6 +6,7 @@ import { digestOfTexts, rowText } from '../store/row-digest.js';
 import type { Sources, Store } from '../store/store.js';
 import { columnsOf } from '../store/tables.js';
 import { checkpointPath, commitPath } from './delta-log.js';
+import { earlierInstants, snapshotAt } from './earlier-snapshot.js';
 import { DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
@@ -19,7 +20,7 @@ import {
 } from './snapshot.js';
 import { arrivedDays, inGroups, knownDays, rowsOfDays, type StoredDay, storedDays } from './stored-days.js';
 
-/** A file of the lake that isn't as the store would have it, and how. */
+/** A file of the lake that differs from the store. */
 export interface Difference {
   readonly orgId: string;
   readonly table: LakeTable;
@@ -47,7 +48,7 @@ export interface Verified {
   readonly waiting: number;
 }
 
-/** How many rows are compared at once, whose texts are in memory together, and of how many files. */
+/** The most rows that are compared at once, because their texts are in memory together, and the most files. */
 const ROWS_AT_ONCE = 500_000;
 const FILES_AT_ONCE = 500;
 
@@ -61,10 +62,10 @@ interface Compared {
   readonly known: ReadonlySet<Day>;
 }
 
-/** A file that can be read, and whose it is. One of replaced rows has no days that count. */
+/** A file that can be read, and the organization that it belongs to. */
 interface Found {
   readonly own: Compared;
-  readonly file: Pick<DataFile, 'path' | 'rows' | 'columns' | 'days'>;
+  readonly file: DataFile;
   /** Where it is. */
   readonly path: string;
 }
@@ -85,7 +86,7 @@ async function contents(
   sources: Sources = {},
 ): Promise<Map<string, Map<Day, Content>>> {
   const columns = columnsOf(table);
-  // Texts of many events would take much memory; both sides are read by one engine, so its own hash does.
+  // Texts of many events would take much memory. One engine reads both sides, so its own hash is enough.
   const digest = NO_DIGEST.has(table)
     ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
     : digestOfTexts(table, rowText(columns));
@@ -133,7 +134,6 @@ class Comparison {
     const { table } = this;
     const found = asked.flatMap((own) => this.filesOf(own));
     for (const part of inParts(found)) await this.compare(part);
-    for (const part of inParts(asked.flatMap((own) => this.historyOf(own)))) await this.count(part);
     const missing = asked.map((own) => {
       const there = new Set(own.snapshot.tables[table]?.files.flatMap(({ days }) => Object.keys(days)));
       const days = [...own.stored].filter(([day, { tables }]) => tables.has(table) && !there.has(day));
@@ -161,33 +161,11 @@ class Comparison {
     for (const path of log) if (!existsSync(join(folder, path))) this.note(own, path, 'is missing', []);
     return (state?.files ?? []).flatMap((file) => {
       const path = join(folder, file.path);
-      const size = statSync(path, { throwIfNoEntry: false })?.size;
-      if (size === file.bytes) return [{ own, file, path }];
-      const detail =
-        size === undefined ? 'is missing' : `has ${size} bytes where the snapshot has ${file.bytes}`;
-      this.note(own, file.path, detail, daysOf(file), false);
+      const fault = sizeFault(path, file.bytes);
+      if (fault === undefined) return [{ own, file, path }];
+      this.note(own, file.path, fault, daysOf(file), false);
       return [];
     });
-  }
-
-  /** The files of replaced rows of an organization that are there. */
-  private historyOf(own: Compared): Found[] {
-    const { snapshot } = own;
-    return (snapshot.tables[this.table]?.history ?? []).flatMap((file) => {
-      const path = join(tableFolder(this.lake, snapshot.org_id, this.table), file.path);
-      if (existsSync(path)) return [{ own, file: { ...file, days: {} }, path }];
-      this.note(own, file.path, 'is missing', [], false);
-      return [];
-    });
-  }
-
-  /** Counts the rows of files that the store has nothing to compare with. */
-  private async count(files: readonly Found[]): Promise<void> {
-    for (const [{ own, file }, contentOf] of await this.read(files)) {
-      const rows = [...contentOf.values()].reduce((sum, content) => sum + content.rows, 0);
-      if (rows !== file.rows)
-        this.note(own, file.path, `has ${rows} rows where the snapshot has ${file.rows}`, [], false);
-    }
   }
 
   private async compare(files: readonly Found[]): Promise<void> {
@@ -268,6 +246,32 @@ class Comparison {
   }
 }
 
+/** How a file differs in its size, as the rest of a sentence; undefined if it doesn't. */
+function sizeFault(path: string, bytes: number): string | undefined {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === bytes) return undefined;
+  return size === undefined ? 'is missing' : `has ${size} bytes where the snapshot has ${bytes}`;
+}
+
+/** The files of earlier snapshots that are missing or have another size. */
+function faultsOfEarlier(lake: string, snapshot: Snapshot): Difference[] {
+  const orgId = snapshot.org_id;
+  const faults = new Map<string, Difference>();
+  for (const instant of earlierInstants(lake, orgId)) {
+    const earlier = snapshotAt(lake, snapshot, instant);
+    for (const table of LAKE_TABLES) {
+      const { files = [], erased_at = 0 } = earlier?.tables[table] ?? {};
+      for (const file of erased_at > instant ? [] : files) {
+        const path = join(folderOf(orgId), table, file.path);
+        const detail = sizeFault(join(lake, path), file.bytes);
+        if (detail !== undefined)
+          faults.set(path, { orgId, table, path, detail, days: [], isReadable: false });
+      }
+    }
+  }
+  return [...faults.values()];
+}
+
 function daysOf({ days }: Pick<DataFile, 'days'>): Day[] {
   return Object.keys(days) as Day[];
 }
@@ -277,7 +281,7 @@ function inParts(files: readonly Found[]): Found[][] {
   return parted(files, ({ file }) => file.rows, ROWS_AT_ONCE, FILES_AT_ONCE);
 }
 
-/** Compares what the lake has of some organizations with the store. */
+/** Compares some organizations in the lake with the store. */
 export async function compare(store: Store, lake: string, orgIds: readonly string[]): Promise<Verified> {
   const differences: Difference[] = [];
   const sum = { days: 0, files: 0, rows: 0, waiting: 0 };
@@ -298,7 +302,9 @@ export async function compare(store: Store, lake: string, orgIds: readonly strin
       differences.push(...comparison.differences);
       sum.rows += comparison.rows;
     }
+    const paths = new Set(differences.map(({ path }) => path));
     for (const own of asked) {
+      differences.push(...faultsOfEarlier(lake, own.snapshot).filter(({ path }) => !paths.has(path)));
       sum.days += own.stored.size;
       for (const { files } of Object.values(own.snapshot.tables)) sum.files += files.length;
       const days = new Set([...own.known, ...(arrived.get(own.snapshot.org_id) ?? [])]);
@@ -309,7 +315,7 @@ export async function compare(store: Store, lake: string, orgIds: readonly strin
   return { differences, organizations: orgIds.length, tables: LAKE_TABLES.length, ...sum };
 }
 
-/** Marks in a snapshot what is wrong with it, so that the next publication replaces it. `known` are the days that the store has. */
+/** Marks the differing days and files in a snapshot, so that the next publication replaces them. `known` are the days of the store. */
 export function distrust(
   snapshot: Snapshot,
   differences: readonly Difference[],
@@ -326,9 +332,11 @@ export function distrust(
       if (found !== undefined) file.columns = '';
       if (found?.isReadable === false) file.days = {};
     }
-    const lost = state.history.filter(({ path }) => faultOf(path) !== undefined);
-    state.history = state.history.filter((file) => !lost.includes(file));
-    state.removed.push(...lost.map(({ path }) => ({ path, at: 0 })));
+    // Earlier snapshots may name it too.
+    const isLost = differences.some(
+      ({ orgId, table: of, isReadable }) => orgId === snapshot.org_id && of === table && !isReadable,
+    );
+    if (isLost) state.erased_at = snapshot.published_at;
   }
   return { ...snapshot, days: snapshot.days.filter((day) => known.has(day)) };
 }

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Answer } from '../api/answer-names.js';
 import { type ReportRequest, rowsOfReport } from '../api/answer-rows.js';
 import { UsageError } from '../exit.js';
-import { requireKept } from '../lake/kept-instant.js';
+import { requireKept, snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
 import { LAKE } from '../lake/lake-paths.js';
-import { readSnapshot, seenOf } from '../lake/snapshot.js';
+import { readSnapshot } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
 import { Session } from '../store/duckdb-session.js';
 import { ROLL_UPS, rollUpView } from '../store/roll-ups.js';
@@ -33,14 +33,18 @@ export async function earlierReport(
   requireKept(asOf, config, now);
   const lake = join(config.data, LAKE);
   const snapshot = readSnapshot(lake, orgId);
-  if (snapshot === undefined || seenOf(snapshot, asOf) === undefined)
-    throw new UsageError(`Nothing of the organization ${orgId} was published then.`);
+  if (snapshot === undefined)
+    throw new UsageError(
+      `Nothing of the organization ${orgId} is published yet: "daybook build" publishes it.`,
+    );
+  const published = snapshotAt(lake, snapshot, asOf);
+  if (published === undefined) throw new UsageError(`${whyMissing(lake, snapshot, asOf)}.`);
   const emails = await store.select('SELECT user_id, user_email FROM user_emails WHERE org_id = $org_id', {
     org_id: orgId,
   });
   const connection = await openLake(config);
   try {
-    await readLake(connection, lake, { snapshots: [snapshot], asOf });
+    await readLake(connection, lake, { snapshots: [published] });
     const session = new Session(connection);
     await session.run([emailsSql(orgId, emails), ...ROLL_UPS.map(rollUpView)].join(';\n'));
     const { data } = await rowsOfReport(session.select, session.readColumns, answer, request);

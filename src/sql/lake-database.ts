@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
 import { lakeSql } from '../lake/lake-sql.js';
-import type { Snapshot } from '../lake/snapshot.js';
+import type { Published } from '../lake/snapshot.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
 import { readPrices } from '../store/reference-data.js';
@@ -70,10 +70,8 @@ export async function openLake({
 
 /** The part of the lake that a connection reads. */
 export interface Reading {
-  /** The publications of the organizations. */
-  readonly snapshots: readonly Snapshot[];
-  /** Only the rows that were published at this instant: Unix milliseconds. */
-  readonly asOf?: number | undefined;
+  /** The publications of the organizations, of now or of an earlier instant. */
+  readonly snapshots: readonly Published[];
   /** Only these tables and views, and those that they read. */
   readonly only?: Iterable<string>;
 }
@@ -82,15 +80,14 @@ export interface Reading {
 export async function readLake(
   connection: DuckDBConnection,
   lake: string,
-  { snapshots, asOf, only }: Reading,
+  { snapshots, only }: Reading,
 ): Promise<void> {
   const wanted = new Set<string>(only ?? [...LAKE_TABLES, ...VIEWS.map(({ name }) => name)]);
   for (const { name, sources } of VIEWS.toReversed())
     if (wanted.has(name)) for (const source of sources) wanted.add(source);
   const statements: string[] = [];
   for (const table of LAKE_TABLES)
-    if (wanted.has(table))
-      statements.push(`CREATE VIEW ${table} AS ${lakeSql(lake, table, snapshots, asOf)}`);
+    if (wanted.has(table)) statements.push(`CREATE VIEW ${table} AS ${lakeSql(lake, table, snapshots)}`);
   for (const { name, text } of VIEWS) if (wanted.has(name)) statements.push(text);
   if (statements.length > 0) await connection.run(statements.join(';\n'));
 }

@@ -3,13 +3,14 @@ import { open, rm } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import { BIGINT, DuckDBTypeId } from '../arrow/duckdb-driver.js';
 import { textBytes } from '../arrow/text-lines.js';
+import { snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
 import { readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';
 import { quote } from '../store/sql-text.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { confine, organizationFolder, readLake } from './lake-database.js';
 import type { SqlForm, SqlJob, SqlParameters } from './query-job.js';
-import { NEVER_PUBLISHED, NOT_YET_PUBLISHED, SqlError } from './sql-error.js';
+import { NOT_YET_PUBLISHED, SqlError } from './sql-error.js';
 
 /** Receives the bytes of an answer. */
 export interface Output {
@@ -81,9 +82,10 @@ export async function answer(
   const { lake, orgId, asOf } = job;
   const snapshot = readSnapshot(lake, orgId);
   if (snapshot === undefined) throw new SqlError('unpublished', NOT_YET_PUBLISHED);
-  const seen = seenOf(snapshot, asOf);
-  if (seen === undefined) throw new SqlError('query', NEVER_PUBLISHED);
-  await readLake(connection, lake, { snapshots: [snapshot], asOf, only });
+  const published = snapshotAt(lake, snapshot, asOf);
+  if (published === undefined) throw new SqlError('query', whyMissing(lake, snapshot, asOf));
+  const seen = seenOf(published);
+  await readLake(connection, lake, { snapshots: [published], only });
   const folders = [organizationFolder(lake, orgId)];
   await confine(connection, { folders, paths: job.form === 'parquet' ? [job.file] : [] });
   const query = await Query.of(connection, job, started, seen);

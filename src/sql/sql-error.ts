@@ -12,7 +12,6 @@ export const BUSY = `The service already runs as many queries as it may: ask aga
 export const PUBLISHED_S = 30;
 export const NOT_YET_PUBLISHED =
   'No day of your organization is published yet: days are published after the nightly build, or after daybook build';
-export const NEVER_PUBLISHED = 'The member as_of is before the first publication: ask for a later instant';
 
 export const ENGINE = "The query can't be answered in this form: write it in another way";
 

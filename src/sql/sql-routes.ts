@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ApiError, type ErrorStatus } from '../api/errors.js';
 import type { ApiDeps } from '../api/route-family.js';
 import { mediaTypeOf } from '../api/send-answer.js';
-import { isKept } from '../lake/kept-instant.js';
+import { isKept } from '../lake/earlier-snapshot.js';
 import { Seen } from '../lake/snapshot.js';
 import type { SqlForm } from './query-job.js';
 import { Queries } from './query-pool.js';

@@ -11,6 +11,7 @@ import {
   StatementType,
 } from '../arrow/duckdb-driver.js';
 import { UsageError } from '../exit.js';
+import { snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
 import { LAKE } from '../lake/lake-paths.js';
 import { organizationsIn, readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';
@@ -100,22 +101,23 @@ export class Shell {
     const lake = join(config.data, LAKE);
     const { orgId, asOf, format, output, isWriting } = options;
     const orgIds = orgId === undefined ? organizationsIn(lake) : [orgId];
-    const snapshots = orgIds.flatMap((one) => readSnapshot(lake, one) ?? []);
-    if (orgId !== undefined && snapshots.length === 0)
+    const current = orgIds.flatMap((one) => readSnapshot(lake, one) ?? []);
+    const [first] = current;
+    if (orgId !== undefined && first === undefined)
       throw new UsageError(
         `The lake ${lake} has no days of an organization ${orgId}: "daybook status" lists the organizations.`,
       );
-    const seen = snapshots.flatMap((one) => seenOf(one, asOf) ?? []);
-    if (seen.length === 0 && snapshots.length > 0)
-      throw new UsageError('--as-of is before the first publication: name a later instant.');
+    const snapshots = current.flatMap((one) => snapshotAt(lake, one, asOf) ?? []);
+    if (first !== undefined && snapshots.length === 0)
+      throw new UsageError(`${whyMissing(lake, first, asOf)}.`);
     const connection = await openLake(config);
-    await readLake(connection, lake, { snapshots, asOf });
+    await readLake(connection, lake, { snapshots });
     if (!isWriting)
       await confine(connection, {
         folders: orgId === undefined ? [`${lake}${sep}`] : [organizationFolder(lake, orgId)],
         paths: format === 'parquet' && output !== undefined ? [draftOf(output)] : [],
       });
-    return new Shell(connection, config.data, options, out, seen);
+    return new Shell(connection, config.data, options, out, snapshots.map(seenOf));
   }
 
   async run(text: string): Promise<void> {

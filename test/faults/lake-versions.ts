@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { snapshotAt } from '../../src/lake/earlier-snapshot.js';
 import { LAKE, LAKE_TABLES } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import { readSnapshot } from '../../src/lake/snapshot.js';
@@ -38,10 +39,11 @@ export class LakeVersions {
 
   /** How many rows each table has, and a checksum of them. */
   private async contents(asOf?: number): Promise<string> {
-    const snapshot = readSnapshot(this.lake, this.orgId);
+    const current = readSnapshot(this.lake, this.orgId);
+    const snapshot = current === undefined ? undefined : snapshotAt(this.lake, current, asOf);
     if (snapshot === undefined) return '';
     const tables = LAKE_TABLES.map((table) => {
-      const rows = lakeSql(this.lake, table, [snapshot], asOf);
+      const rows = lakeSql(this.lake, table, [snapshot]);
       return `SELECT '${table}' AS name, count(*) AS n, bit_xor(hash(r)) AS sum FROM (${rows}) AS r`;
     });
     const instance = await DuckDBInstance.create(':memory:', { threads: '1' });

@@ -6,7 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,27 +16,32 @@ import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
 import type { LakeTable } from '../../src/lake/lake-paths.js';
 import { NEXT, SNAPSHOT } from '../../src/lake/snapshot.js';
 import type { World } from '../world.js';
-import { build, event, expectWhole, snapshotOf, worldWithLake } from './lake-world.js';
+import { build, event, expectWhole, lakeRows, snapshotOf, worldWithLake } from './lake-world.js';
 
 describe('a lake of which something is missing or damaged', () => {
-  test('finds what is missing of the log and of replaced rows, and what is damaged', async () => {
+  test('finds what is missing of the log and of earlier publications, and what is damaged', async () => {
     const { world, lake } = await worldWithLake();
     await nights(world, lake, 24);
     const path = (table: LakeTable, name: string) => join(lake.folder, 'acme', table, name);
-    const damaged = snapshotOf(lake).tables.tools?.history[0]?.path ?? '';
-    const missing = snapshotOf(lake).tables.users?.history[0]?.path ?? '';
-    writeFileSync(path('tools', damaged), Buffer.alloc(statSync(path('tools', damaged)).size));
+    const damaged = snapshotOf(lake).tables.tools?.removed[0]?.path ?? '';
+    const missing = snapshotOf(lake).tables.users?.removed[0]?.path ?? '';
+    truncateSync(path('tools', damaged), 100);
     rmSync(path('users', missing));
+    const repair = async () =>
+      (await lake.repair(world.store)).differences.map(({ path, detail }) => `${path} ${detail}`);
+    expect(await repair()).toEqual([
+      expect.stringMatching(new RegExp(`^acme/tools/${damaged} has 100 bytes where the snapshot has \\d+$`)),
+      `acme/users/${missing} is missing`,
+    ]);
+    const earlier = (table: LakeTable) =>
+      lakeRows(lake, table, 'SELECT count(*)::INT AS n FROM rows_of', world.now - 1);
+    await expect(earlier('users')).rejects.toThrow(/: What was published of users before .* is gone/);
+    expect(await earlier('user_tools')).toEqual([{ n: expect.any(Number) }]);
     const [checkpoint] = readdirSync(path('quality', '_delta_log')).filter((name) =>
       /t\.parquet$/.test(name),
     );
     rmSync(path('quality', `_delta_log/${checkpoint}`));
-    const told = (await lake.repair(world.store)).differences.map(({ path, detail }) => `${path} ${detail}`);
-    expect(told).toEqual([
-      `acme/quality/_delta_log/${checkpoint} is missing`,
-      expect.stringMatching(/^acme\/tools\/.* can't be read: /),
-      `acme/users/${missing} is missing`,
-    ]);
+    expect(await repair()).toEqual([`acme/quality/_delta_log/${checkpoint} is missing`]);
     await expectWhole(world, lake);
   });
 
@@ -73,9 +78,9 @@ describe('a publication', () => {
   test('does without files that are gone, and publishes their days again', async () => {
     const { world, lake } = await worldWithLake();
     await nights(world, lake, 6);
-    const { files, history } = snapshotOf(lake).tables.users ?? { files: [], history: [] };
-    expect(history.length).toBeGreaterThan(0);
-    for (const { path } of [...files, ...history]) rmSync(join(lake.folder, 'acme/users', path));
+    const { files, removed } = snapshotOf(lake).tables.users ?? { files: [], removed: [] };
+    expect(removed.length).toBeGreaterThan(0);
+    for (const { path } of [...files, ...removed]) rmSync(join(lake.folder, 'acme/users', path));
     await nights(world, lake, 12, 6);
     await expectWhole(world, lake);
   });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -8,6 +10,7 @@ import { Lake } from '../../src/lake/data-lake.js';
 import { earlierReport } from '../../src/sql/earlier-report.js';
 import { Shell } from '../../src/sql/sql-shell.js';
 import { event, World } from '../world.js';
+import { lakeRows, writtenFiles } from './lake-world.js';
 
 const REQUEST = { orgId: 'acme', from: '2026-05-01' as Day, to: '2026-07-09' as Day };
 
@@ -71,7 +74,10 @@ test('a report of an earlier instant is what was published then', async () => {
   const ask = (answer: (typeof ANSWERS)[number], asOf: number) =>
     earlierReport(world.store, world.config, answer, REQUEST, asOf, world.now);
   await expect(ask('quality', first.at)).rejects.toThrow(/^quality can't be combined with --as-of/);
-  await expect(ask('users', first.at - 1)).rejects.toThrow(/^Nothing of the organization acme was published/);
+  const since = new Date(first.at).toISOString();
+  await expect(ask('users', first.at - 1)).rejects.toThrow(
+    `Nothing that was published before ${since} is in the lake: ask for that instant or a later one.`,
+  );
   await expect(ask('users', first.at - 31 * 86_400_000)).rejects.toThrow(
     /^--as-of must be in the last 30 days/,
   );
@@ -89,6 +95,29 @@ test('SQL of an earlier instant reads what was published then', async () => {
     out.end();
     return (await said).split('\r\n')[1];
   };
-  await expect(count(first.at - 1)).rejects.toThrow('before the first publication');
+  await expect(count(first.at - 1)).rejects.toThrow(/^Nothing that was published before /);
   expect([await count(first.at), await count(second.at)]).toEqual(['2,2', '4,4']);
+});
+
+test('what is removed for good can be read at no instant', async () => {
+  const { world, first, second } = await publishedTwice();
+  const lake = new Lake(world.config, world.clock);
+  const users = (asOf?: number) =>
+    lakeRows(lake, 'users', 'SELECT DISTINCT user_id FROM rows_of ORDER BY ALL', asOf);
+  expect(await users(second.at)).toEqual([{ user_id: 'ada' }, { user_id: 'grace' }]);
+  // Another store, with fewer days.
+  const other = await World.create();
+  other.now = world.now + 1000;
+  await other.send([event('kept', { timestamp: '2026-07-09T10:00:00Z', user_id: 'linus' })]);
+  await other.build();
+  await new Lake(world.config, other.clock).repair(other.store);
+  expect(await users()).toEqual([{ user_id: 'linus' }]);
+  for (const at of [first.at, second.at])
+    await expect(users(at)).rejects.toThrow(
+      `What was published of users before ${new Date(other.now).toISOString()} is gone, because rows were removed for good then`,
+    );
+  const left = [...writtenFiles(lake, '').keys()].filter((path) =>
+    /\bada\b|grace/.test(readFileSync(join(lake.folder, path), 'latin1')),
+  );
+  expect(left).toEqual([]);
 });

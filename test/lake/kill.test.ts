@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { build } from '../../src/aggregate/build-days.js';
 import { ingest } from '../../src/ingest/ingest-files.js';
 import { CANONICAL } from '../../src/ingest/source.js';
+import { EARLIER } from '../../src/lake/earlier-snapshot.js';
 import { LAKE_TABLES } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import { NEXT, readSnapshot, SNAPSHOT, snapshotText } from '../../src/lake/snapshot.js';
@@ -76,6 +77,7 @@ test('a service that is killed while it publishes leaves a whole publication, an
   const age = () => {
     const snapshot = readSnapshot(lake, 'acme');
     if (snapshot === undefined) return;
+    rmSync(join(lake, 'acme', EARLIER), { recursive: true, force: true });
     for (const { removed, checkpoints } of Object.values(snapshot.tables))
       for (const one of [...removed, ...checkpoints]) one.at = 1;
     writeFileSync(join(lake, 'acme', SNAPSHOT), snapshotText(snapshot));

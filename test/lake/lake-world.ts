@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { runBuild } from '../../src/aggregate/build-run.js';
 import { Lake } from '../../src/lake/data-lake.js';
 import { commitPath } from '../../src/lake/delta-log.js';
+import { snapshotAt } from '../../src/lake/earlier-snapshot.js';
 import { folderOf, LAKE_TABLES, type LakeTable } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import { readSnapshot, type Snapshot } from '../../src/lake/snapshot.js';
@@ -59,7 +60,8 @@ export function snapshotOf(lake: Lake, orgId = 'acme'): Snapshot {
 
 /** The rows of a SELECT on a table of the lake, which it names `rows_of`. */
 export function lakeRows(lake: Lake, table: LakeTable, select: string, asOf?: number): Promise<Row[]> {
-  return ask(`WITH rows_of AS (${lakeSql(lake.folder, table, snapshotsIn(lake.folder), asOf)}) ${select}`);
+  const snapshots = snapshotsIn(lake.folder).flatMap((one) => snapshotAt(lake.folder, one, asOf) ?? []);
+  return ask(`WITH rows_of AS (${lakeSql(lake.folder, table, snapshots)}) ${select}`);
 }
 
 /** The files of the lake, each with what tells whether it was written again. */

@@ -5,6 +5,7 @@ import { runBuild } from '../../src/aggregate/build-run.js';
 import { addDays, type Day, MS_PER_DAY } from '../../src/day.js';
 import { CANONICAL } from '../../src/ingest/source.js';
 import { Lake, LakeFailed } from '../../src/lake/data-lake.js';
+import { EARLIER, earlierInstants, snapshotAt } from '../../src/lake/earlier-snapshot.js';
 import { folderOf, type LakeTable, orderOf } from '../../src/lake/lake-paths.js';
 import { lakeSql } from '../../src/lake/lake-sql.js';
 import {
@@ -268,12 +269,14 @@ describe('the lake', () => {
     renameSync(join(folder, SNAPSHOT), join(folder, NEXT));
     writeFileSync(join(folder, SNAPSHOT), before);
     rmSync(join(folder, 'users/_delta_log/00000000000000000001.json'));
+    rmSync(join(folder, EARLIER), { recursive: true });
     expect(await lakeRows(lake, 'users', 'SELECT DISTINCT user_id FROM rows_of')).toEqual([
       { user_id: 'ada' },
     ]);
     await new Lake(world.config, world.clock).publish(world.store, []);
     expect(snapshotOf(lake)).toEqual(after);
     expect(existsSync(join(folder, NEXT))).toBe(false);
+    expect(earlierInstants(lake.folder, 'acme')).toEqual([JSON.parse(before).published_at]);
     await expectWhole(world, lake);
     // A list that was cut off itself says nothing.
     writeFileSync(join(folder, NEXT), snapshotText(after).slice(0, 100));
@@ -328,10 +331,10 @@ describe('a year of nights', () => {
         if (night % 10 === 9) await expectWhole(world, lake);
       }
       console.log(`at most ${most} files in ${NIGHTS} nights`);
-      expect(most).toBeLessThan(400);
+      expect(most).toBeLessThan(450);
       const snapshot = snapshotOf(lake);
       for (const { version, files, checkpoints } of Object.values(snapshot.tables)) {
-        expect(files.length).toBeLessThanOrEqual(10);
+        expect(files.length).toBeLessThanOrEqual(14);
         if (version > 25) expect(checkpoints.length).toBeGreaterThan(0);
       }
       // The rows of the last ten days, as they were when they were asked for.
@@ -340,26 +343,24 @@ describe('a year of nights', () => {
       for (const { at, rows } of kept) {
         expect(await lakeRows(lake, 'users', select, at), new Date(at).toISOString()).toEqual(rows);
         const [newest] = rows.map((row) => row.day as Day).reverse();
-        expect(seenOf(snapshot, at)).toEqual({
+        expect(seenOf(snapshotAt(lake.folder, snapshot, at) ?? snapshot)).toEqual({
           newest_day: newest,
           published_at: new Date(at).toISOString(),
         });
       }
-      expect(seenOf(snapshot, Date.parse('2026-01-01'))).toBeUndefined();
-      expect(
-        Math.min(
-          ...Object.values(snapshot.tables).flatMap(({ history }) =>
-            history.flatMap(({ versions }) => versions.map(({ until }) => until)),
-          ),
-        ),
-      ).toBeGreaterThan(world.now - 14 * MS_PER_DAY);
+      expect(snapshotAt(lake.folder, snapshot, Date.parse('2026-01-01'))).toBeUndefined();
+      // Nothing is kept for longer than it can be asked for.
+      const [oldest = 0] = earlierInstants(lake.folder, 'acme');
+      expect(oldest).toBeGreaterThan(world.now - 12 * MS_PER_DAY);
+      for (const { removed } of Object.values(snapshot.tables))
+        for (const { at } of removed) expect(at).toBeGreaterThan(world.now - 12 * MS_PER_DAY);
     },
     NIGHTS * 30_000,
   );
 });
 
 describe('retention', () => {
-  test('takes the events out of the lake at once, out of every file, and leaves the day tables', async () => {
+  test('takes the events out of the lake at once, out of every file, and leaves the day tables, also those of earlier instants', async () => {
     const { world, lake } = await worldWithLake();
     world.now = Date.parse('2026-06-02T12:00:00Z');
     await world.send([event('2026-06-01', 'ada', { repo: 'a-name-to-forget' })]);
@@ -374,6 +375,7 @@ describe('retention', () => {
         .map((path) => readFileSync(join(lake.folder, path), 'latin1'));
     expect(bytes().filter((text) => text.includes('to-forget')).length).toBeGreaterThan(1);
     const users = snapshotOf(lake).tables.users;
+    const publishedAt = world.now;
     // A clock that goes two weeks ahead at once is believed from the next day on.
     world.now = Date.parse('2026-06-15T12:00:00Z');
     await build(world, lake, 14);
@@ -385,6 +387,10 @@ describe('retention', () => {
     const count = 'SELECT count(*)::INT AS n FROM rows_of';
     expect(await lakeRows(lake, 'events', count)).toEqual([{ n: 1 }]);
     expect(await lakeRows(lake, 'users', `${count} WHERE day = '2026-06-01'`)).toEqual([{ n: 1 }]);
+    expect(await lakeRows(lake, 'users', count, publishedAt)).toEqual([{ n: 1 }]);
+    await expect(lakeRows(lake, 'events', count, publishedAt)).rejects.toThrow(
+      `What was published of events before ${new Date(world.now).toISOString()} is gone`,
+    );
     expect(users?.files[0]?.days[day('2026-06-01')]).toEqual(
       snapshotOf(lake).tables.users?.files[0]?.days[day('2026-06-01')],
     );

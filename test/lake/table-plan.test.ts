@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays, type Day } from '../../src/day.js';
-import { COLUMNS } from '../../src/lake/lake-paths.js';
-import type { DataFile, TableState } from '../../src/lake/snapshot.js';
+import { COLUMNS, type LakeTable } from '../../src/lake/lake-paths.js';
+import { type DataFile, DISTRUSTED, type TableState } from '../../src/lake/snapshot.js';
 import { inGroups, type StoredDay } from '../../src/lake/stored-days.js';
 import { isCheckpointDue, isTurn, planTable } from '../../src/lake/table-plan.js';
 
@@ -9,15 +9,27 @@ const columns = COLUMNS.get('users') ?? '';
 const rowsOf = (days: Iterable<{ readonly rows: number }>) =>
   [...days].reduce((sum, { rows }) => sum + rows, 0);
 
-/** Plans 365 nights, each with so many rows of a table. Answers how many rows were written for each one, and the files that are left. */
-function planYear(perNight: number): { timesWritten: number; files: readonly DataFile[]; most: number } {
+/**
+ * Plans 365 nights, each with so many rows of a table, and perhaps late ones of the day before. Answers how many rows were written for each one, and
+ * the files that are left.
+ */
+function planYear(
+  perNight: number,
+  isLate = false,
+): { timesWritten: number; files: readonly DataFile[]; most: number } {
   const stored = new Map<Day, StoredDay>();
   let state: TableState | undefined;
   let [written, most] = [0, 0];
   for (let night = 0; night < 365; night += 1) {
     const day = addDays('2026-01-01' as Day, night);
     stored.set(day, { isRemoved: false, tables: new Map([['users', { rows: perNight, digest: day }]]) });
-    const plan = planTable('users', state, 'acme', stored, night + 1, 0);
+    const late = addDays(day, -1);
+    if (isLate && stored.has(late))
+      stored.set(late, {
+        isRemoved: false,
+        tables: new Map([['users', { rows: perNight, digest: `${day}, late` }]]),
+      });
+    const plan = planTable('users', state, 'acme', stored, night + 1);
     const added = (plan?.files ?? []).map(({ days }, index): DataFile => {
       written += rowsOf(days);
       return {
@@ -38,8 +50,8 @@ function planYear(perNight: number): { timesWritten: number; files: readonly Dat
       created_at: 0,
       columns,
       files,
-      history: [],
       removed: [],
+      erased_at: 0,
       first_commit: 0,
       checkpoints: [],
     };
@@ -50,7 +62,14 @@ function planYear(perNight: number): { timesWritten: number; files: readonly Dat
 test('writes the rows of a year of nights a few times each, and keeps few files', () => {
   const year = planYear(275);
   expect(year.timesWritten).toBeLessThan(5);
-  expect(year.most).toBeLessThan(15);
+  expect(year.most).toBeLessThan(17);
+  expect(year.files.flatMap(({ days }) => Object.keys(days))).toHaveLength(365);
+});
+
+test('late events of the day before cost one more writing of a day, not of those that it was merged with', () => {
+  const year = planYear(275, true);
+  expect(year.timesWritten).toBeLessThan(8);
+  expect(year.most).toBeLessThan(17);
   expect(year.files.flatMap(({ days }) => Object.keys(days))).toHaveLength(365);
 });
 
@@ -73,67 +92,37 @@ test('gives a tenth of the tables that are published together a turn each time',
     expect(versions.filter((version) => isTurn(orgId, 'users', version))).toHaveLength(1);
 });
 
-describe('a file of replaced rows', () => {
-  const DAY_MS = 86_400_000;
-  const [gone, kept, next] = ['2026-01-01', '2026-02-01', '2026-03-10'] as [Day, Day, Day];
-  const stored = (isRemoved: boolean) =>
-    new Map(
-      [gone, kept, next].map((day): [Day, StoredDay] =>
-        isRemoved && day === gone
-          ? [day, { isRemoved, tables: new Map() }]
-          : [day, { isRemoved: false, tables: new Map([['events', { rows: 1, digest: day }]]) }],
-      ),
-    );
-  const file = (day: Day): DataFile => ({
-    path: day,
-    bytes: 1,
-    rows: 1,
-    columns: COLUMNS.get('events') ?? '',
-    days: { [day]: { rows: 1, digest: day, published_at: 1 } },
-  });
-  const state = (files: readonly DataFile[]): TableState => ({
-    ...{ version: 1, id: 'id', created_at: 0, columns: COLUMNS.get('events') ?? '' },
-    ...{ files: [...files], removed: [], first_commit: 0, checkpoints: [] },
-    history: [
-      {
-        path: 'old',
-        rows: 20_000,
-        columns: COLUMNS.get('events') ?? '',
-        versions: [
-          { day: gone, from: 1, until: DAY_MS },
-          { day: kept, from: 1, until: 50 * DAY_MS },
-        ],
-      },
-    ],
-  });
-  const plan = (before: TableState, isRemoved: boolean, at: number) =>
-    planTable('events', before, 'acme', stored(isRemoved), at * DAY_MS, 30 * DAY_MS);
-
-  test('goes with the events that retention removes, also where it is kept for others', () => {
-    // At first only the other day is asked for.
-    const first = plan(state([file(gone), file(kept)]), false, 60);
-    expect(first).toMatchObject({ isErasing: false, newHistory: undefined });
-    expect(first?.history).toEqual(state([]).history);
-    const second = plan(
-      { ...state([file(gone), file(kept), file(next)]), history: [...(first?.history ?? [])] },
-      true,
-      61,
-    );
-    expect(second).toMatchObject({ isErasing: true, history: [], removed: [gone, 'old'] });
-    expect(second?.newHistory?.versions).toEqual([{ day: kept, from: 1, until: 50 * DAY_MS }]);
-  });
-
-  test('goes when it is kept no longer, also of a table that does not change', () => {
-    const before = state([file(gone), file(kept), file(next)]);
-    expect(plan(before, false, 60)).toBeUndefined();
-    expect(plan(before, false, 81)).toMatchObject({ history: [], removed: ['old'], files: [] });
-  });
+test('rows go for good with the events of a day, with a day that the store does not have, and where days are not known', () => {
+  const [removed, other] = ['2026-01-01', '2026-02-01'] as [Day, Day];
+  const isErasing = (table: LakeTable, days: DataFile['days'], isRemoved: boolean) => {
+    const columns = COLUMNS.get(table) ?? '';
+    const has = (digest: string): StoredDay['tables'] => new Map([[table, { rows: 1, digest }]]);
+    const stored = new Map<Day, StoredDay>([
+      [removed, { isRemoved, tables: isRemoved && table === 'events' ? new Map() : has('another') }],
+      [other, { isRemoved: false, tables: has('same') }],
+    ]);
+    const state: TableState = {
+      ...{ version: 1, id: 'id', created_at: 0, columns },
+      ...{ removed: [], erased_at: 0, first_commit: 0, checkpoints: [] },
+      files: [{ path: 'part', bytes: 1, rows: 2, columns, days }],
+    };
+    return planTable(table, state, 'acme', stored, 2)?.isErasing;
+  };
+  const of = (digest: string) => ({ rows: 1, digest, published_at: 1 });
+  const both = { [removed]: of('before'), [other]: of('same') };
+  expect(isErasing('events', both, false)).toBe(false);
+  expect(isErasing('events', both, true)).toBe(true);
+  // Its day tables stay.
+  expect(isErasing('users', both, true)).toBe(false);
+  expect(isErasing('users', { ...both, ['2019-01-01' as Day]: of(DISTRUSTED) }, false)).toBe(true);
+  expect(isErasing('users', {}, false)).toBe(true);
+  expect(isErasing('events', { [other]: of('same') }, true)).toBeUndefined();
 });
 
 test('a checkpoint names no file that can not be read', () => {
   const state: TableState = {
     ...{ version: 0, id: 'id', created_at: 0, columns: 'columns' },
-    ...{ history: [], removed: [], first_commit: 0, checkpoints: [] },
+    ...{ removed: [], erased_at: 0, first_commit: 0, checkpoints: [] },
     files: [{ path: 'a', bytes: 1, rows: 1, columns: 'columns', days: {} }],
   };
   while (!isTurn('acme', 'users', state.version)) state.version += 1;
