@@ -126,7 +126,7 @@ session_usage AS (
     day,
     event_id,
     agent,
-    session_id,
+    compared_session(session_id, user_id) AS session_id,
     channel,
     goes_by_request(type, agent, request_id) AS goes_by_request,
     CASE
@@ -191,11 +191,11 @@ mixed_family AS (
       org_id,
       day,
       coalesce(agent, '') AS agent_name,
-      session_id,
+      compared_session(session_id, user_id) AS session_id,
       event_family(type) AS family,
       CASE event_family(type)
         WHEN 'sessions'
-          THEN min(min(channel_rank(channel))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), session_id)
+          THEN min(min(channel_rank(channel))) OVER (PARTITION BY org_id, day, coalesce(agent, ''), compared_session(session_id, user_id))
         ELSE min(channel_rank(channel))
       END AS best_rank,
       max(channel_rank(channel)) AS worst_rank
@@ -206,7 +206,7 @@ mixed_family AS (
       org_id,
       day,
       coalesce(agent, ''),
-      session_id,
+      compared_session(session_id, user_id),
       event_family(type)
   ) AS ranked
   WHERE best_rank < worst_rank
@@ -222,7 +222,7 @@ worse_channel AS (
     ON mixed_family.org_id = events.org_id
     AND mixed_family.day = events.day
     AND mixed_family.agent_name = coalesce(events.agent, '')
-    AND mixed_family.session_id = events.session_id
+    AND mixed_family.session_id = compared_session(events.session_id, events.user_id)
     AND mixed_family.family = event_family(events.type)
   WHERE channel_rank(events.channel) > mixed_family.best_rank
     AND NOT is_session_usage(events.type, events.agent)

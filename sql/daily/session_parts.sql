@@ -69,11 +69,13 @@ started AS (
     last_part.repo AS repo,
     1 AS sessions
   FROM last_part
+  -- Events that name no session are in none.
   JOIN session_start
     ON session_start.org_id = last_part.org_id
     AND session_start.user_id = last_part.user_id
     AND session_start.session_id = last_part.session_id
     AND session_start.day = last_part.day
+  WHERE last_part.session_id <> ''
 ),
 called AS (
   SELECT

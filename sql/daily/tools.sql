@@ -17,11 +17,13 @@ session AS (
     org_id,
     day
 ),
--- Every tool call and user turn belongs to an active session, so sums over sessions are the sums of the day.
+-- Totals are of users: calls and turns can be in no session.
 person AS (
   SELECT
     org_id,
     day,
+    sum(tool_calls) AS tool_calls,
+    sum(user_messages) AS user_turns,
     sum(CASE WHEN mcp_calls > 0 THEN 1 ELSE 0 END) AS mcp_users_with_mcp,
     sum(skill_calls) AS skills_invocations,
     sum(slash_commands) AS slash_commands_invocations,
@@ -62,13 +64,13 @@ level AS (
 SELECT
   CAST(org_id AS VARCHAR) AS org_id,
   CAST(day AS DATE) AS day,
-  CAST(coalesce(session.tool_calls, 0) AS BIGINT) AS tool_calls,
+  CAST(coalesce(person.tool_calls, 0) AS BIGINT) AS tool_calls,
   CAST(coalesce(person.mcp_users_with_mcp, 0) AS BIGINT) AS mcp_users_with_mcp,
   CAST(coalesce(person.skills_invocations, 0) AS BIGINT) AS skills_invocations,
   CAST(coalesce(person.slash_commands_invocations, 0) AS BIGINT) AS slash_commands_invocations,
   CAST(coalesce(person.hooks_invocations, 0) AS BIGINT) AS hooks_invocations,
   CAST(coalesce(web.web_users, 0) AS BIGINT) AS web_users,
-  CAST(ratio(session.tool_calls, coalesce(session.user_turns, 0)) AS DOUBLE) AS autonomy_ratio_avg,
+  CAST(ratio(person.tool_calls, coalesce(person.user_turns, 0)) AS DOUBLE) AS autonomy_ratio_avg,
   CAST(coalesce(session.autonomy_ratio_p50, 0) AS DOUBLE) AS autonomy_ratio_p50,
   CAST(coalesce(session.autonomy_ratio_p90, 0) AS DOUBLE) AS autonomy_ratio_p90,
   CAST(ratio(session.tool_calls, coalesce(session.sessions, 0)) AS DOUBLE) AS tool_calls_per_session_avg,

@@ -8,7 +8,7 @@ SELECT
   CASE
     WHEN form_fault IS NOT NULL THEN form_fault
     WHEN event_id IS NULL THEN 'missing_member id'
-    WHEN session_id IS NULL THEN 'missing_member session_id'
+    WHEN session_id IS NULL AND coalesce(channel, 'event') = 'event' THEN 'missing_member session_id'
     WHEN type = 'model_usage' AND model IS NULL THEN 'missing_member model'
     WHEN type = 'model_usage' AND input_tokens IS NULL THEN 'missing_member input_tokens'
     WHEN type = 'model_usage' AND output_tokens IS NULL THEN 'missing_member output_tokens'
@@ -25,7 +25,7 @@ SELECT
     WHEN named_org_id <> org_id THEN 'org_mismatch org_id'
     WHEN event_id = '' OR is_longer(event_id, 200) THEN 'value_out_of_range event_id'
     WHEN user_id = '' OR is_longer(user_id, 128) THEN 'value_out_of_range user_id'
-    WHEN session_id = '' OR is_longer(session_id, 128) THEN 'value_out_of_range session_id'
+    WHEN session_id = '' AND coalesce(channel, 'event') = 'event' OR is_longer(session_id, 128) THEN 'value_out_of_range session_id'
     WHEN user_email = '' OR is_longer(user_email, 320) THEN 'value_out_of_range user_email'
     WHEN NOT regexp_full_match(client, '[a-z][a-z0-9-]{0,31}') THEN 'value_out_of_range client'
     WHEN autonomy_mode NOT IN ('auto-high', 'auto-medium', 'auto-low', 'spec', 'manual') THEN 'value_out_of_range autonomy_mode'
@@ -80,7 +80,7 @@ SELECT
   type,
   -- If lines don't name their user, the file does.
   coalesce(user_id, file_user_id) AS user_id,
-  session_id,
+  coalesce(session_id, '') AS session_id,
   user_email,
   client,
   autonomy_mode,

@@ -11,6 +11,7 @@ SELECT
   CAST(sum(user_turns) AS BIGINT) AS user_turns,
   CAST(sum(assistant_messages) AS BIGINT) AS assistant_messages
 FROM user_sessions
+WHERE session_id <> ''
 GROUP BY
   org_id,
   day,

@@ -31,6 +31,7 @@ FROM (
     count(*) FILTER (WHERE type = 'git_commit') AS git_commits,
     count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
   FROM counted_events
+  WHERE session_id <> ''
   GROUP BY
     org_id,
     user_id,

@@ -10,4 +10,5 @@ SELECT
   sum(tool_calls) AS tool_calls,
   sum(user_turns) AS user_turns
 FROM user_sessions
+WHERE session_id <> ''
 GROUP BY ALL

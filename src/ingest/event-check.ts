@@ -49,6 +49,7 @@ type Sent = Readonly<Record<string, unknown>>;
 /** Checks JSON objects of one organization that were received at one instant, by the same rules as sql/ingest/rules.sql. */
 export class EventCheck {
   private place = Number.POSITIVE_INFINITY;
+  private isOfLogs = false;
   /** The fault of the object that was checked last, if it had one. */
   fault: Fault = '';
   /** Its timestamp in Unix milliseconds, if it had a valid one. */
@@ -64,6 +65,7 @@ export class EventCheck {
 
   /** Whether an object is an event without a fault. */
   check(sent: Sent): boolean {
+    this.isOfLogs = (sent.channel ?? 'event') !== 'event';
     this.place = Number.POSITIVE_INFINITY;
     this.instant = undefined;
     this.length = 1;
@@ -72,6 +74,10 @@ export class EventCheck {
     if (own === undefined) this.found(PLACES.unknownType, 'unknown_type', 'type');
     else for (const rule of own) this.look(rule, sent[rule.name], PLACES.ownMissing, PLACES.ownWrongType);
     return this.place === Number.POSITIVE_INFINITY;
+  }
+
+  private mayBeEmpty(value: string, { isEmptyInLogs }: Text): boolean {
+    return value === '' && isEmptyInLogs === true && this.isOfLogs;
   }
 
   private found(place: number, reason: string, member: string): void {
@@ -91,7 +97,8 @@ export class EventCheck {
       this.length += value.length + 2;
       if (name === 'org_id') {
         if (value !== this.orgId) this.found(PLACES.org, 'org_mismatch', name);
-      } else if (!isText(value, member, pattern)) this.found(PLACES.range, 'value_out_of_range', name);
+      } else if (!isText(value, member, pattern) && !this.mayBeEmpty(value, member))
+        this.found(PLACES.range, 'value_out_of_range', name);
     } else if (typeof value === 'string' && member.kind === 'instant') {
       this.length += value.length + 2;
       this.take(instantOf(value), name);

@@ -24,6 +24,8 @@ export interface Text extends Base {
   readonly pattern?: readonly [expression: string, words: string];
   /** Whether it can be an address with a password, which is removed. */
   readonly isAddress?: true;
+  /** Whether it may be empty in what agents log and report, which is any channel but \`event\`. */
+  readonly isEmptyInLogs?: true;
   /** Whether a leading slash is removed. */
   readonly isCommand?: true;
   /** The value that is stored when it is absent. */
@@ -110,7 +112,12 @@ export const COMMON = {
     example: '2026-06-01T09:30:00.250Z',
   },
   user_id: name('ada', { max: 128, about: 'who works with the agent' }),
-  session_id: name('s-1', { max: 128, about: "the agent's session" }),
+  session_id: name('s-1', {
+    max: 128,
+    isEmptyInLogs: true,
+    about:
+      "the agent's session; it can be empty where `channel` says that it comes from an agent's logs or telemetry, and then counts in no number of sessions",
+  }),
   user_email: text('ada@acme.example', {
     min: 1,
     max: 320,

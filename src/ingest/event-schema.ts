@@ -19,7 +19,8 @@ function valueSchema(member: Member): z.ZodType {
     case 'boolean':
       return z.boolean();
     case 'text': {
-      const { min, max, values, pattern, isCommand } = member;
+      const { max, values, pattern, isCommand, isEmptyInLogs } = member;
+      const min = isEmptyInLogs === true ? undefined : member.min;
       if (values !== undefined) return z.enum(values);
       if (pattern !== undefined) return z.string().regex(new RegExp(`^${pattern[0]}$`));
       // A slash alone is no name.

@@ -174,6 +174,9 @@ export function checkedMembers(): string {
   return `${JSON.stringify(all, null, 2)}\n`;
 }
 
+/** Whether an event comes from no agent's logs or telemetry. */
+const OF_EVENTS = "coalesce(channel, 'event') = 'event'";
+
 /** The condition for a value that a member can't have; undefined if it can have any. */
 function outOfRange(name: string, member: Member): string | undefined {
   if (member.kind === 'integer' || member.kind === 'decimal')
@@ -183,7 +186,9 @@ function outOfRange(name: string, member: Member): string | undefined {
   if (member.pattern !== undefined) return `NOT regexp_full_match(${name}, ${quote(member.pattern[0])})`;
   if (member.max === undefined) return undefined;
   const isLonger = `is_longer(${name}, ${member.max})`;
-  return member.min === 1 ? `${name} = '' OR ${isLonger}` : isLonger;
+  if (member.min !== 1) return isLonger;
+  const isEmpty = member.isEmptyInLogs === true ? `${name} = '' AND ${OF_EVENTS}` : `${name} = ''`;
+  return `${isEmpty} OR ${isLonger}`;
 }
 
 /** sql/ingest/rules.sql */
@@ -207,7 +212,7 @@ SELECT
   CASE
     WHEN form_fault IS NOT NULL THEN form_fault
     WHEN event_id IS NULL THEN 'missing_member id'
-    WHEN session_id IS NULL THEN 'missing_member session_id'
+    WHEN session_id IS NULL AND ${OF_EVENTS} THEN 'missing_member session_id'
 ${indented(missing, 4)}
     WHEN occurred_ms IS NULL OR occurred_ms NOT BETWEEN ${LEAST_MS} AND ${MOST_MS} THEN 'bad_timestamp timestamp'
     WHEN occurred_ms > epoch_ms(received_at) + ${AHEAD_MS} THEN 'timestamp_in_future timestamp'
@@ -222,14 +227,16 @@ ${indented(ranges, 4)}
 ${COLUMNS.map(([name, member]) =>
   name === 'user_id'
     ? "  -- If lines don't name their user, the file does.\n  coalesce(user_id, file_user_id) AS user_id"
-    : // A password in an address would end up in the lake and its copies.
-      member.kind === 'text' && member.isAddress === true
-      ? `  without_credentials(${name}) AS ${name}`
-      : member.kind === 'text' && member.default !== undefined
-        ? `  coalesce(${name}, ${quote(member.default)}) AS ${name}`
-        : member.kind === 'decimal'
-          ? `  try_cast(${name} AS DECIMAL(18, 9)) AS ${name}`
-          : `  ${name}`,
+    : name === 'session_id'
+      ? "  coalesce(session_id, '') AS session_id"
+      : // A password in an address would end up in the lake and its copies.
+        member.kind === 'text' && member.isAddress === true
+        ? `  without_credentials(${name}) AS ${name}`
+        : member.kind === 'text' && member.default !== undefined
+          ? `  coalesce(${name}, ${quote(member.default)}) AS ${name}`
+          : member.kind === 'decimal'
+            ? `  try_cast(${name} AS DECIMAL(18, 9)) AS ${name}`
+            : `  ${name}`,
 ).join(',\n')}
 FROM typed_lines
 JOIN batch_files USING (source)

@@ -60,6 +60,8 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     !goesByRequest &&
     (event.text('agent') ?? '') === (other.text('agent') ?? '') &&
     event.session_id === other.session_id &&
+    // Events that name no session are compared with those of their user.
+    (event.session_id !== '' || event.user_id === other.user_id) &&
     (event.day === other.day || isOfSession(event)) &&
     (OF_SESSIONS.includes(event.type)
       ? !isOfSession(other)

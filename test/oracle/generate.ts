@@ -56,7 +56,7 @@ const timestampOn = (back: fc.Arbitrary<number>): fc.Arbitrary<string | number> 
     });
 
 const USERS = ['ada', 'Ada', 'grace', 'unknown', 'ådá', 'zuse', '𝒹ana'];
-const SESSIONS = ['s1', 's2', 'S1', 's3'];
+const SESSIONS = ['s1', 's2', 'S1', 's3', ''];
 const EMAILS = ['ada@acme.example', 'Ada@acme.example', 'ada@globex.example', 'å@acme.example'];
 const CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli', 'ide', 'a', 'constructor'];
 const MODES = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'];
@@ -289,7 +289,13 @@ function eventOf(from: {
         }),
       })),
     )
-    .map((event) => event as unknown as SentEvent);
+    .map((event) => inSession(event as unknown as SentEvent));
+}
+
+/** Only logs and telemetry may name no session. */
+function inSession(event: SentEvent): SentEvent {
+  const isOfLogs = (event.channel ?? 'event') !== 'event';
+  return event.session_id === '' && !isOfLogs ? { ...event, session_id: 's1' } : event;
 }
 
 /** A copy of an event, as it was sent or with some members of another event of its type: which one stands must not depend on the order. */
@@ -318,7 +324,8 @@ function withCopies(events: SentEvent[]): fc.Arbitrary<SentEvent[]> {
             ['timestamp', 'session_id', 'user_id', 'user_email', 'client'].includes(member)) &&
           Object.hasOwn(other, member),
       );
-      return { ...original, ...Object.fromEntries(changed.map((member) => [member, other[member]])) };
+      const taking = Object.fromEntries(changed.map((member) => [member, other[member]]));
+      return inSession({ ...original, ...taking });
     });
   return fc.array(copy, { maxLength: 4 }).map((copies) => [...events, ...copies]);
 }
@@ -400,7 +407,7 @@ export function ofTheirOwn([one, other]: [SentEvent, SentEvent], index: number):
     event_id: `e${index}`,
     user_id: `${event.user_id}-${index}`,
   });
-  return [alone(one), alone(other)];
+  return [inSession(alone(one)), inSession(alone(other))];
 }
 
 /** Two copies of each of some events, which differ in one member: it decides which of them stands. */

@@ -81,7 +81,8 @@ export class Organization {
   /** The sessions, by key, whose earliest event of any type is on that day. */
   sessionsStartedOn(day: string): string[] {
     const before = new Set(this.events.filter((event) => event.day < day).map(sessionOf));
-    return distinct(this.on(day).map(sessionOf)).filter((session) => !before.has(session));
+    const named = this.on(day).filter(({ session_id }) => session_id !== '');
+    return distinct(named.map(sessionOf)).filter((session) => !before.has(session));
   }
 
   /** The e-mail with the latest timestamp of all that is stored, of equals the greater. */

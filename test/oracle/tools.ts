@@ -74,7 +74,8 @@ export function tools(organization: Organization) {
     const events = organization.on(date);
     const calls = toolCalls(events).length;
     const turns = userTurns(events).length;
-    const sessions = distinct([...toolCalls(events), ...userTurns(events)].map(sessionOf)).length;
+    const inSessions = events.filter(({ session_id }) => session_id !== '');
+    const sessions = distinct([...toolCalls(inSessions), ...userTurns(inSessions)].map(sessionOf)).length;
     const skills = ofType(events, 'skill_use');
     const commands = ofType(events, 'slash_command');
     const runs = ofType(events, 'hook_run');
@@ -94,10 +95,10 @@ export function tools(organization: Organization) {
         events.filter((event) => event.text('client') === 'web').map(({ user_id }) => user_id),
       ).length,
       autonomy_ratio_avg: ratio(calls, turns),
-      autonomy_ratio_p50: percentile(autonomyRatios(events), 0.5),
-      autonomy_ratio_p90: percentile(autonomyRatios(events), 0.9),
-      tool_calls_per_session_avg: ratio(calls, sessions),
-      user_turns_per_session_avg: ratio(turns, sessions),
+      autonomy_ratio_p50: percentile(autonomyRatios(inSessions), 0.5),
+      autonomy_ratio_p90: percentile(autonomyRatios(inSessions), 0.9),
+      tool_calls_per_session_avg: ratio(toolCalls(inSessions).length, sessions),
+      user_turns_per_session_avg: ratio(userTurns(inSessions).length, sessions),
       tool_autonomy_level_ratio: levelShares(events),
     };
   });

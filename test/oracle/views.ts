@@ -58,7 +58,9 @@ function files(organization: Organization): Row[] {
 
 /** Sessions, as far as the built days tell. */
 function sessions(organization: Organization): Row[] {
-  const built = organization.days.flatMap((day) => organization.on(day));
+  const built = organization.days
+    .flatMap((day) => organization.on(day))
+    .filter(({ session_id }) => session_id !== '');
   return [...groups(built, sessionOf).values()].map((events) => {
     const [{ user_id, session_id }] = events as [StoredEvent];
     const days = events.map(({ day }) => day).sort();
@@ -258,9 +260,9 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     hook_runs: plain('hook_run').map((row) => ({ ...row, matcher: row.matcher ?? '' })),
     sessions: sessions(organization),
     user_sessions: userSessions(organization),
-    active_sessions: userSessions(organization, () => ({})).filter(
-      ({ tool_calls, user_turns }) => Number(tool_calls) + Number(user_turns) > 0,
-    ),
+    active_sessions: userSessions(organization, () => ({}))
+      .filter(({ session_id }) => session_id !== '')
+      .filter(({ tool_calls, user_turns }) => Number(tool_calls) + Number(user_turns) > 0),
     user_models: userModels(organization),
     user_costs: userCosts(organization),
     call_costs: callCosts(organization),

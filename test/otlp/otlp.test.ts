@@ -299,11 +299,33 @@ describe('log records', () => {
     ]);
   });
 
+  test('that name no session count for their user, and in no number of sessions', async () => {
+    const receiver = await Receiver.start(NOW);
+    const nameless = { 'session.id': undefined };
+    const body = logs(CLAUDE, [
+      claude('user_prompt', { 'prompt.id': 'p-1', ...nameless }),
+      claude('tool_result', { tool_use_id: 't-1', tool_name: 'Bash', success: 'true', ...nameless }),
+    ]);
+    expect((await receiver.post('logs', body)).json()).toEqual({});
+    const { world } = receiver;
+    await world.inbox.drain(world.store);
+    world.now = NOW + 2 * 86_400_000;
+    await world.build();
+    expect(
+      await world.store.select('SELECT user_id, sessions, user_messages, tool_calls FROM users'),
+    ).toEqual([{ user_id: 'ada@acme.example', sessions: 0, user_messages: 1, tool_calls: 1 }]);
+    const [tools] = await world.store.select(
+      'SELECT tool_calls, tool_calls_per_session_avg FROM tools WHERE tool_calls > 0',
+    );
+    expect(tools).toEqual({ tool_calls: 1, tool_calls_per_session_avg: 0 });
+    expect(await world.store.select('SELECT * FROM sessions')).toEqual([]);
+  });
+
   test('that break a rule are rejected, and the others are taken', async () => {
     const receiver = await Receiver.start(NOW);
     const body = logs(CLAUDE, [
       claude('user_prompt', { 'prompt.id': 'p-1' }),
-      claude('user_prompt', { 'prompt.id': 'p-2', 'session.id': '' }),
+      claude('user_prompt', { 'prompt.id': 'p-2', 'session.id': 's'.repeat(129) }),
       claude('api_request', { request_id: 'r', input_tokens: 'many', output_tokens: 1, model: 'm' }),
       claude('user_prompt', { 'prompt.id': 'p-3', 'event.timestamp': '2026-07-12T00:00:00Z' }),
     ]);
@@ -326,7 +348,7 @@ describe('log records', () => {
       'SELECT DISTINCT line_no, reason, line FROM rejects ORDER BY line_no',
     );
     expect(rejects).toEqual([
-      { line_no: 2, reason: 'missing_member', line: null },
+      { line_no: 2, reason: 'value_out_of_range', line: null },
       { line_no: 3, reason: 'value_out_of_range', line: null },
       { line_no: 4, reason: 'timestamp_in_future', line: null },
     ]);

@@ -33,7 +33,9 @@ SELECT
       CASE WHEN agent = 'gemini-cli' THEN nullif(regexp_extract(attributes['prompt_id'], '^([^#]+)#\d+$', 1), '') END,
       nullif(attributes['gen_ai.conversation.id'], ''),
       nullif(attributes['conversation.id'], ''),
-      nullif(attributes['session.id'], '')
+      -- Some are told not to name it.
+      attributes['session.id'],
+      ''
     ),
     'repo': nullif(attributes['vcs.repository.url.full'], ''),
     'repo_owner': nullif(attributes['vcs.owner.name'], ''),
