@@ -133,7 +133,7 @@ export class Queries {
 
   private start(): ChildProcess {
     const { data, prices, sql } = this.config;
-    const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
+    const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), ...(prices === undefined ? [] : [prices])], {
       cwd: data,
       env: {},
       // Most of its objects are short-lived: with more room they are collected less often, and the rest almost never.
