@@ -45,7 +45,12 @@ test('the prices of the package that docs/prices.md is about are those of the in
   const from = `${PACKAGE} ${versionOfPackage()}`;
   const list = vendorList(await waitForUpdate(), PACKAGE);
   const isFirst = base.models.length === 0;
-  const newer = await newerPrices(isFirst ? undefined : base, list, from, isFirst ? base.updated : dayOf(Date.now()));
+  const newer = await newerPrices(
+    isFirst ? undefined : base,
+    list,
+    from,
+    isFirst ? base.updated : dayOf(Date.now()),
+  );
   const isSame = base.from === from && isDeepStrictEqual(newer.models, base.models);
   await expectFile('data/base-prices.json', textOf(isSame ? base : newer));
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Day } from '../day.js';
 import {
+  completed,
   KINDS,
   type Lists,
   mergedPrices,
@@ -19,7 +20,7 @@ async function modelsByKey({ models }: VendorList): Promise<PublishedModel[]> {
   for (const { names, source, prices, isOwn } of models) {
     for (const name of names) {
       const id = keys.get(name) ?? '';
-      const isExact = name.toLowerCase() === id;
+      const isExact = name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-') === id;
       const isName = /^[\w.-]*\w$/.test(id) && isOwn(id);
       const known = found.get(id);
       if (!isName || (known !== undefined && (known.isExact || !isExact))) continue;
@@ -34,21 +35,14 @@ function statedBy({ valid_from: _, seen: __, ...stated }: PublishedPrice) {
   return stated;
 }
 
-/** A price with the kinds that a list leaves out, as they were before: leaving one out doesn't say that it has no price. */
-function completed(price: PublishedPrice, before: PublishedPrice | undefined, form: VendorList['form']): PublishedPrice {
-  if (before === undefined) return price;
-  const kinds = Object.fromEntries(KINDS.map((kind) => [kind, price[kind] ?? before[kind]]));
-  const above = price.above ?? (form === 'litellm' ? before.above : undefined);
-  const aboves =
-    above === undefined
-      ? undefined
-      : { ...above, ...Object.fromEntries(KINDS.map((kind) => [kind, above[kind] ?? before.above?.[kind] ?? null])) };
-  return {
-    ...price,
-    ...kinds,
-    ...(aboves === undefined ? {} : { above: aboves }),
-    web_search: price.web_search ?? before.web_search,
-  } as PublishedPrice;
+/** A price of a list, with what the list leaves out. genai-prices says all about long prompts: a price without a step has none. */
+function wholePrice(
+  price: PublishedPrice,
+  before: PublishedPrice | undefined,
+  form: VendorList['form'],
+): PublishedPrice {
+  const isFlat = form === 'genai-prices' && price.above === undefined;
+  return completed(price, before !== undefined && isFlat ? { ...before, above: undefined } : before);
 }
 
 /** The prices of a model after a newer list, which was read on a day. The undated price of earlier days stays as it was. */
@@ -59,11 +53,16 @@ function updatedModel(
   day: Day,
 ): PublishedModel {
   const now = priceOn(before.prices, day);
-  const newest = newer.prices.map((price) => completed(price, now, form));
+  const newest = newer.prices.map((price) => wholePrice(price, now, form));
   const dated = newest.filter(({ valid_from }) => valid_from !== undefined);
   const isFuture = ({ valid_from }: PublishedPrice) => valid_from !== undefined && valid_from > day;
   // LiteLLM has no dates, so it says nothing about what has been announced.
-  const kept = form === 'litellm' ? before.prices : before.prices.filter((price) => !isFuture(price) || dated.some(({ valid_from }) => valid_from === price.valid_from));
+  const kept =
+    form === 'litellm'
+      ? before.prices
+      : before.prices.filter(
+          (price) => !isFuture(price) || dated.some(({ valid_from }) => valid_from === price.valid_from),
+        );
   const prices = [...kept];
   for (const price of dated) {
     const at = prices.findIndex(({ valid_from }) => valid_from === price.valid_from);
@@ -73,7 +72,10 @@ function updatedModel(
   }
   const stated = priceOn(newest, day);
   const present = priceOn(prices, day);
-  if (stated !== undefined && (present === undefined || !isDeepStrictEqual(statedBy(present), statedBy(stated)))) {
+  if (
+    stated !== undefined &&
+    (present === undefined || !isDeepStrictEqual(statedBy(present), statedBy(stated)))
+  ) {
     const rest = prices.filter(({ valid_from }) => valid_from !== day);
     prices.splice(0, prices.length, ...rest, { ...stated, valid_from: day, seen: day });
   }
@@ -129,11 +131,15 @@ export function priceChanges(before: Lists, after: Lists): PriceChange[] {
     const days = [...new Set([...prices, ...known].map(({ valid_from }) => valid_from))].sort();
     return days.flatMap((day) => {
       const [was, is] = [priceOn(known, day), priceOn(prices, day)];
-      const parts = DIFFERS.filter((kind) => was?.[kind] !== is?.[kind] && (was?.[kind] ?? is?.[kind] ?? null) !== null).map(
-        (kind) => `${kind} ${was?.[kind] ?? 'unknown'} → ${is?.[kind] ?? 'unknown'}`,
-      );
+      const parts = DIFFERS.filter(
+        (kind) => was?.[kind] !== is?.[kind] && (was?.[kind] ?? is?.[kind] ?? null) !== null,
+      ).map((kind) => `${kind} ${was?.[kind] ?? 'unknown'} → ${is?.[kind] ?? 'unknown'}`);
       if (!isDeepStrictEqual(was?.above, is?.above))
-        parts.push(is?.above === undefined ? 'one price for all prompts' : `other prices above ${is.above.tokens} tokens`);
+        parts.push(
+          is?.above === undefined
+            ? 'one price for all prompts'
+            : `other prices above ${is.above.tokens} tokens`,
+        );
       return parts.length === 0 ? [] : [{ model_id, valid_from: day, change: parts.join(', ') }];
     });
   });

@@ -22,7 +22,11 @@ export interface VendorList {
 
 /** The vendors whose own prices are read, and how the keys of their models begin. Of two with one model the first counts. */
 const VENDORS = {
-  anthropic: { keys: /^claude-/, litellm: ['anthropic'], page: 'https://platform.claude.com/docs/en/about-claude/pricing' },
+  anthropic: {
+    keys: /^claude-/,
+    litellm: ['anthropic'],
+    page: 'https://platform.claude.com/docs/en/about-claude/pricing',
+  },
   openai: {
     // Others sell the models whose weights are open.
     keys: /^(?:gpt-(?!oss)|o\d|codex|chatgpt|computer-use)/,
@@ -31,13 +35,21 @@ const VENDORS = {
   },
   google: { keys: /^gemini-/, litellm: ['gemini'], page: 'https://ai.google.dev/gemini-api/docs/pricing' },
   'x-ai': { keys: /^grok-/, litellm: ['xai'], page: 'https://docs.x.ai/docs/models' },
-  deepseek: { keys: /^deepseek-/, litellm: ['deepseek'], page: 'https://api-docs.deepseek.com/quick_start/pricing' },
+  deepseek: {
+    keys: /^deepseek-/,
+    litellm: ['deepseek'],
+    page: 'https://api-docs.deepseek.com/quick_start/pricing',
+  },
   mistral: {
     keys: /^(?:mistral|codestral|devstral|magistral|ministral|pixtral|open-mi)/,
     litellm: ['mistral'],
     page: 'https://mistral.ai/pricing',
   },
-  moonshotai: { keys: /^(?:kimi|moonshot)-/, litellm: ['moonshot'], page: 'https://platform.moonshot.ai/docs/pricing' },
+  moonshotai: {
+    keys: /^(?:kimi|moonshot)-/,
+    litellm: ['moonshot'],
+    page: 'https://platform.moonshot.ai/docs/pricing',
+  },
   zai: { keys: /^glm-/, litellm: ['zai'], page: 'https://docs.z.ai/guides/overview/pricing' },
   zhipuai: { keys: /^glm-/, litellm: [], page: 'https://open.bigmodel.cn/pricing' },
   minimax: { keys: /^minimax-/, litellm: ['minimax'], page: 'https://platform.minimax.io/docs/pricing' },
@@ -47,7 +59,10 @@ const VENDORS = {
   arcee: { keys: /^trinity-/, litellm: [], page: 'https://docs.arcee.ai' },
 } as const;
 
-const Tiered = z.object({ base: z.number(), tiers: z.array(z.object({ start: z.number(), price: z.number() })) });
+const Tiered = z.object({
+  base: z.number(),
+  tiers: z.array(z.object({ start: z.number(), price: z.number() })),
+});
 /** Prices of audio, images and the like are numbers too, and don't matter here. */
 const ModelPrice = z.record(z.string(), z.union([z.number(), Tiered]));
 const Conditional = z.array(
@@ -90,7 +105,9 @@ export function vendorList(json: unknown, from: string): VendorList {
 /** Refuses a list without a model of the largest vendor: it is cut, or about something else. */
 function named(list: VendorList, from: string): VendorList {
   if (!list.models.some(({ names }) => names.some((name) => name.includes('claude'))))
-    throw new UsageError(`${from} has no price of any Claude model, so it can't be whole: nothing was changed.`);
+    throw new UsageError(
+      `${from} has no price of any Claude model, so it can't be whole: nothing was changed.`,
+    );
   return list;
 }
 
@@ -212,6 +229,9 @@ function modelOfLiteLlm(name: string, model: z.infer<typeof LiteLlmModel>): Vend
     ...(tokens === undefined ? {} : { above: { tokens, ...at(`_above_${step}k_tokens`) } }),
     web_search: typeof search === 'number' ? usd(search * 1000) : null,
   };
-  const source = typeof model.source === 'string' && model.source.startsWith('https://') ? model.source : vendor.page;
-  return hasTokens(price) ? [{ names: [name], source, prices: [price], isOwn: (key) => vendor.keys.test(key) }] : [];
+  const source =
+    typeof model.source === 'string' && model.source.startsWith('https://') ? model.source : vendor.page;
+  return hasTokens(price)
+    ? [{ names: [name], source, prices: [price], isOwn: (key) => vendor.keys.test(key) }]
+    : [];
 }

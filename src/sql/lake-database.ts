@@ -36,7 +36,11 @@ function viewsOfLake(): View[] {
 }
 
 /** The tables and views that SQL can read, by name. */
-export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, ...PRICES, ...VIEWS.map(({ name }) => name)]);
+export const NAMES: ReadonlySet<string> = new Set([
+  ...LAKE_TABLES,
+  ...PRICES,
+  ...VIEWS.map(({ name }) => name),
+]);
 
 /**
  * Opens a DuckDB in memory with the functions of the metrics and the prices, and without the tables of the lake: see readLake. Throws a

@@ -124,6 +124,8 @@ export const PublishedList = z.strictObject({
 export type PublishedList = z.infer<typeof PublishedList>;
 export type PublishedModel = PublishedList['models'][number];
 export type PublishedPrice = PublishedModel['prices'][number];
+type Kinds = Readonly<Record<(typeof KINDS)[number], number | null>>;
+type TokenPrices = Kinds & { readonly above?: PublishedPrice['above'] };
 
 /** The first day of a price that has always been valid. */
 const ALWAYS = '2000-01-01' as Day;
@@ -176,6 +178,23 @@ function publishedOf({ base, fetched }: Lists): Map<string, PublishedModel> {
   return models;
 }
 
+/** A price with the kinds that a list leaves out, as they were before: leaving one out doesn't say that it has no price. */
+export function completed<T extends TokenPrices & { readonly web_search: number | null }>(
+  price: T,
+  before: PublishedPrice | undefined,
+): T {
+  if (before === undefined) return price;
+  const above = price.above ?? before.above;
+  const kinds = (some: Kinds, others: Kinds | undefined) =>
+    Object.fromEntries(KINDS.map((kind) => [kind, some[kind] ?? others?.[kind] ?? null]));
+  return {
+    ...price,
+    ...kinds(price, before),
+    ...(above === undefined ? {} : { above: { ...above, ...kinds(above, before.above) } }),
+    web_search: price.web_search ?? before.web_search,
+  };
+}
+
 /** The prices of each model by day, oldest first. An entry that was seen later than our own stands above it from that day on. */
 export function mergedPrices(lists: Lists): Map<string, DatedPrice[]> {
   const published = publishedOf(lists);
@@ -185,19 +204,23 @@ export function mergedPrices(lists: Lists): Map<string, DatedPrice[]> {
     const model = published.get(id);
     const ours = own.get(id);
     const byDays = new Map<Day, DatedPrice>();
-    for (const price of ours?.prices ?? [])
-      byDays.set(price.valid_from, { ...price, listed_by: 'daybook' });
+    for (const price of ours?.prices ?? []) byDays.set(price.valid_from, { ...price, listed_by: 'daybook' });
     for (const { seen, ...price } of model?.prices ?? []) {
-      if (ours?.prices !== undefined && seen === undefined) continue;
       const begun = price.valid_from ?? ours?.first_day ?? ALWAYS;
-      // What we know of days before the entry was seen was looked up, and stays.
-      const day = ours?.prices !== undefined && seen !== undefined && seen > begun ? seen : begun;
-      byDays.set(day, {
-        ...price,
-        valid_from: day,
-        source: model?.source ?? '',
-        listed_by: seen === undefined ? 'package' : 'update',
-      });
+      const source = model?.source ?? '';
+      if (ours?.prices === undefined) {
+        byDays.set(begun, {
+          ...price,
+          valid_from: begun,
+          source,
+          listed_by: seen === undefined ? 'package' : 'update',
+        });
+      } else if (seen !== undefined) {
+        // Prices of days before the entry was seen were looked up, and stay.
+        const day = seen > begun ? seen : begun;
+        const known = priceOn(ours.prices, day);
+        byDays.set(day, { ...completed(price, known), valid_from: day, source, listed_by: 'update' });
+      }
     }
     if (byDays.size > 0) merged.set(id, [...byDays.values()].sort(byDay));
   }

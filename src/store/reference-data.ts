@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
-import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { FETCHED_PRICES } from '../disk/data-files.js';
+import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
 import {
   BASE_PRICES,
