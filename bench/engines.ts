@@ -49,7 +49,7 @@ export async function engines(root: string): Promise<void> {
       const data = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
       atEnd(() => rmSync(data, { recursive: true, force: true }));
       const { rateCard, prices } = readConfig({ DAYBOOK_DATA: data });
-      const settings = { memoryMb: 2048, rateCard, prices, now: clock() };
+      const settings = { data, memoryMb: 2048, rateCard, prices, now: clock() };
       const store =
         name === 'DuckDB'
           ? await DuckDbStore.open(data, settings)

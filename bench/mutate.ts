@@ -21,6 +21,7 @@ class Worker {
       'sql',
       'data/rate-card.json',
       'data/prices.json',
+      'data/base-prices.json',
       'data/languages.json',
       'test/golden',
       'test/oracle',

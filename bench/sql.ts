@@ -64,6 +64,7 @@ export async function sql(root: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const config = readConfig({ DAYBOOK_DATA: folder });
   const store = await DuckDbStore.open(folder, {
+    data: folder,
     memoryMb: 1024,
     rateCard: config.rateCard,
     prices: config.prices,

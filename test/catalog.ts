@@ -90,7 +90,7 @@ const DAILY = readSqlFolder('daily');
 
 function kindOf(name: string, text: string): TableText['kind'] {
   if (name === 'events') return 'events';
-  if (name === 'prices') return 'reference';
+  if (name === 'prices' || name === 'price_multipliers') return 'reference';
   if (DAILY.some((table) => table.name === name)) return 'day table';
   return text.includes('CREATE OR REPLACE VIEW') ? 'view' : undefined;
 }

@@ -439,7 +439,7 @@ describe('build', () => {
     for (const part of ['dist', 'sql', 'package.json'])
       cpSync(join(PACKAGE_ROOT, part), join(folder, part), { recursive: true });
     dataFolder(folder);
-    for (const file of ['rate-card.json', 'prices.json', 'languages.json'])
+    for (const file of ['rate-card.json', 'base-prices.json', 'prices.json', 'languages.json'])
       cpSync(join(PACKAGE_ROOT, 'data', file), join(folder, 'data', file));
     symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(folder, 'node_modules'));
     const query = join(folder, 'sql', 'daily', 'productivity.sql');

@@ -94,6 +94,7 @@ test('the image is made from what the repository ships, and from nothing else th
   expect([...new Set(kinds)].sort()).toEqual([
     'CHANGELOG.md',
     'LICENSE',
+    'data/base-prices.json',
     'data/languages.json',
     'data/prices.json',
     'data/rate-card.json',

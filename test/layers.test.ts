@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/disk'],
   ['src/settings'],
   ['src/store', 'src/terminal'],
+  ['src/money'],
   ['src/api', 'src/lake'],
   ['src/computers', 'src/ingest', 'src/page', 'src/readiness'],
   ['src/backup', 'src/hooks', 'src/otlp', 'src/sql'],

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
-import { readConfig } from '../src/settings/config.js';
 import { confine, NAMES, openLake, organizationFolder } from '../src/sql/lake-database.js';
 import { checkQuery } from '../src/sql/query-check.js';
 import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/sql-functions.js';
@@ -14,7 +14,7 @@ import { temporaryFolder } from './world.js';
 let connection: DuckDBConnection;
 
 beforeAll(async () => {
-  connection = await openLake({ memoryMb: 128, threads: 1, prices: readConfig({}).prices });
+  connection = await openLake({ memoryMb: 128, threads: 1, data: tmpdir(), prices: undefined });
 });
 afterAll(() => connection.closeSync());
 
@@ -320,7 +320,7 @@ test('the engine itself reads nothing outside of the folder of the organization'
     writeFileSync(join(organizationFolder(lake, orgId), 'users.csv'), `org_id\n${orgId}\n`);
   }
   const folder = organizationFolder(lake, 'acme');
-  const closed = await openLake({ memoryMb: 128, threads: 1, prices: readConfig({}).prices });
+  const closed = await openLake({ memoryMb: 128, threads: 1, data: tmpdir(), prices: undefined });
   await confine(closed, { folders: [folder] });
   const rows = async (sql: string) => (await closed.runAndReadAll(sql)).getRows();
   expect(await rows(`FROM read_csv('${folder}users.csv')`)).toEqual([['acme']]);

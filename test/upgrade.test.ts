@@ -103,6 +103,7 @@ describe('a database of the version before', () => {
     writeFileSync(card, '{');
     for (const second of [1, 2, 3]) {
       const opening = DuckDbStore.open(data, {
+        data,
         memoryMb: 256,
         rateCard: card,
         prices: readConfig({}).prices,
@@ -124,7 +125,7 @@ describe('a database of the version before', () => {
     for (const second of [2, 3])
       writeFileSync(join(data, 'backups', `daybook-${BEFORE}-20270101T00000${second}Z.duckdb`), '');
     const now = Date.UTC(2026, 6, 1);
-    await (await DuckDbStore.open(data, { memoryMb: 256, rateCard, prices, now })).close();
+    await (await DuckDbStore.open(data, { data, memoryMb: 256, rateCard, prices, now })).close();
     expect(copiesIn(data)).toEqual([
       `daybook-${BEFORE}-20260701T000000Z.duckdb`,
       `daybook-${BEFORE}-20270101T000003Z.duckdb`,

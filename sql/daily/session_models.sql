@@ -56,32 +56,55 @@ part_usage AS (
     ROWS UNBOUNDED PRECEDING
   )
 ),
--- A model has the rates of the longest listed id that its name begins with: its own id is the longest, the default's empty id the
--- shortest. Of the dated entries it has the newest that is valid on the day, else the first.
+-- A model has the rates of its name, else of its key, else the default's, whose id is empty. A longer name is another model. Of the dated
+-- entries it has the newest that is valid on the day, else the first.
 model_day AS (
   SELECT DISTINCT
     day,
     model_id
   FROM usage
 ),
+listed AS (
+  SELECT
+    day,
+    model_id,
+    model_name(model_id) AS rates_id,
+    1 AS place
+  FROM model_day
+  UNION ALL
+  SELECT
+    day,
+    model_id,
+    model_key(model_id) AS rates_id,
+    2 AS place
+  FROM model_day
+  UNION ALL
+  SELECT
+    day,
+    model_id,
+    '' AS rates_id,
+    3 AS place
+  FROM model_day
+),
 model_rates AS (
   SELECT
-    model_day.day AS day,
-    model_day.model_id AS model_id,
+    listed.day AS day,
+    listed.model_id AS model_id,
     rates.model_id AS rates_id,
     rates.model_tier AS model_tier,
     rates.multiplier AS multiplier,
     rates.cache_read_rate AS cache_read_rate,
     rates.cache_write_rate AS cache_write_rate
-  FROM model_day
+  FROM listed
   JOIN rates
-    ON left(model_day.model_id, length(rates.model_id)) = rates.model_id
+    ON rates.model_id = listed.rates_id
   QUALIFY row_number() OVER (
-    PARTITION BY model_day.day, model_day.model_id
+    PARTITION BY listed.day, listed.model_id
     ORDER BY
-      length(rates.model_id) DESC,
-      CASE WHEN rates.valid_from <= model_day.day THEN rates.valid_from END DESC NULLS LAST,
-      rates.valid_from
+      listed.place,
+      CASE WHEN rates.valid_from <= listed.day THEN rates.valid_from END DESC NULLS LAST,
+      rates.valid_from,
+      rates.multiplier
   ) = 1
 ),
 priced AS (

@@ -20,7 +20,7 @@ with_model AS (
     day,
     user_id,
     session_id,
-    CASE $group_by WHEN 'model' THEN model_id ELSE '' END AS found_by
+    CASE $group_by WHEN 'model' THEN model_id WHEN 'model_key' THEN model_key(model_id) ELSE '' END AS found_by
   FROM session_models
   WHERE $has_model = 1
     AND org_id = $org_id
@@ -71,7 +71,7 @@ SELECT
   with_call.day AS day,
   with_call.user_id AS user_id,
   with_call.session_id AS session_id,
-  CASE $group_by WHEN 'model' THEN with_model.found_by ELSE with_call.found_by END AS found_by
+  CASE WHEN $group_by IN ('model', 'model_key') THEN with_model.found_by ELSE with_call.found_by END AS found_by
 FROM with_call
 JOIN with_model
   ON with_model.day = with_call.day

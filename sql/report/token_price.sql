@@ -13,7 +13,7 @@ SELECT
 FROM (
   SELECT
     model_id,
-    CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
+    CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
   FROM (
     SELECT DISTINCT model_id
     FROM session_models

@@ -9,7 +9,7 @@ SELECT
   CAST(ratio(sum(unpriced_tokens), sum(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)) OVER ()) AS DOUBLE) AS ratio,
   CAST(
     CASE
-      WHEN model_id IN (SELECT model_id FROM prices) OR undated(model_id) IN (SELECT model_id FROM prices)
+      WHEN model_name(model_id) IN (SELECT model_id FROM prices) OR model_key(model_id) IN (SELECT model_id FROM prices)
         THEN 'listed, but not for all of these days and kinds of token'
       ELSE 'not listed'
     END AS VARCHAR

@@ -2,7 +2,7 @@
 -- Grain: (day, user_id, session_id, agent, client, repo, model_id).
 SELECT
   day,
-  group_key_of($group_by, user_id, agent, client, repo, CASE $group_by WHEN 'model' THEN model_id ELSE '' END) AS group_key,
+  group_key_of($group_by, user_id, agent, client, repo, CASE $group_by WHEN 'model' THEN model_id WHEN 'model_key' THEN model_key(model_id) ELSE '' END) AS group_key,
   model_id,
   calls,
   input_tokens,

@@ -23,4 +23,8 @@ WHERE session_models.org_id = $org_id
   AND ($client IS NULL OR session_models.client = $client)
   AND ($repo IS NULL OR session_models.repo = $repo)
   AND ($model IS NULL OR session_models.model_id = $model)
-  AND ($group_by <> 'model' OR chosen_session.found_by = session_models.model_id)
+  AND chosen_session.found_by = CASE $group_by
+    WHEN 'model' THEN session_models.model_id
+    WHEN 'model_key' THEN model_key(session_models.model_id)
+    ELSE chosen_session.found_by
+  END

@@ -1,4 +1,4 @@
--- One row is one dated entry of the rate card. The default has model_id '', which every name begins with.
+-- One row is one dated entry of the rate card. The default has model_id ''.
 -- Grain: (model_id, valid_from).
 CREATE TABLE rates (
   model_id          VARCHAR NOT NULL,

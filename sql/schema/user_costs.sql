@@ -55,7 +55,7 @@ FROM (
   FROM (
     SELECT
       *,
-      CASE WHEN model_id IN (SELECT model_id FROM prices) THEN model_id ELSE undated(model_id) END AS listed_id
+      CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
     FROM user_models
   ) AS usage
   LEFT JOIN price_periods

@@ -26,8 +26,8 @@ export class Schedule {
     private readonly store: Store,
     private readonly clock: () => number,
     private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
-    /** Called before each build, to settle waiting events. */
-    private readonly prepare: () => Promise<void>,
+    /** Called before each build, to settle waiting events and the like. */
+    private readonly prepare: (cause: Cause) => Promise<void>,
     private readonly options: RunOptions,
   ) {}
 
@@ -71,7 +71,7 @@ export class Schedule {
     clearTimeout(this.retry);
     let isWell = false;
     try {
-      await this.prepare();
+      await this.prepare(cause);
       const { days, breaches, published } = await runBuild(this.store, cause, {}, this.clock, this.options);
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },

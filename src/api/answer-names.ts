@@ -17,7 +17,16 @@ export function isTotals(answer: Answer): boolean {
 }
 
 /** What the rows of totals can be grouped by. */
-const TOTALS_GROUPS = ['user', 'model', 'agent', 'repo', 'client', 'tool', 'mcp_server'] as const;
+const TOTALS_GROUPS = [
+  'user',
+  'model',
+  'model_key',
+  'agent',
+  'repo',
+  'client',
+  'tool',
+  'mcp_server',
+] as const;
 
 /** What an answer's rows can be grouped by (public-api.md 4.6-4.10), and by agent and autonomy level (ours). */
 export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {

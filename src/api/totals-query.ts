@@ -205,7 +205,7 @@ function named(value: string | undefined): string | null {
 function choiceOf({ groupBy, totals }: Asked) {
   const isAsked = (group: string, filter: string | undefined) => groupBy === group || filter !== undefined;
   return {
-    hasModel: isAsked('model', totals.model),
+    hasModel: isAsked('model', totals.model) || groupBy === 'model_key',
     hasCall: isAsked('tool', totals.tool) || isAsked('mcp_server', totals.mcp_server),
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { DuckDBInstance } from '../arrow/duckdb-driver.js';
-import { DATABASE } from '../disk/data-files.js';
+import { DATABASE, FETCHED_PRICES } from '../disk/data-files.js';
 import { digestOf } from '../disk/file-digest.js';
 import { copyLocked, isFull, makeFolder, requireRoom, sync, syncTree } from '../disk/folder.js';
 import { VERSION } from '../disk/package-root.js';
@@ -51,11 +51,11 @@ async function requireRoomFor(config: Config, folder: string): Promise<void> {
 }
 
 /** The files of the data folder that are never written to, or only replaced as a whole, relative to the folder. */
-function settledFiles({ data, rateCard }: Config): string[] {
-  const card = relative(data, rateCard);
-  return ['secret.key', ...(card.startsWith('..') || card.startsWith(sep) ? [] : [card])].filter((path) =>
-    existsSync(join(data, path)),
-  );
+function settledFiles({ data, rateCard, prices }: Config): string[] {
+  const chosen = [rateCard, ...(prices === undefined ? [] : [prices])]
+    .map((path) => relative(data, path))
+    .filter((path) => !path.startsWith('..') && !path.startsWith(sep));
+  return ['secret.key', FETCHED_PRICES, ...chosen].filter((path) => existsSync(join(data, path)));
 }
 
 /**

@@ -8,6 +8,9 @@ export const DATABASE = 'daybook.duckdb';
 /** The file in which batches are checked before they go to a database elsewhere. */
 export const STAGING = 'staging.duckdb';
 
+/** The file of the prices that `daybook prices update` fetched, in the data folder. */
+export const FETCHED_PRICES = 'fetched-prices.json';
+
 /** The socket of the process that has the database open. It is in the data folder unless the path is too long. */
 export const SOCKET = 'daybook.sock';
 

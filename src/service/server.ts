@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
+import type { Cause } from '../aggregate/build-run.js';
 import { Schedule } from '../aggregate/build-schedule.js';
 import { trustedForAddresses } from '../api/public-url.js';
 import { isOpenToAll } from '../disk/folder.js';
 import { codeOf, UsageError } from '../exit.js';
 import { Inbox } from '../ingest/inbox.js';
 import { Lake } from '../lake/data-lake.js';
+import { updatePrices } from '../money/update-prices.js';
 import type { Config } from '../settings/config.js';
 import { isServed, serveControl } from '../socket/control-socket.js';
 import { openStore } from '../socket/open-store.js';
@@ -99,7 +101,12 @@ export async function serve(
     });
     // Publishes days that aren't in the lake, for example because they were built before the lake existed.
     lake.publish(store, []).catch((err) => serving.log.error({ err }, 'could not publish days'));
-    const schedule = new Schedule(store, clock, serving.log, () => inbox.drain(store), {
+    const beforeBuild = async (cause: Cause) => {
+      await inbox.drain(store);
+      if (config.pricesUpdate === 'daily' && cause === 'nightly')
+        await updatePrices(config, clock(), serving.log, stopping.signal);
+    };
+    const schedule = new Schedule(store, clock, serving.log, beforeBuild, {
       retentionDays: config.retentionDays,
       publish: (days) => lake.publish(store, days),
     });

@@ -49,6 +49,10 @@ const list = () =>
         .filter(Boolean),
     );
 
+/** The data of the package that the price list is built on, as its authors publish them. */
+const PRICES_URL =
+  'https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/new_data/v2/data.json';
+
 const PUBLIC_URL = 'https://daybook.acme.example or https://acme.example/daybook';
 
 /** Every setting, by its name in the code. */
@@ -84,8 +88,18 @@ export const Settings = z.object({
   ),
   prices: setting(
     'DAYBOOK_PRICES',
-    path(join(PACKAGE_ROOT, 'data', 'prices.json')),
-    'path of the [price list](prices.md)',
+    text.optional().transform((given) => (given === undefined ? undefined : resolve(given))),
+    'path of a file with [prices](prices.md) of your own, which stand above the list that is shipped (default: none)',
+  ),
+  pricesUpdate: setting(
+    'DAYBOOK_PRICES_UPDATE',
+    z.enum(['off', 'daily'], 'must be off or daily').default('off'),
+    '`daily` fetches newer [prices](prices.md) before each nightly build',
+  ),
+  pricesFrom: setting(
+    'DAYBOOK_PRICES_FROM',
+    address('https://prices.acme.example/data.json').default(PRICES_URL),
+    'address of the newer [prices](prices.md)',
   ),
   historyStart: setting(
     'DAYBOOK_HISTORY_START',

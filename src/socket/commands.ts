@@ -69,6 +69,7 @@ export const Arguments = {
     totals: Totals.optional(),
   }),
   checkPrices: z.strictObject({}),
+  usePrices: z.strictObject({}),
   verifyLake: z.strictObject({ orgId: z.string().optional() }),
   publishLake: z.strictObject({}),
   createKey: z.strictObject({
@@ -239,6 +240,11 @@ export const commands = {
       ratio: Number(ratio),
       reason: String(reason),
     }));
+  },
+  /** Makes changed files of reference data count. Opening a store has done the same. */
+  usePrices: async ({ store }: Context, _: Of<'usePrices'>) => {
+    await store.refresh();
+    return {};
   },
   createKey: async ({ store, clock }: Context, wanted: Of<'createKey'>) => {
     const isNew = !(await isOrganization(store, wanted.orgId));

@@ -42,6 +42,11 @@ export async function openStore(
   }
 }
 
+/** Whether there is a database to open. */
+export function hasDatabase({ data, clickhouse }: Pick<Config, 'data' | 'clickhouse'>): boolean {
+  return clickhouse !== undefined || existsSync(join(data, DATABASE));
+}
+
 /** Opens a store. Throws a UsageError if its key is damaged, or missing while it has secrets, unless that loss is accepted. */
 async function withKey(config: Config, open: () => Promise<Store>): Promise<Store> {
   const store = await open();

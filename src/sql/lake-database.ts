@@ -5,12 +5,12 @@ import { lakeSql } from '../lake/lake-sql.js';
 import type { Published } from '../lake/snapshot.js';
 import type { Resources } from '../store/database-file.js';
 import { readViews } from '../store/definition.js';
-import { readPrices } from '../store/reference-data.js';
+import { type ReferencePaths, readPrices } from '../store/reference-data.js';
 import { quote, readFunctions } from '../store/sql-text.js';
 import { columnsOf, tablesOf } from '../store/tables.js';
 
-/** The table that belongs to no organization and has no file in the lake. */
-const PRICES = 'prices';
+/** The tables that belong to no organization and have no file in the lake. */
+const PRICES = ['prices', 'price_multipliers'] as const;
 
 /** A view that can be created on the lake's tables. */
 interface View {
@@ -24,7 +24,7 @@ interface View {
 export const VIEWS: readonly View[] = viewsOfLake();
 
 function viewsOfLake(): View[] {
-  const known = new Set<string>([...LAKE_TABLES, PRICES]);
+  const known = new Set<string>([...LAKE_TABLES, ...PRICES]);
   const views: View[] = [];
   for (const view of readViews()) {
     const sources = tablesOf(view.text);
@@ -36,17 +36,21 @@ function viewsOfLake(): View[] {
 }
 
 /** The tables and views that SQL can read, by name. */
-export const NAMES: ReadonlySet<string> = new Set([...LAKE_TABLES, PRICES, ...VIEWS.map(({ name }) => name)]);
+export const NAMES: ReadonlySet<string> = new Set([
+  ...LAKE_TABLES,
+  ...PRICES,
+  ...VIEWS.map(({ name }) => name),
+]);
 
 /**
- * Opens a DuckDB in memory with the functions of the metrics and a price list, and without the tables of the lake: see readLake. Throws a
+ * Opens a DuckDB in memory with the functions of the metrics and the prices, and without the tables of the lake: see readLake. Throws a
  * UsageError for a price list that can't be read.
  */
 export async function openLake({
   memoryMb,
   threads,
-  prices,
-}: Resources & { prices: string }): Promise<DuckDBConnection> {
+  ...paths
+}: Resources & Pick<ReferencePaths, 'data' | 'prices'>): Promise<DuckDBConnection> {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryMb}MiB`,
     ...(threads === undefined ? {} : { threads: String(threads) }),
@@ -56,13 +60,16 @@ export async function openLake({
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const columns = columnsOf(PRICES).map(({ name, type }) => `${name} ${type}`);
+  const tables = PRICES.map((table) => {
+    const columns = columnsOf(table).map(({ name, type }) => `${name} ${type}`);
+    return `CREATE TABLE ${table} (${columns.join(', ')})`;
+  });
   await connection.run(
     [
       `SET TimeZone = 'UTC'`,
       readFunctions(),
-      `CREATE TABLE ${PRICES} (${columns.join(', ')})`,
-      readPrices(prices).insert(PRICES),
+      ...tables,
+      ...readPrices(paths).map(({ table, insert }) => insert(table)),
     ].join(';\n'),
   );
   return connection;

@@ -133,13 +133,17 @@ export class Queries {
 
   private start(): ChildProcess {
     const { data, prices, sql } = this.config;
-    const child = fork(PROGRAM, [String(sql.memoryMb), String(sql.threads), prices], {
-      cwd: data,
-      env: {},
-      // Most of its objects are short-lived: with more room they are collected less often, and the rest almost never.
-      execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
-      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-    });
+    const child = fork(
+      PROGRAM,
+      [String(sql.memoryMb), String(sql.threads), ...(prices === undefined ? [] : [prices])],
+      {
+        cwd: data,
+        env: {},
+        // Most of its objects are short-lived: with more room they are collected less often, and the rest almost never.
+        execArgv: ['--max-old-space-size=256', '--initial-old-space-size=128', '--max-semi-space-size=32'],
+        stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+      },
+    );
     child.on('error', ({ message }) => this.note(message));
     killFirst(child.pid);
     return child;

@@ -11,11 +11,11 @@ import { toSqlError } from './sql-error.js';
 const BUFFERED_BYTES = 4 << 20;
 
 /**
- * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS PRICES`. It gets the query as a message,
+ * The program of a process that answers one query: `node query-process.js MEMORY_MB THREADS [PRICES]`, in the data folder. It gets the query as a message,
  * writes the answer to its standard output, and reports the outcome in messages. Its environment has nothing of the service's. The
  * service ends it, or it ends with the service.
  */
-const [memory, processors, prices = ''] = process.argv.slice(2);
+const [memory, processors, prices] = process.argv.slice(2);
 const [memoryMb, threads] = [Number(memory), Number(processors)];
 
 // Everything else on the machine has priority.
@@ -30,7 +30,7 @@ output.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const report = (message: SqlReport) => new Promise<void>((sent) => process.send?.(message, () => sent()));
 
-const lake = openLake({ memoryMb, threads, prices });
+const lake = openLake({ memoryMb, threads, data: process.cwd(), prices });
 // Tells the waiting query.
 lake.catch(() => undefined);
 

@@ -66,6 +66,20 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true, comment: "model_usage: what the agent or provider says that the call cost" },
     ],
   },
+  price_multipliers: {
+    kind: "reference",
+    about: "One row is the factor by which the prices of a model change for calls of one speed, service tier or region, from a day on.",
+    grain: ["model_id", "kind", "value", "valid_from", "listed_by"],
+    columns: [
+      { name: "model_id", type: "VARCHAR", isNullable: false },
+      { name: "kind", type: "VARCHAR", isNullable: false, comment: "speed, service_tier or region" },
+      { name: "value", type: "VARCHAR", isNullable: false, comment: "fast, priority, us, ..." },
+      { name: "valid_from", type: "DATE", isNullable: false },
+      { name: "multiplier", type: "DECIMAL(12,6)", isNullable: false },
+      { name: "source", type: "VARCHAR", isNullable: false, comment: "the page that says so" },
+      { name: "listed_by", type: "VARCHAR", isNullable: false, comment: "daybook or file, which counts alone" },
+    ],
+  },
   prices: {
     kind: "reference",
     about: "One row is one dated entry of the price list: what a million tokens of a model cost from that day on, in USD.",
@@ -79,6 +93,14 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "cache_write_price", type: "DECIMAL(12,6)", isNullable: true },
       { name: "source", type: "VARCHAR", isNullable: false, comment: "the page that says so" },
       { name: "cache_write_1h_price", type: "DECIMAL(12,6)", isNullable: true, comment: "of tokens written to the cache that live an hour; null where they cost as the others" },
+      { name: "step_tokens", type: "BIGINT", isNullable: true, comment: "tokens of a prompt above which the prices of the next columns hold for the whole call; null if its length doesn't matter" },
+      { name: "input_price_above", type: "DECIMAL(12,6)", isNullable: true, comment: "USD per million tokens of such a call; null where it isn't known, as the others" },
+      { name: "output_price_above", type: "DECIMAL(12,6)", isNullable: true, comment: "likewise of its output" },
+      { name: "cache_read_price_above", type: "DECIMAL(12,6)", isNullable: true, comment: "likewise of what it reads from the cache" },
+      { name: "cache_write_price_above", type: "DECIMAL(12,6)", isNullable: true, comment: "likewise of what it writes to the cache" },
+      { name: "cache_write_1h_price_above", type: "DECIMAL(12,6)", isNullable: true, comment: "likewise of what lives an hour there; null where it costs as the other writes" },
+      { name: "web_search_price", type: "DECIMAL(12,6)", isNullable: true, comment: "USD per thousand web searches" },
+      { name: "listed_by", type: "VARCHAR", isNullable: true, comment: "package, update (fetched later), daybook (what the package lacks or has wrong) or file: the operator's own, which counts alone" },
     ],
   },
   activity: {
@@ -753,7 +775,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   price_periods: {
     kind: "view",
-    about: "One row is one entry of the price list, with the days on which it is valid.",
+    about: "One row is one entry of the price list, with the days on which it is valid. A model in the operator's file has the entries of that file alone.",
     grain: ["model_id", "valid_from"],
     columns: [
       { name: "model_id", type: "VARCHAR", isNullable: true },
@@ -764,6 +786,13 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "cache_read_price", type: "DECIMAL(12,6)", isNullable: true },
       { name: "cache_write_price", type: "DECIMAL(12,6)", isNullable: true, comment: "of tokens that live 5 minutes, or as long as there is one price for all" },
       { name: "cache_write_1h_price", type: "DECIMAL(12,6)", isNullable: true, comment: "of those that live an hour" },
+      { name: "step_tokens", type: "BIGINT", isNullable: true, comment: "tokens of a prompt above which the next prices hold for the whole call; null if its length doesn't matter" },
+      { name: "input_price_above", type: "DECIMAL(12,6)", isNullable: true },
+      { name: "output_price_above", type: "DECIMAL(12,6)", isNullable: true },
+      { name: "cache_read_price_above", type: "DECIMAL(12,6)", isNullable: true },
+      { name: "cache_write_price_above", type: "DECIMAL(12,6)", isNullable: true },
+      { name: "cache_write_1h_price_above", type: "DECIMAL(12,6)", isNullable: true },
+      { name: "web_search_price", type: "DECIMAL(12,6)", isNullable: true, comment: "of a thousand searches" },
     ],
   },
   pull_requests: {

@@ -2,14 +2,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DaySchema } from '../day.js';
+import { FETCHED_PRICES } from '../disk/data-files.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
 import { UsageError } from '../exit.js';
+import {
+  BASE_PRICES,
+  type DatedPrice,
+  Decimal,
+  distinct,
+  Id,
+  KINDS,
+  type ListedBy,
+  mergedPrices,
+  OWN_PRICES,
+  PriceList,
+  PublishedList,
+  readFetched,
+} from './price-list.js';
 import { quote } from './sql-text.js';
 
 /** The files of an operator that queries read as tables, by their paths. */
 export interface ReferencePaths {
+  /** The data folder, which has the prices that were fetched. */
+  readonly data: string;
   readonly rateCard: string;
-  readonly prices: string;
+  /** Undefined if the operator has no prices of their own. */
+  readonly prices: string | undefined;
 }
 
 /** A file of data that queries read as a table. */
@@ -23,7 +41,7 @@ export interface Reference {
 }
 
 /** Reads all of them. Throws a UsageError when there is no such file. */
-export function readReferences({ rateCard, prices }: ReferencePaths): Reference[] {
+export function readReferences({ data, rateCard, prices }: ReferencePaths): Reference[] {
   const card = readText(rateCard, 'rate card', 'DAYBOOK_RATE_CARD');
   const languages = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
   return [
@@ -34,7 +52,7 @@ export function readReferences({ rateCard, prices }: ReferencePaths): Reference[
       insert: (into) =>
         insertInto(into, ratesOf(parse(card, RateCard, `The rate card ${rateCard}`, 'docs/rate-card.md'))),
     },
-    readPrices(prices),
+    ...readPrices({ data, prices }),
     {
       fact: 'language_table',
       table: 'languages',
@@ -44,17 +62,50 @@ export function readReferences({ rateCard, prices }: ReferencePaths): Reference[
   ];
 }
 
-/** Reads the price list. Throws a UsageError when there is none. */
-export function readPrices(path: string): Reference {
-  const list = readText(path, 'price list', 'DAYBOOK_PRICES');
-  return {
-    fact: 'price_list',
-    table: 'prices',
-    text: list,
-    insert: (into) =>
-      insertInto(into, pricesOf(parse(list, PriceList, `The price list ${path}`, 'docs/prices.md'))),
-  };
+/**
+ * Reads the price lists: those that are shipped, what was fetched into the data folder, and the operator's file. Throws a UsageError for
+ * one that can't be read.
+ */
+export function readPrices({ data, prices }: Pick<ReferencePaths, 'data' | 'prices'>): Reference[] {
+  const file = prices === undefined ? undefined : readText(prices, 'price list', 'DAYBOOK_PRICES');
+  const own = readFileSync(OWN_PRICES, 'utf8');
+  const base = readFileSync(BASE_PRICES, 'utf8');
+  const fetched = readFetched(data);
+  const text = JSON.stringify([base, own, fetched, file]);
+  const read = () => ({
+    own: PriceList.parse(JSON.parse(own)),
+    file: file === undefined ? { models: [] } : parse(file, PriceList, `The price list ${prices}`, PAGE),
+  });
+  const lists = () => ({
+    base: PublishedList.parse(JSON.parse(base)),
+    fetched:
+      fetched === undefined
+        ? undefined
+        : parse(fetched, PublishedList, `The file ${join(data, FETCHED_PRICES)}`, PAGE),
+  });
+  return [
+    {
+      fact: 'price_list',
+      table: 'prices',
+      text,
+      insert: (into) => {
+        const { own, file } = read();
+        return insertInto(into, [...rowsOfPrices(mergedPrices({ ...lists(), own })), ...rowsOfFile(file)]);
+      },
+    },
+    {
+      fact: 'price_multipliers',
+      table: 'price_multipliers',
+      text,
+      insert: (into) => {
+        const { own, file } = read();
+        return insertInto(into, [...multipliersOf(own, 'daybook'), ...multipliersOf(file, 'file')]);
+      },
+    },
+  ];
 }
+
+const PAGE = 'docs/prices.md';
 
 function readText(path: string, name: string, setting: string): string {
   try {
@@ -76,27 +127,6 @@ function parse<T>(text: string, schema: z.ZodType<T>, file: string, page: string
   }
 }
 
-/** At most six decimals: credits are computed in millionths, and costs in decimals. */
-const Decimal = z
-  .number()
-  .min(0)
-  .refine(
-    (value) => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 1e-3,
-    'must have at most six decimals',
-  );
-
-/** Refuses a list in which two have the same value under a key. */
-function distinct(key: string) {
-  return (items: readonly Readonly<Record<string, unknown>>[], context: z.RefinementCtx): void => {
-    const values = items.map((item) => item[key]);
-    for (const [index, value] of values.entries()) {
-      if (values.indexOf(value) < index)
-        context.addIssue({ code: 'custom', path: [index, key], message: `${value} is there twice` });
-    }
-  };
-}
-
-const Id = z.string().min(1);
 const Rate = Decimal.max(1000);
 
 const Rates = z.strictObject({
@@ -125,32 +155,6 @@ const RateCard = z
   })
   .refine((card) => card.default !== undefined || card.models !== undefined, 'must have default or models');
 
-/** A price that the list doesn't have is unknown: null, never 0. */
-const Price = Decimal.max(100_000).nullable().default(null);
-
-const Prices = z.strictObject({
-  id: Id,
-  prices: z
-    .array(
-      z.strictObject({
-        valid_from: DaySchema,
-        input: Price,
-        output: Price,
-        cache_read: Price,
-        cache_write: Price,
-        cache_write_1h: Price,
-        source: z.string().min(1).max(2048),
-      }),
-    )
-    .min(1)
-    .superRefine(distinct('valid_from')),
-});
-
-const PriceList = z.strictObject({
-  $comment: z.string().optional(),
-  models: z.array(Prices).superRefine(distinct('id')),
-});
-
 const LanguageTable = z.object({
   names: z.record(z.string(), z.string()),
   extensions: z.record(z.string(), z.string()),
@@ -169,7 +173,7 @@ function ratesOf(card: z.infer<typeof RateCard>): Rows {
   return [{ id: '', ...(card.default ?? { tier: 'standard', rates: [] }) }, ...(card.models ?? [])].flatMap(
     ({ id, tier, rates }) =>
       rates.map((rate) => [
-        quote(id),
+        id === '' ? quote('') : `model_name(${quote(id)})`,
         quote(tier),
         quote(rate.valid_from),
         rate.multiplier,
@@ -179,19 +183,52 @@ function ratesOf(card: z.infer<typeof RateCard>): Rows {
   );
 }
 
-function pricesOf({ models }: z.infer<typeof PriceList>): Rows {
-  const price = (usd: number | null) => usd?.toFixed(6) ?? 'NULL';
-  return models.flatMap(({ id, prices }) =>
-    prices.map(({ valid_from, input, output, cache_read, cache_write, cache_write_1h, source }) => [
-      quote(id),
-      quote(valid_from),
-      price(input),
-      price(output),
-      price(cache_read),
-      price(cache_write),
-      quote(source),
-      price(cache_write_1h),
-    ]),
+/** A row of `prices`. The id is an SQL expression. */
+function rowOfPrice(id: string, price: Omit<DatedPrice, 'listed_by'>, listedBy: ListedBy): Rows[number] {
+  const usd = (value: number | null | undefined) => value?.toFixed(6) ?? 'NULL';
+  const { above } = price;
+  return [
+    id,
+    quote(price.valid_from),
+    usd(price.input),
+    usd(price.output),
+    usd(price.cache_read),
+    usd(price.cache_write),
+    quote(price.source),
+    usd(price.cache_write_1h),
+    above?.tokens ?? 'NULL',
+    ...KINDS.map((kind) => usd(above?.[kind])),
+    usd(price.web_search),
+    quote(listedBy),
+  ];
+}
+
+function rowsOfPrices(prices: ReadonlyMap<string, readonly DatedPrice[]>): Rows {
+  return [...prices].flatMap(([id, dated]) =>
+    dated.map((price) => rowOfPrice(quote(id), price, price.listed_by)),
+  );
+}
+
+/** The operator may spell a model as any provider does. */
+function rowsOfFile({ models }: PriceList): Rows {
+  return models.flatMap(({ id, prices = [] }) =>
+    prices.map((price) => rowOfPrice(`model_name(${quote(id)})`, price, 'file')),
+  );
+}
+
+function multipliersOf({ multipliers = [] }: PriceList, listedBy: ListedBy): Rows {
+  return multipliers.flatMap(({ models, kind, values, multiplier, valid_from, source }) =>
+    models.flatMap((id) =>
+      values.map((value) => [
+        `model_name(${quote(id)})`,
+        quote(kind),
+        quote(value),
+        quote(valid_from),
+        multiplier.toFixed(6),
+        quote(source),
+        quote(listedBy),
+      ]),
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Column } from './catalog-types.js';
 import { BUILT_TABLES } from './day-builder.js';
 import { type Definitions, meaningOf, readDefinitions } from './definition.js';
 import type { Session } from './duckdb-session.js';
-import { type Reference, type ReferencePaths, readReferences } from './reference-data.js';
+import { type Reference, type ReferencePaths, readPrices, readReferences } from './reference-data.js';
 import { quote, readFunctions, readSql, readSqlFolder, type SqlText } from './sql-text.js';
 import type { Parameters, Row } from './store.js';
 import { columnsOf } from './tables.js';
@@ -124,7 +124,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
 export async function requireUpToDate(database: Defined, settings: ReferencePaths): Promise<string> {
   const isWhole = changesAfter(await newestChange(database)).length === 0;
   const facts = isWhole ? await factsIn(database) : new Map<string, string>();
-  const prices = readReferences(settings).filter(({ table }) => table === 'prices');
+  const prices = readPrices(settings);
   if (
     facts.get('schema') !== database.definitions.schema ||
     prices.some(({ fact, text }) => facts.get(fact) !== hash('sha256', text))

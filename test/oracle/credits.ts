@@ -1,3 +1,5 @@
+import { entryOf } from './model-key.js';
+
 /** The rate card (docs/rate-card.md), as its file holds it. */
 export interface RateCard {
   readonly default?: Rates;
@@ -25,17 +27,13 @@ export interface Tokens {
 
 const WITHOUT_CARD: Rates = { tier: 'standard', rates: [{ valid_from: '2020-01-01', multiplier: 1 }] };
 
-/** By its exact id, then by the longest listed id that is a prefix of it, then the default. */
+/** By its name, then by its key, then the default. */
 function ratesOf(model: string, card: RateCard): Rates {
-  const models = card.models ?? [];
-  const [longestPrefix] = models
-    .filter(({ id }) => model.startsWith(id))
-    .sort((one, other) => other.id.length - one.id.length);
-  return models.find(({ id }) => id === model) ?? longestPrefix ?? card.default ?? WITHOUT_CARD;
+  return entryOf(model, card.models ?? []) ?? card.default ?? WITHOUT_CARD;
 }
 
 export function isOnCard(model: string, card: RateCard): boolean {
-  return (card.models ?? []).some(({ id }) => model.startsWith(id));
+  return entryOf(model, card.models ?? []) !== undefined;
 }
 
 export function tierOf(model: string, card: RateCard): string {

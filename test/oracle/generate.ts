@@ -69,7 +69,10 @@ const MODELS = [
   'sonnet-4-20250514',
   'haiku',
   'opus-5',
-  'gpt-5',
+  // A model that no list knows.
+  'strange-5',
+  'us.anthropic.sonnet-4-5-20250929-v1:0',
+  'openrouter/anthropic/Sonnet-4.5[1m]',
   'free',
   'Sonnet-4',
   'unlisted',

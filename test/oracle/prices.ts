@@ -1,4 +1,5 @@
 import type { Tokens } from './credits.js';
+import { entryOf } from './model-key.js';
 
 /** The price list (docs/prices.md), as its file holds it. */
 export interface PriceList {
@@ -14,10 +15,9 @@ interface Price {
   readonly cache_write_1h?: number;
 }
 
-/** The entry of its own id, else of its name without a date at its end: the newest that is valid on the day. */
+/** The entry of its name, else of its key: the newest that is valid on the day. */
 function priceOn(day: string, model: string, { models }: PriceList): Price {
-  const [name = model] = model.split(/[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$/);
-  const listed = models.find(({ id }) => id === model) ?? models.find(({ id }) => id === name);
+  const listed = entryOf(model, models);
   const dated = [...(listed?.prices ?? [])].sort((one, other) =>
     one.valid_from < other.valid_from ? -1 : 1,
   );
