@@ -118,7 +118,7 @@ test('members that a change adds are stored, and are in SQL and the lake, of a d
   const lake = new Lake(config, world.clock);
   const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(store, days);
   await (await runBuild(store, 'command', {}, world.clock, { publish })).published;
-  const connection = await openLake({ memoryMb: 128, threads: 1, prices: config.prices });
+  const connection = await openLake({ memoryMb: 128, threads: 1, data: config.data, prices: config.prices });
   onTestFinished(() => connection.closeSync());
   await readLake(connection, lake.folder, { snapshots: snapshotsIn(lake.folder) });
   const ofLake = { web_searches: '2', reported_cost_usd: '0.002825000' };

@@ -12,20 +12,32 @@ model_day AS MATERIALIZED (
     day,
     group_key,
     model_id,
+    speed,
+    service_tier,
+    region,
+    prompt_class,
+    is_reported,
     sum(calls) AS calls,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
     sum(cache_read_tokens) AS cache_read_tokens,
     sum(cache_write_tokens) AS cache_write_tokens,
     sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
+    sum(web_searches) AS web_searches,
+    sum(reported_cost_usd) AS reported_cost_usd,
     sum(billable_tokens) AS billable_tokens
   FROM usage
   GROUP BY
     day,
     group_key,
-    model_id
+    model_id,
+    speed,
+    service_tier,
+    region,
+    prompt_class,
+    is_reported
 ),
-priced AS MATERIALIZED (
+way_cost AS (
   SELECT
     model_day.day AS day,
     model_day.group_key AS group_key,
@@ -37,6 +49,20 @@ priced AS MATERIALIZED (
     model_day.cache_write_tokens AS cache_write_tokens,
     model_day.cache_write_1h_tokens AS cache_write_1h_tokens,
     model_day.billable_tokens AS billable_tokens,
+    model_day.reported_cost_usd AS reported_cost_usd,
+    model_day.is_reported AS is_reported,
+    -- No price at all is known, but what the calls are said to have cost.
+    CASE
+      WHEN model_day.is_reported = 1
+        AND token_price.input_usd IS NULL
+        AND token_price.output_usd IS NULL
+        AND token_price.cache_read_usd IS NULL
+        AND token_price.cache_write_usd IS NULL
+        AND token_price.cache_write_1h_usd IS NULL
+        THEN 1
+      ELSE 0
+    END AS is_by_report,
+    coalesce(token_price.web_search_usd, 0) * CAST(model_day.web_searches AS DECIMAL(38, 0)) AS web_search_usd,
     coalesce(token_price.input_usd, 0) * CAST(model_day.input_tokens AS DECIMAL(38, 0)) AS input_usd,
     coalesce(token_price.output_usd, 0) * CAST(model_day.output_tokens AS DECIMAL(38, 0)) AS output_usd,
     coalesce(token_price.cache_read_usd, 0) * CAST(model_day.cache_read_tokens AS DECIMAL(38, 0)) AS cache_read_usd,
@@ -50,8 +76,40 @@ priced AS MATERIALIZED (
   FROM model_day
   LEFT JOIN token_price
     ON token_price.model_id = model_day.model_id
+    AND token_price.speed = model_day.speed
+    AND token_price.service_tier = model_day.service_tier
+    AND token_price.region = model_day.region
+    AND token_price.prompt_class = model_day.prompt_class
     AND token_price.valid_from <= model_day.day
     AND token_price.valid_until > model_day.day
+),
+priced AS MATERIALIZED (
+  SELECT
+    day,
+    group_key,
+    model_id,
+    calls,
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_1h_tokens,
+    billable_tokens,
+    input_usd,
+    output_usd,
+    cache_read_usd,
+    cache_write_usd,
+    cache_write_1h_usd,
+    web_search_usd,
+    CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END AS reported_usd,
+    CASE WHEN is_by_report = 1 THEN 0 ELSE unpriced_tokens END AS unpriced_tokens,
+    CASE WHEN is_reported = 1 AND unpriced_tokens = 0 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END AS compared_reported_usd,
+    CASE
+      WHEN is_reported = 1 AND unpriced_tokens = 0
+        THEN input_usd + output_usd + cache_read_usd + cache_write_usd + cache_write_1h_usd + web_search_usd
+      ELSE CAST(0 AS DECIMAL(38, 12))
+    END AS compared_usd
+  FROM way_cost
 ),
 total AS (
   SELECT
@@ -69,6 +127,10 @@ total AS (
     sum(cache_read_usd) AS cache_read_usd,
     sum(cache_write_usd) AS cache_write_usd,
     sum(cache_write_1h_usd) AS cache_write_1h_usd,
+    sum(web_search_usd) AS web_search_usd,
+    sum(reported_usd) AS reported_usd,
+    sum(compared_reported_usd) AS compared_reported_usd,
+    sum(compared_usd) AS compared_usd,
     sum(unpriced_tokens) AS unpriced_tokens
   FROM (
     SELECT
@@ -86,6 +148,10 @@ total AS (
       cache_read_usd,
       cache_write_usd,
       cache_write_1h_usd,
+      web_search_usd,
+      reported_usd,
+      compared_reported_usd,
+      compared_usd,
       unpriced_tokens
     FROM priced
     UNION ALL
@@ -105,6 +171,10 @@ total AS (
       CAST(0 AS DECIMAL(38, 12)) AS cache_read_usd,
       CAST(0 AS DECIMAL(38, 12)) AS cache_write_usd,
       CAST(0 AS DECIMAL(38, 12)) AS cache_write_1h_usd,
+      CAST(0 AS DECIMAL(38, 12)) AS web_search_usd,
+      CAST(0 AS DECIMAL(38, 12)) AS reported_usd,
+      CAST(0 AS DECIMAL(38, 12)) AS compared_reported_usd,
+      CAST(0 AS DECIMAL(38, 12)) AS compared_usd,
       CAST(0 AS BIGINT) AS unpriced_tokens
     FROM activity
     WHERE $group_by = 'none'
@@ -119,7 +189,7 @@ sorted AS (
   SELECT
     *,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens,
-    -(input_usd + output_usd + cache_read_usd + cache_write_usd + cache_write_1h_usd) AS sorted_by
+    -(input_usd + output_usd + cache_read_usd + cache_write_usd + cache_write_1h_usd + web_search_usd + reported_usd) AS sorted_by
   FROM total
 ),
 -- Rows come by day, then by cost, then by group.
@@ -156,6 +226,10 @@ SELECT
   CAST(placed.cache_read_usd AS DECIMAL(38, 12)) AS cache_read_usd,
   CAST(placed.cache_write_usd AS DECIMAL(38, 12)) AS cache_write_usd,
   CAST(placed.cache_write_1h_usd AS DECIMAL(38, 12)) AS cache_write_1h_usd,
+  CAST(placed.web_search_usd AS DECIMAL(38, 12)) AS web_search_usd,
+  CAST(placed.reported_usd AS DECIMAL(38, 12)) AS reported_usd,
+  CAST(placed.compared_reported_usd AS DECIMAL(38, 12)) AS compared_reported_usd,
+  CAST(placed.compared_usd AS DECIMAL(38, 12)) AS compared_usd,
   CAST(placed.calls AS BIGINT) AS calls,
   CAST(placed.input_tokens AS BIGINT) AS input_tokens,
   CAST(placed.output_tokens AS BIGINT) AS output_tokens,
@@ -183,9 +257,13 @@ LEFT JOIN (
     day,
     group_key,
     model_id,
-    unpriced_tokens
+    sum(unpriced_tokens) AS unpriced_tokens
   FROM priced
   WHERE unpriced_tokens > 0
+  GROUP BY
+    day,
+    group_key,
+    model_id
 ) AS unpriced
   ON unpriced.day = placed.day
   AND unpriced.group_key = placed.group_key

@@ -108,11 +108,18 @@ model_total AS (
     row_day.priced_on AS priced_on,
     usage.group_key AS group_key,
     usage.model_id AS model_id,
+    usage.speed AS speed,
+    usage.service_tier AS service_tier,
+    usage.region AS region,
+    usage.prompt_class AS prompt_class,
+    usage.is_reported AS is_reported,
     sum(usage.input_tokens) AS input_tokens,
     sum(usage.output_tokens) AS output_tokens,
     sum(usage.cache_read_tokens) AS cache_read_tokens,
     sum(usage.cache_write_tokens) AS cache_write_tokens,
     sum(usage.cache_write_1h_tokens) AS cache_write_1h_tokens,
+    sum(usage.web_searches) AS web_searches,
+    sum(usage.reported_cost_usd) AS reported_cost_usd,
     sum(usage.billable_tokens) AS billable_tokens
   FROM usage
   JOIN row_day
@@ -123,41 +130,73 @@ model_total AS (
     row_day.is_previous,
     row_day.priced_on,
     usage.group_key,
-    usage.model_id
+    usage.model_id,
+    usage.speed,
+    usage.service_tier,
+    usage.region,
+    usage.prompt_class,
+    usage.is_reported
 ),
-spent AS (
+way_cost AS (
   SELECT
     model_total.period_start AS period_start,
     model_total.is_previous AS is_previous,
     model_total.group_key AS group_key,
-    sum(
-      coalesce(token_price.input_usd, 0) * CAST(model_total.input_tokens AS DECIMAL(38, 0))
+    model_total.input_tokens AS input_tokens,
+    model_total.output_tokens AS output_tokens,
+    model_total.cache_read_tokens AS cache_read_tokens,
+    model_total.cache_write_tokens AS cache_write_tokens,
+    model_total.billable_tokens AS billable_tokens,
+    model_total.reported_cost_usd AS reported_cost_usd,
+    -- No price at all is known, but what the calls are said to have cost.
+    CASE
+      WHEN model_total.is_reported = 1
+        AND token_price.input_usd IS NULL
+        AND token_price.output_usd IS NULL
+        AND token_price.cache_read_usd IS NULL
+        AND token_price.cache_write_usd IS NULL
+        AND token_price.cache_write_1h_usd IS NULL
+        THEN 1
+      ELSE 0
+    END AS is_by_report,
+    coalesce(token_price.input_usd, 0) * CAST(model_total.input_tokens AS DECIMAL(38, 0))
       + coalesce(token_price.output_usd, 0) * CAST(model_total.output_tokens AS DECIMAL(38, 0))
       + coalesce(token_price.cache_read_usd, 0) * CAST(model_total.cache_read_tokens AS DECIMAL(38, 0))
       + coalesce(token_price.cache_write_usd, 0) * CAST(model_total.cache_write_tokens - model_total.cache_write_1h_tokens AS DECIMAL(38, 0))
       + coalesce(token_price.cache_write_1h_usd, 0) * CAST(model_total.cache_write_1h_tokens AS DECIMAL(38, 0))
-    ) AS cost_usd,
-    sum(
-      CASE WHEN token_price.input_usd IS NULL THEN model_total.input_tokens ELSE 0 END
+      + coalesce(token_price.web_search_usd, 0) * CAST(model_total.web_searches AS DECIMAL(38, 0)) AS known_usd,
+    CASE WHEN token_price.input_usd IS NULL THEN model_total.input_tokens ELSE 0 END
       + CASE WHEN token_price.output_usd IS NULL THEN model_total.output_tokens ELSE 0 END
       + CASE WHEN token_price.cache_read_usd IS NULL THEN model_total.cache_read_tokens ELSE 0 END
       + CASE WHEN token_price.cache_write_usd IS NULL THEN model_total.cache_write_tokens - model_total.cache_write_1h_tokens ELSE 0 END
-      + CASE WHEN token_price.cache_write_1h_usd IS NULL THEN model_total.cache_write_1h_tokens ELSE 0 END
-    ) AS unpriced_tokens,
-    sum(model_total.input_tokens) AS input_tokens,
-    sum(model_total.output_tokens) AS output_tokens,
-    sum(model_total.cache_read_tokens) AS cache_read_tokens,
-    sum(model_total.cache_write_tokens) AS cache_write_tokens,
-    sum(model_total.billable_tokens) AS billable_tokens
+      + CASE WHEN token_price.cache_write_1h_usd IS NULL THEN model_total.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens
   FROM model_total
   LEFT JOIN token_price
     ON token_price.model_id = model_total.model_id
+    AND token_price.speed = model_total.speed
+    AND token_price.service_tier = model_total.service_tier
+    AND token_price.region = model_total.region
+    AND token_price.prompt_class = model_total.prompt_class
     AND token_price.valid_from <= model_total.priced_on
     AND token_price.valid_until > model_total.priced_on
+),
+spent AS (
+  SELECT
+    period_start,
+    is_previous,
+    group_key,
+    sum(known_usd + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END) AS cost_usd,
+    sum(CASE WHEN is_by_report = 1 THEN 0 ELSE unpriced_tokens END) AS unpriced_tokens,
+    sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens,
+    sum(billable_tokens) AS billable_tokens
+  FROM way_cost
   GROUP BY
-    model_total.period_start,
-    model_total.is_previous,
-    model_total.group_key
+    period_start,
+    is_previous,
+    group_key
 ),
 -- Without groups each row is there, also without events.
 row_group AS (

@@ -1,15 +1,22 @@
 -- One row is one model that was used in one part of a chosen session on one day. It has all filters and groups.
--- Grain: (day, user_id, session_id, agent, client, repo, model_id, group_key).
+-- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, group_key).
 SELECT
   session_models.day AS day,
   group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, chosen_session.found_by) AS group_key,
   session_models.model_id AS model_id,
+  session_models.speed AS speed,
+  session_models.service_tier AS service_tier,
+  session_models.region AS region,
+  session_models.prompt_class AS prompt_class,
+  session_models.is_reported AS is_reported,
   session_models.calls AS calls,
   session_models.input_tokens AS input_tokens,
   session_models.output_tokens AS output_tokens,
   session_models.cache_read_tokens AS cache_read_tokens,
   session_models.cache_write_tokens AS cache_write_tokens,
   session_models.cache_write_1h_tokens AS cache_write_1h_tokens,
+  session_models.web_searches AS web_searches,
+  session_models.reported_cost_usd AS reported_cost_usd,
   session_models.billable_tokens AS billable_tokens
 FROM session_models
 JOIN chosen_session

@@ -25,7 +25,7 @@ SELECT
   requested_model,
   class_of(speed) AS speed,                -- '' for the standard speed; likewise the next two
   class_of(service_tier) AS service_tier,  -- the provider's: priority, flex, batch, ...
-  class_of(region) AS region,              -- where it had to be computed, if that costs more
+  coalesce(nullif(class_of(region), ''), model_region(model)) AS region,  -- where it had to be computed, if that costs more
   effort,
   CASE
     WHEN channel IN ('otlp_metric', 'vendor_api') OR is_session_usage(type, agent) THEN CAST(0 AS BIGINT)

@@ -61,7 +61,8 @@ const Multiplier = z.strictObject({
   models: z.array(Id).min(1),
   kind: z.enum(['speed', 'service_tier', 'region']),
   values: z.array(Id).min(1),
-  multiplier: Decimal.max(1000),
+  // Three of them together have six decimals, as prices have.
+  multiplier: z.number().min(0).max(1000).multipleOf(0.01, 'must have at most two decimals'),
   valid_from: DaySchema,
   source: Source,
 });

@@ -301,7 +301,7 @@ describe('log records', () => {
 
   test('that name no session count for their user, and in no number of sessions', async () => {
     const receiver = await Receiver.start(NOW);
-    const nameless = { 'session.id': undefined };
+    const nameless = { 'session.id': '' };
     const body = logs(CLAUDE, [
       claude('user_prompt', { 'prompt.id': 'p-1', ...nameless }),
       claude('tool_result', { tool_use_id: 't-1', tool_name: 'Bash', success: 'true', ...nameless }),

@@ -1854,7 +1854,7 @@ export interface CostsRow {
    */
   group_key: string | null;
   /**
-   * list price of the tokens in USD, of those with a known price, if none has one or null
+   * list price in USD of the tokens and searches with a known price, and what is reported of calls without any, if nothing is known or null
    */
   cost_usd: number | null;
   /**
@@ -1877,6 +1877,22 @@ export interface CostsRow {
    * cost of the tokens written to the cache that live an hour
    */
   cache_write_1h_usd: number;
+  /**
+   * cost of web searches
+   */
+  web_search_usd: number;
+  /**
+   * the part of cost_usd that agents or providers reported, of calls without any known price
+   */
+  reported_usd: number;
+  /**
+   * of calls with a known price, the sum that agents or providers reported
+   */
+  compared_reported_usd: number;
+  /**
+   * the list price of the same calls
+   */
+  compared_usd: number;
   /**
    * calls of models
    */
