@@ -1,4 +1,4 @@
--- One row is one call of a model, with the cost of its tokens at the prices of its day, in USD.
+-- One row is one call of a model, with the cost of its tokens and searches at the prices of its day, in USD.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW call_costs AS
 SELECT
@@ -14,12 +14,32 @@ SELECT
   cache_read_tokens,
   cache_write_tokens,
   cache_write_1h_tokens,  -- the part of cache_write_tokens that lives an hour
+  web_searches,
+  reported_cost_usd,  -- what the agent or provider says that the call cost
   CASE
     WHEN unpriced_tokens = 0 THEN known_cost_usd
     WHEN unpriced_tokens < input_tokens + output_tokens + cache_read_tokens + cache_write_tokens THEN known_cost_usd
-  END AS cost_usd,  -- of the tokens whose price is known; null if there is no price for any of them
+  END AS cost_usd,  -- of what has a known price, or what is reported if nothing has; null if neither is known
   CAST(unpriced_tokens AS BIGINT) AS unpriced_tokens  -- tokens whose price is unknown, which cost_usd leaves out
 FROM (
+  SELECT
+    *,
+    coalesce(input_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(output_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_read_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_write_5m_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_write_1h_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(web_search_usd, CAST(0 AS DECIMAL(38, 12)))
+      + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END AS known_cost_usd,
+    CASE
+      WHEN is_by_report = 1 THEN 0
+      ELSE CASE WHEN input_usd IS NULL THEN input_tokens ELSE 0 END
+        + CASE WHEN output_usd IS NULL THEN output_tokens ELSE 0 END
+        + CASE WHEN cache_read_usd IS NULL THEN cache_read_tokens ELSE 0 END
+        + CASE WHEN cache_write_5m_usd IS NULL THEN cache_write_tokens - cache_write_1h_tokens ELSE 0 END
+        + CASE WHEN cache_write_1h_usd IS NULL THEN cache_write_1h_tokens ELSE 0 END
+    END AS unpriced_tokens
+  FROM (
   SELECT
     usage.org_id AS org_id,
     usage.day AS day,
@@ -33,24 +53,53 @@ FROM (
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
     usage.cache_write_1h_tokens AS cache_write_1h_tokens,
-    CASE WHEN price_periods.input_price IS NULL THEN usage.input_tokens ELSE 0 END
-      + CASE WHEN price_periods.output_price IS NULL THEN usage.output_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_read_price IS NULL THEN usage.cache_read_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_price IS NULL THEN usage.cache_write_tokens - usage.cache_write_1h_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_1h_price IS NULL THEN usage.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens,
-    known_usd(price_periods.input_price, usage.input_tokens)
-      + known_usd(price_periods.output_price, usage.output_tokens)
-      + known_usd(price_periods.cache_read_price, usage.cache_read_tokens)
-      + known_usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
-      + known_usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS known_cost_usd
+    usage.web_searches AS web_searches,
+    usage.reported_cost_usd AS reported_cost_usd,
+    usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.input_tokens) AS input_usd,
+    usd(way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.output_tokens) AS output_usd,
+    usd(way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_read_tokens) AS cache_read_usd,
+    usd(way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_tokens - usage.cache_write_1h_tokens) AS cache_write_5m_usd,
+    usd(way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_1h_tokens) AS cache_write_1h_usd,
+    usd(price_periods.web_search_price, usage.web_searches * 1000) AS web_search_usd,
+    CASE
+      WHEN usage.reported_cost_usd > 0
+        AND price_periods.input_price IS NULL
+        AND price_periods.output_price IS NULL
+        AND price_periods.cache_read_price IS NULL
+        AND price_periods.cache_write_price IS NULL
+        AND price_periods.cache_write_1h_price IS NULL
+        THEN 1
+      ELSE 0
+    END AS is_by_report
   FROM (
     SELECT
-      *,
-      CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
-    FROM model_usage
+      way.*,
+      way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
+    FROM (
+      SELECT
+        *,
+        CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
+      FROM model_usage
+    ) AS way
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'speed') AS speed_factor
+      ON speed_factor.model_id = way.listed_id
+      AND speed_factor.value = way.speed
+      AND speed_factor.valid_from <= way.day
+      AND speed_factor.valid_until > way.day
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'service_tier') AS tier_factor
+      ON tier_factor.model_id = way.listed_id
+      AND tier_factor.value = way.service_tier
+      AND tier_factor.valid_from <= way.day
+      AND tier_factor.valid_until > way.day
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'region') AS region_factor
+      ON region_factor.model_id = way.listed_id
+      AND region_factor.value = way.region
+      AND region_factor.valid_from <= way.day
+      AND region_factor.valid_until > way.day
   ) AS usage
   LEFT JOIN price_periods
     ON price_periods.model_id = usage.listed_id
     AND price_periods.valid_from <= usage.day
     AND price_periods.valid_until > usage.day
 ) AS priced
+) AS costed

@@ -1,4 +1,4 @@
--- One row is one model that one user used with one agent on one day, with the cost of its tokens at the prices of that day, in USD.
+-- One row is one model that one user used with one agent on one day, with the cost of its tokens and searches at the prices of that day, in USD.
 -- Grain: (org_id, day, user_id, model_id, agent).
 CREATE OR REPLACE VIEW user_costs AS
 SELECT
@@ -18,12 +18,53 @@ SELECT
   output_usd,
   cache_read_usd,
   cache_write_usd,
+  web_search_usd,
+  reported_usd,     -- the part of cost_usd that is reported, of calls without any known price
   CASE
     WHEN unpriced_tokens = 0 THEN known_cost_usd
     WHEN unpriced_tokens < input_tokens + output_tokens + cache_read_tokens + cache_write_tokens THEN known_cost_usd
-  END AS cost_usd,  -- of the tokens whose price is known; null if there is no price for any of them
-  CAST(unpriced_tokens AS BIGINT) AS unpriced_tokens  -- tokens whose price is unknown, which cost_usd leaves out
+  END AS cost_usd,  -- of what has a known price, and what is reported of calls without any; null if nothing is known
+  unpriced_tokens  -- tokens whose price is unknown, which cost_usd leaves out
 FROM (
+  SELECT
+    org_id,
+    day,
+    user_id,
+    model_id,
+    agent,
+    CAST(sum(calls) AS BIGINT) AS calls,
+    CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+    CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+    CAST(sum(cache_read_tokens) AS BIGINT) AS cache_read_tokens,
+    CAST(sum(cache_write_tokens) AS BIGINT) AS cache_write_tokens,
+    CAST(sum(cache_write_1h_tokens) AS BIGINT) AS cache_write_1h_tokens,
+    CAST(sum(billable_tokens) AS BIGINT) AS billable_tokens,
+    CAST(CASE WHEN count(input_usd) = count(*) THEN sum(input_usd) END AS DECIMAL(38, 12)) AS input_usd,
+    CAST(CASE WHEN count(output_usd) = count(*) THEN sum(output_usd) END AS DECIMAL(38, 12)) AS output_usd,
+    CAST(CASE WHEN count(cache_read_usd) = count(*) THEN sum(cache_read_usd) END AS DECIMAL(38, 12)) AS cache_read_usd,
+    CAST(CASE WHEN count(cache_write_5m_usd + cache_write_1h_usd) = count(*) THEN sum(cache_write_5m_usd + cache_write_1h_usd) END AS DECIMAL(38, 12)) AS cache_write_usd,
+    CAST(coalesce(sum(web_search_usd), 0) AS DECIMAL(38, 12)) AS web_search_usd,
+    CAST(sum(CASE WHEN is_by_report = 1 THEN reported_cost_usd ELSE 0 END) AS DECIMAL(38, 12)) AS reported_usd,
+    CAST(sum(
+      coalesce(input_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(output_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_read_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_write_5m_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(cache_write_1h_usd, CAST(0 AS DECIMAL(38, 12)))
+      + coalesce(web_search_usd, CAST(0 AS DECIMAL(38, 12)))
+      + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END
+    ) AS DECIMAL(38, 12)) AS known_cost_usd,
+    CAST(sum(
+      CASE
+      WHEN is_by_report = 1 THEN 0
+      ELSE CASE WHEN input_usd IS NULL THEN input_tokens ELSE 0 END
+        + CASE WHEN output_usd IS NULL THEN output_tokens ELSE 0 END
+        + CASE WHEN cache_read_usd IS NULL THEN cache_read_tokens ELSE 0 END
+        + CASE WHEN cache_write_5m_usd IS NULL THEN cache_write_tokens - cache_write_1h_tokens ELSE 0 END
+        + CASE WHEN cache_write_1h_usd IS NULL THEN cache_write_1h_tokens ELSE 0 END
+    END
+    ) AS BIGINT) AS unpriced_tokens
+  FROM (
   SELECT
     usage.org_id AS org_id,
     usage.day AS day,
@@ -31,35 +72,65 @@ FROM (
     usage.model_id AS model_id,
     usage.agent AS agent,
     usage.calls AS calls,
+    usage.billable_tokens AS billable_tokens,
     usage.input_tokens AS input_tokens,
     usage.output_tokens AS output_tokens,
     usage.cache_read_tokens AS cache_read_tokens,
     usage.cache_write_tokens AS cache_write_tokens,
     usage.cache_write_1h_tokens AS cache_write_1h_tokens,
-    usage.billable_tokens AS billable_tokens,
-    usd(price_periods.input_price, usage.input_tokens) AS input_usd,
-    usd(price_periods.output_price, usage.output_tokens) AS output_usd,
-    usd(price_periods.cache_read_price, usage.cache_read_tokens) AS cache_read_usd,
-    usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
-      + usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS cache_write_usd,
-    CASE WHEN price_periods.input_price IS NULL THEN usage.input_tokens ELSE 0 END
-      + CASE WHEN price_periods.output_price IS NULL THEN usage.output_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_read_price IS NULL THEN usage.cache_read_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_price IS NULL THEN usage.cache_write_tokens - usage.cache_write_1h_tokens ELSE 0 END
-      + CASE WHEN price_periods.cache_write_1h_price IS NULL THEN usage.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens,
-    known_usd(price_periods.input_price, usage.input_tokens)
-      + known_usd(price_periods.output_price, usage.output_tokens)
-      + known_usd(price_periods.cache_read_price, usage.cache_read_tokens)
-      + known_usd(price_periods.cache_write_price, usage.cache_write_tokens - usage.cache_write_1h_tokens)
-      + known_usd(price_periods.cache_write_1h_price, usage.cache_write_1h_tokens) AS known_cost_usd
+    usage.web_searches AS web_searches,
+    usage.reported_cost_usd AS reported_cost_usd,
+    usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.input_tokens) AS input_usd,
+    usd(way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.output_tokens) AS output_usd,
+    usd(way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_read_tokens) AS cache_read_usd,
+    usd(way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_tokens - usage.cache_write_1h_tokens) AS cache_write_5m_usd,
+    usd(way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_1h_tokens) AS cache_write_1h_usd,
+    usd(price_periods.web_search_price, usage.web_searches * 1000) AS web_search_usd,
+    CASE
+      WHEN usage.reported_cost_usd > 0
+        AND price_periods.input_price IS NULL
+        AND price_periods.output_price IS NULL
+        AND price_periods.cache_read_price IS NULL
+        AND price_periods.cache_write_price IS NULL
+        AND price_periods.cache_write_1h_price IS NULL
+        THEN 1
+      ELSE 0
+    END AS is_by_report
   FROM (
     SELECT
-      *,
-      CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
-    FROM user_models
+      way.*,
+      way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
+    FROM (
+      SELECT
+        *,
+        CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
+      FROM session_models
+    ) AS way
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'speed') AS speed_factor
+      ON speed_factor.model_id = way.listed_id
+      AND speed_factor.value = way.speed
+      AND speed_factor.valid_from <= way.day
+      AND speed_factor.valid_until > way.day
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'service_tier') AS tier_factor
+      ON tier_factor.model_id = way.listed_id
+      AND tier_factor.value = way.service_tier
+      AND tier_factor.valid_from <= way.day
+      AND tier_factor.valid_until > way.day
+    LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'region') AS region_factor
+      ON region_factor.model_id = way.listed_id
+      AND region_factor.value = way.region
+      AND region_factor.valid_from <= way.day
+      AND region_factor.valid_until > way.day
   ) AS usage
   LEFT JOIN price_periods
     ON price_periods.model_id = usage.listed_id
     AND price_periods.valid_from <= usage.day
     AND price_periods.valid_until > usage.day
 ) AS priced
+  GROUP BY
+    org_id,
+    day,
+    user_id,
+    model_id,
+    agent
+) AS costed

@@ -68,7 +68,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   price_multipliers: {
     kind: "reference",
-    about: "One row is the factor by which the prices of a model change for calls of one speed, service tier or region, from a day on.",
+    about: "One row is one factor of the prices of a model, for calls of one speed, service tier or region, from a day on.",
     grain: ["model_id", "kind", "value", "valid_from", "listed_by"],
     columns: [
       { name: "model_id", type: "VARCHAR", isNullable: false },
@@ -503,7 +503,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   call_costs: {
     kind: "view",
-    about: "One row is one call of a model, with the cost of its tokens at the prices of its day, in USD.",
+    about: "One row is one call of a model, with the cost of its tokens and searches at the prices of its day, in USD.",
     grain: ["org_id", "day", "event_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: true },
@@ -518,7 +518,9 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "cache_read_tokens", type: "BIGINT", isNullable: true },
       { name: "cache_write_tokens", type: "BIGINT", isNullable: true },
       { name: "cache_write_1h_tokens", type: "BIGINT", isNullable: true, comment: "the part of cache_write_tokens that lives an hour" },
-      { name: "cost_usd", type: "DECIMAL(38,12)", isNullable: true, comment: "of the tokens whose price is known; null if there is no price for any of them" },
+      { name: "web_searches", type: "BIGINT", isNullable: true },
+      { name: "reported_cost_usd", type: "DECIMAL(18,9)", isNullable: true, comment: "what the agent or provider says that the call cost" },
+      { name: "cost_usd", type: "DECIMAL(38,12)", isNullable: true, comment: "of what has a known price, or what is reported if nothing has; null if neither is known" },
       { name: "unpriced_tokens", type: "BIGINT", isNullable: true, comment: "tokens whose price is unknown, which cost_usd leaves out" },
     ],
   },
@@ -945,7 +947,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   user_costs: {
     kind: "view",
-    about: "One row is one model that one user used with one agent on one day, with the cost of its tokens at the prices of that day, in USD.",
+    about: "One row is one model that one user used with one agent on one day, with the cost of its tokens and searches at the prices of that day, in USD.",
     grain: ["org_id", "day", "user_id", "model_id", "agent"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: true },
@@ -964,7 +966,9 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "output_usd", type: "DECIMAL(38,12)", isNullable: true },
       { name: "cache_read_usd", type: "DECIMAL(38,12)", isNullable: true },
       { name: "cache_write_usd", type: "DECIMAL(38,12)", isNullable: true },
-      { name: "cost_usd", type: "DECIMAL(38,12)", isNullable: true, comment: "of the tokens whose price is known; null if there is no price for any of them" },
+      { name: "web_search_usd", type: "DECIMAL(38,12)", isNullable: true },
+      { name: "reported_usd", type: "DECIMAL(38,12)", isNullable: true, comment: "the part of cost_usd that is reported, of calls without any known price" },
+      { name: "cost_usd", type: "DECIMAL(38,12)", isNullable: true, comment: "of what has a known price, and what is reported of calls without any; null if nothing is known" },
       { name: "unpriced_tokens", type: "BIGINT", isNullable: true, comment: "tokens whose price is unknown, which cost_usd leaves out" },
     ],
   },

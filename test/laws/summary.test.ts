@@ -132,6 +132,7 @@ function costsFault(request: Request, costs: readonly Row[], totals: readonly Ro
     if (told(row) !== told(total))
       return `costs, ${JSON.stringify(request)}: ${JSON.stringify(row)} isn't of ${JSON.stringify(total)}`;
     const kinds = ['input_usd', 'output_usd', 'cache_read_usd', 'cache_write_usd', 'cache_write_1h_usd'];
+    kinds.push('web_search_usd', 'reported_usd');
     const usd = kinds.reduce((sum, name) => sum + Number(row?.[name] ?? 0), 0);
     const unpriced = (row?.unpriced_by_model ?? []) as { tokens: number; ratio: number }[];
     const sumOf = (name: 'tokens' | 'ratio') => unpriced.reduce((sum, one) => sum + one[name], 0);

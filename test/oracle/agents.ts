@@ -10,8 +10,9 @@ import {
   userTurns,
 } from './organization.js';
 import { madeBy } from './productivity.js';
-import { creditsOfAgent, tokensOf } from './tokens.js';
+import { creditsOfAgent } from './tokens.js';
 import { isMcpCall } from './tools.js';
+import { tokensOf } from './ways.js';
 
 /** docs/api.md, "By agent": what answers grouped by agent say. */
 

@@ -1,7 +1,7 @@
 import { CHANNELS, type StoredEvent } from './event.js';
 import { byteOrder, distinct, groups, ratio, sum } from './lists.js';
 import { agentOf, type Organization, ofType, userTurns } from './organization.js';
-import { tokensOf } from './tokens.js';
+import { tokensOf } from './ways.js';
 
 /** docs/coverage.md: what each channel reported of a user's agent on a day, and how far channels agree. */
 

@@ -4,7 +4,7 @@ import { byteOrder, daysBefore, distinct, groups, ratio, sum } from './lists.js'
 import { toolOf } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { exactCosts, usd } from './prices.js';
-import { longWritesOf, tokensOf } from './tokens.js';
+import { tokensOf } from './ways.js';
 
 /** docs/api.md, "Totals of a range": computed for each row by itself, from the events that its group and the filters choose. */
 
@@ -149,16 +149,7 @@ function membersOf(organization: Organization, days: readonly string[], conditio
   const total = (member: 'sessions' | 'user_turns' | 'tool_calls' | 'files' | 'commits' | 'pull_requests') =>
     sum(found.map((one) => one[member]));
   const usage = found.flatMap((one) => one.usage);
-  let cost = 0n;
-  let unpriced_tokens = 0;
-  for (const calls of groups(usage, (event) => JSON.stringify([event.day, event.text('model')])).values()) {
-    const [{ day, text }] = calls as [StoredEvent];
-    const tokens = { ...tokensOf(calls), cache_write_1h_tokens: longWritesOf(calls) };
-    for (const kind of exactCosts(tokens, text('model') ?? '', day, organization.prices)) {
-      if (kind.cost === null) unpriced_tokens += kind.tokens;
-      else cost += kind.cost;
-    }
-  }
+  const { cost, unpriced: unpriced_tokens } = exactCosts(usage, organization.prices);
   const tokens = tokensOf(usage);
   const isUnknown = unpriced_tokens > 0 && unpriced_tokens === sum(Object.values(tokens));
   return {

@@ -1,26 +1,10 @@
-import { credits, type Tokens, tierOf } from './credits.js';
+import { credits, tierOf } from './credits.js';
 import type { StoredEvent } from './event.js';
 import { byteOrder, distinct, groups, sum } from './lists.js';
 import { agentOf, type Organization, ofType } from './organization.js';
+import { tokensOf } from './ways.js';
 
 /** metrics.md, "tokens". */
-
-export function tokensOf(usage: readonly StoredEvent[]): Tokens {
-  const total = (member: string) => sum(usage.map((event) => event.count(member)));
-  return {
-    input_tokens: total('input_tokens'),
-    output_tokens: total('output_tokens'),
-    cache_read_tokens: total('cache_read_tokens'),
-    cache_write_tokens: total('cache_write_tokens'),
-  };
-}
-
-/** The tokens that were written to the cache for an hour: of each call at most those that it has written. */
-export function longWritesOf(usage: readonly StoredEvent[]): number {
-  return sum(
-    usage.map((event) => Math.min(event.count('cache_write_1h_tokens'), event.count('cache_write_tokens'))),
-  );
-}
 
 /** Rounded at the grain (day, user, model), and summed upward from there. */
 export function creditsOf(usage: readonly StoredEvent[], { rateCard }: Organization): number {

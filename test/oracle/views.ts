@@ -6,8 +6,8 @@ import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
-import { creditsOfAgent, longWritesOf, tokensOf } from './tokens.js';
-import { promptClassOf, wayOf } from './ways.js';
+import { creditsOfAgent } from './tokens.js';
+import { longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
 
 /** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
 
@@ -142,14 +142,12 @@ function userCosts(organization: Organization): Row[] {
     organization,
     ({ type, value }) => (type === 'model_usage' ? { model_id: value('model') } : undefined),
     (calls) => {
-      const [{ day, text }] = calls as [StoredEvent];
-      const tokens = { ...tokensOf(calls), cache_write_1h_tokens: longWritesOf(calls) };
-      const costs = costsOf(tokens, text('model') ?? '', day, organization.prices);
       return {
         calls: calls.length,
-        ...tokens,
+        ...tokensOf(calls),
+        cache_write_1h_tokens: longWritesOf(calls),
         billable_tokens: creditsIn(calls, organization),
-        ...costs,
+        ...costsOf(calls, organization.prices),
       };
     },
   );
@@ -159,16 +157,17 @@ function callCosts({ events, prices }: Organization): Row[] {
   return ofType(events, 'model_usage').map((event) => {
     const { day, event_id, occurred_at, user_id, session_id } = event;
     const tokens = { ...tokensOf([event]), cache_write_1h_tokens: longWritesOf([event]) };
-    const model_id = event.text('model') ?? '';
-    const { cost_usd, unpriced_tokens } = costsOf(tokens, model_id, day, prices);
+    const { cost_usd, unpriced_tokens } = costsOf([event], prices);
     return {
       day,
       event_id,
       occurred_at,
       user_id,
       session_id,
-      model_id,
+      model_id: event.text('model') ?? '',
       ...tokens,
+      web_searches: event.count('web_searches'),
+      reported_cost_usd: event.value('reported_cost_usd'),
       cost_usd,
       unpriced_tokens,
     };
