@@ -1,4 +1,4 @@
--- One row is the factor by which the prices of a model change for calls of one speed, service tier or region, from a day on.
+-- One row is one factor by which the prices of a model change for calls of a speed, service tier or region, from a day on.
 -- Grain: (model_id, kind, value, valid_from, listed_by).
 CREATE TABLE price_multipliers (
   model_id    VARCHAR NOT NULL,
