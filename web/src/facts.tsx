@@ -157,8 +157,8 @@ function Unpriced({ address, last }: { address: Address; last: Day }) {
               <bdi>{nameOf('model', model.name)}</bdi> ({exactly(model.unpriced / all, 'share')})
             </Fragment>
           ))}
-          {models.length > NAMED && ` and ${models.length - NAMED} more models`}. To fetch newer
-          prices, run <code>daybook prices update</code>.
+          {models.length > NAMED && ` and ${models.length - NAMED} more models`}. To fetch newer prices, run{' '}
+          <code>daybook prices update</code>.
         </>
       )}
     </Fact>
