@@ -21,7 +21,7 @@ async function builds(at: string, first: string, ...happenings: Happening[]): Pr
       void (cause !== undefined && built.push(`${cause} ${new Date().toISOString().slice(0, 16)}`)),
     error: console.error,
   };
-  const prepare = vi.fn(async () => {});
+  const prepare = vi.fn(async (_: string) => {});
   const rest = vi.spyOn(world.store, 'rest');
   const schedule = new Schedule(world.store, Date.now, log, prepare, {});
   /** Waits for the builds that have begun. */
@@ -45,6 +45,8 @@ async function builds(at: string, first: string, ...happenings: Happening[]): Pr
     }
   }
   await schedule.stop();
+  // Prices are fetched only before a nightly build.
+  expect(prepare.mock.calls.map(([cause]) => cause)).toEqual(built.map((one) => one.split(' ')[0]));
   return built;
 }
 

@@ -12,7 +12,7 @@ const source = 'https://example.com/prices';
 const list = (...prices: object[]) => ({ models: [{ id: 'swift', prices }] });
 
 beforeAll(async () => {
-  world = await World.create({ DAYBOOK_PRICES: join(PACKAGE_ROOT, 'data', 'prices.json') }, afterAll);
+  world = await World.create({}, afterAll);
 });
 
 test('a changed price list holds for all days at once, and no day is built for it', async () => {
@@ -85,11 +85,7 @@ testSamples(
   'transcripts',
   'the list knows the models of all transcripts, but those of gateways and one without a published price',
   async (folder) => {
-    const config = {
-      DAYBOOK_PRICES: join(PACKAGE_ROOT, 'data', 'prices.json'),
-      DAYBOOK_HISTORY_START: '2024-01-01',
-    };
-    const all = await World.create(config);
+    const all = await World.create({ DAYBOOK_HISTORY_START: '2024-01-01' });
     for (const agent of readdirSync(folder)) {
       const source = sourceOf(agent === 'factory-droid' ? 'droid' : agent);
       for (const project of readdirSync(join(folder, agent)))
@@ -130,6 +126,27 @@ test.each([
     'models.0.prices.0.output must have at most six decimals',
     list({ valid_from: '2026-01-01', output: 0.0000001, source }),
   ],
+  [
+    'models.0.prices.0.above.tokens must be one of 100000, 128000, 200000, 272000, 512000',
+    list({ valid_from: '2026-01-01', input: 1, above: { tokens: 150_000, input: 2 }, source }),
+  ],
+  ['models.0 must have prices or first_day', { models: [{ id: 'swift' }] }],
+  [
+    'multipliers.0.multiplier must be at least 0',
+    {
+      models: [],
+      multipliers: [
+        {
+          models: ['swift'],
+          kind: 'speed',
+          values: ['fast'],
+          multiplier: -1,
+          valid_from: '2026-01-01',
+          source,
+        },
+      ],
+    },
+  ],
   ['models.0.prices.0 must not have cached', list({ valid_from: '2026-01-01', cached: 1, source })],
 ])('a list is refused that is wrong: %s', async (sentence, content) => {
   const path = world.file('wrong.json', typeof content === 'string' ? content : JSON.stringify(content));
@@ -146,7 +163,7 @@ test('a list that is not there is refused', async () => {
 
 test('every price that is shipped names the page that says it', async () => {
   const rows = await world.store.select('SELECT model_id, source FROM prices');
-  expect(rows.length).toBeGreaterThan(40);
+  expect(rows.length).toBeGreaterThan(300);
   expect(rows.filter(({ source: page }) => !String(page).startsWith('https://'))).toEqual([]);
   expect(readFileSync(join(PACKAGE_ROOT, 'docs', 'prices.md'), 'utf8')).toContain('data/prices.json');
 });
@@ -158,4 +175,30 @@ test('a write that lives an hour costs twice the input, of every shipped model o
       AND coalesce(cache_write_1h_price, 0) <> 2 * input_price`,
   );
   expect(rows).toEqual([]);
+});
+
+test('prices above a step, of web searches and multipliers stand in tables, from the shipped lists and from a file', async () => {
+  const haiku = await world.store.select(
+    "SELECT step_tokens, CAST(input_price AS DOUBLE) AS input, CAST(input_price_above AS DOUBLE) AS above, CAST(cache_write_1h_price_above AS DOUBLE) AS hour, CAST(web_search_price AS DOUBLE) AS search FROM price_periods WHERE model_id = 'claude-haiku-5-5'",
+  );
+  expect(haiku).toEqual([{ step_tokens: 100_000, input: 0.1, above: 0.5, hour: 1, search: 10 }]);
+  const region =
+    "SELECT value, CAST(multiplier AS DOUBLE) AS multiplier, listed_by FROM price_multipliers WHERE kind = 'region' AND model_id = 'claude-opus-5-5' AND value = 'us'";
+  expect(await world.store.select(region)).toEqual([{ value: 'us', multiplier: 1.1, listed_by: 'daybook' }]);
+  const multipliers = [
+    {
+      models: ['anthropic/claude-opus-5.5'],
+      kind: 'region',
+      values: ['us'],
+      multiplier: 1.05,
+      valid_from: '2026-01-01',
+      source,
+    },
+  ];
+  const path = world.file('multipliers.json', JSON.stringify({ models: [], multipliers }));
+  const own = await World.create({ DAYBOOK_PRICES: path });
+  expect(await own.store.select(`${region} ORDER BY listed_by`)).toEqual([
+    { value: 'us', multiplier: 1.1, listed_by: 'daybook' },
+    { value: 'us', multiplier: 1.05, listed_by: 'file' },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -182,6 +182,54 @@ test('daybook prices check names the models without a price, and ends with 1', a
   const json = await runHere(['--data', own, 'prices', 'check', '--json']);
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject([{ model_id: 'stranger', unpriced_tokens: 30, ratio: 1 }]);
+});
+
+test('daybook prices update prints what changes before it counts, with a service and without one', async () => {
+  const own = join(temporaryFolder(), 'data');
+  const events = join(temporaryFolder(), 'events.ndjson');
+  const usage = { type: 'model_usage', model: 'claude-new-1', input_tokens: 1_000_000, output_tokens: 0 };
+  const at = { event_id: 'e1', timestamp: '2026-06-08T12:00:00Z', user_id: 'ada', session_id: 's1' };
+  writeFileSync(events, JSON.stringify({ ...at, ...usage }));
+  const run = (...args: string[]) => runHere(['--data', own, ...args]);
+  const list = (input_mtok: number) => {
+    const path = join(temporaryFolder(), 'list.json');
+    const match = { equals: 'claude-new-1' };
+    const models = [{ id: 'claude-new-1', match, prices: { input_mtok, output_mtok: 15 } }];
+    writeFileSync(path, JSON.stringify([{ id: 'anthropic', models }]));
+    return path;
+  };
+  // Before there is a database as well.
+  const first = await run('prices', 'update', '--from', list(3), '--dry-run');
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.stdout).toMatch(
+    /claude-new-1 +2000-01-01 +input unknown → 3, output unknown → 15\n1 change from/,
+  );
+  expect(existsSync(join(own, 'fetched-prices.json'))).toBe(false);
+  await run('ingest', '--org', 'acme', events);
+  await run('build');
+  expect((await run('prices', 'check')).stdout).toContain(
+    'run "daybook prices update" to fetch newer prices',
+  );
+  expect((await run('prices', 'update', '--from', list(3))).stdout).toContain('they count now');
+  expect((await run('prices', 'check')).code).toBe(0);
+  expect((await run('prices', 'update', '--from', list(3))).stdout).toMatch(/ changes no price\.\n$/);
+  const { url } = await served(own);
+  expect((await run('prices', 'update', '--from', list(2))).stdout).toContain('input 3 → 2');
+  const key = await keyOf(own, 'manager');
+  const asked = await daybook(
+    [
+      'sql',
+      "SELECT count(*) AS n FROM prices WHERE model_id = 'claude-new-1'",
+      '--format',
+      'csv',
+      '--server',
+      url,
+      '--key',
+      '-',
+    ],
+    { input: `${key}\n` },
+  );
+  expect(asked.stdout).toBe('n\r\n2\r\n');
 });
 
 describe('from another machine', () => {

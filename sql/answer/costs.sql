@@ -8,7 +8,8 @@ WITH unpriced_of_group AS (
       {
         'model_id': CAST(unpriced_model AS VARCHAR),  -- the model, e.g. claude-sonnet-4-5
         'tokens': CAST(unpriced_model_tokens AS BIGINT),  -- its tokens without a known price, e.g. 1200
-        'ratio': CAST(unpriced_model_ratio AS DOUBLE)  -- their share of all tokens of the row, e.g. 0.01
+        'ratio': CAST(unpriced_model_ratio AS DOUBLE),  -- their share of all tokens of the row, e.g. 0.01
+        'help': CAST('daybook prices update' AS VARCHAR)  -- the command that fetches newer prices, e.g. daybook prices update
       }
       ORDER BY unpriced_model_tokens DESC, unpriced_model
     ) AS unpriced_by_model

@@ -1942,6 +1942,10 @@ export interface CostsRow {
      * their share of all tokens of the row
      */
     ratio: number;
+    /**
+     * the command that fetches newer prices
+     */
+    help: string;
   }[];
 }
 export interface Caller {

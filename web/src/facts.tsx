@@ -130,7 +130,7 @@ function Unpriced({ address, last }: { address: Address; last: Day }) {
   }));
   const unpriced = rows.reduce((sum, row) => sum + row.unpriced, 0);
   const all = rows.reduce((sum, row) => sum + row.all, 0);
-  const names = rows.filter((row) => row.unpriced > 0).map(({ name }) => nameOf('model', name));
+  const models = rows.filter((row) => row.unpriced > 0);
   return (
     <Fact
       name="unpriced-tokens"
@@ -150,14 +150,15 @@ function Unpriced({ address, last }: { address: Address; last: Day }) {
       {asked.answer !== undefined && unpriced === 0 && 'Every cost is complete.'}
       {unpriced > 0 && (
         <>
-          No cost includes those of{' '}
-          {names.slice(0, NAMED).map((name, index) => (
-            <Fragment key={name}>
+          No cost includes these tokens, with their share of all:{' '}
+          {models.slice(0, NAMED).map((model, index) => (
+            <Fragment key={model.name}>
               {index > 0 && ', '}
-              <bdi>{name}</bdi>
+              <bdi>{nameOf('model', model.name)}</bdi> ({exactly(model.unpriced / all, 'share')})
             </Fragment>
           ))}
-          {names.length > NAMED && ` and ${names.length - NAMED} more`}.
+          {models.length > NAMED && ` and ${models.length - NAMED} more models`}. To fetch newer prices, run{' '}
+          <code>daybook prices update</code>.
         </>
       )}
     </Fact>
