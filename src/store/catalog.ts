@@ -82,11 +82,11 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   prices: {
     kind: "reference",
-    about: "One row is one dated entry of the price list: what a million tokens of a model cost from that day on, in USD.",
-    grain: ["model_id", "valid_from"],
+    about: "One row is one dated entry of a price list: what a million tokens of a model cost from that day on, in USD. price_periods has those that count.",
+    grain: ["model_id", "valid_from", "listed_by"],
     columns: [
-      { name: "model_id", type: "VARCHAR", isNullable: false, comment: "with or without the date at its end" },
-      { name: "valid_from", type: "DATE", isNullable: false },
+      { name: "model_id", type: "VARCHAR", isNullable: false, comment: "its key, or its name with a date at the end" },
+      { name: "valid_from", type: "DATE", isNullable: false, comment: "2000-01-01 where nobody knows when it began" },
       { name: "input_price", type: "DECIMAL(12,6)", isNullable: true, comment: "USD per million tokens; null where it isn't known, as the others" },
       { name: "output_price", type: "DECIMAL(12,6)", isNullable: true },
       { name: "cache_read_price", type: "DECIMAL(12,6)", isNullable: true },
@@ -1903,6 +1903,7 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
               { name: "model_id", type: "VARCHAR", comment: "the model, e.g. claude-sonnet-4-5" },
               { name: "tokens", type: "BIGINT", comment: "its tokens without a known price, e.g. 1200" },
               { name: "ratio", type: "DOUBLE", comment: "their share of all tokens of the row, e.g. 0.01" },
+              { name: "help", type: "VARCHAR", comment: "the command that fetches newer prices, e.g. daybook prices update" },
             ],
           },
         ],
