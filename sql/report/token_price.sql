@@ -37,14 +37,24 @@ way_factors AS (
 -- The days on which a price of a way changes.
 way_change AS (
   SELECT
-    used_way.*,
+    used_way.model_id AS model_id,
+    used_way.speed AS speed,
+    used_way.service_tier AS service_tier,
+    used_way.region AS region,
+    used_way.prompt_class AS prompt_class,
+    used_way.listed_id AS listed_id,
     price_periods.valid_from AS valid_from
   FROM used_way
   JOIN price_periods
     ON price_periods.model_id = used_way.listed_id
   UNION
   SELECT
-    used_way.*,
+    used_way.model_id AS model_id,
+    used_way.speed AS speed,
+    used_way.service_tier AS service_tier,
+    used_way.region AS region,
+    used_way.prompt_class AS prompt_class,
+    used_way.listed_id AS listed_id,
     way_factors.valid_from AS valid_from
   FROM used_way
   JOIN way_factors

@@ -73,7 +73,22 @@ FROM (
     END AS is_by_report
   FROM (
     SELECT
-      way.*,
+      way.org_id AS org_id,
+      way.day AS day,
+      way.event_id AS event_id,
+      way.occurred_at AS occurred_at,
+      way.user_id AS user_id,
+      way.session_id AS session_id,
+      way.model_id AS model_id,
+      way.input_tokens AS input_tokens,
+      way.output_tokens AS output_tokens,
+      way.cache_read_tokens AS cache_read_tokens,
+      way.cache_write_tokens AS cache_write_tokens,
+      way.cache_write_1h_tokens AS cache_write_1h_tokens,
+      way.web_searches AS web_searches,
+      way.reported_cost_usd AS reported_cost_usd,
+      way.prompt_class AS prompt_class,
+      way.listed_id AS listed_id,
       way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
     FROM (
       SELECT

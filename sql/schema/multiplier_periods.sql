@@ -9,10 +9,6 @@ SELECT
   valid_from,
   lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id, kind, value ORDER BY valid_from) AS valid_until,  -- the first day on which it is no longer valid; 2100-01-01 for the newest
   multiplier
-FROM (
-  SELECT *
-  FROM price_multipliers
-  QUALIFY
-    (listed_by = 'file') = (max(CASE WHEN listed_by = 'file' THEN 1 ELSE 0 END) OVER (PARTITION BY model_id) = 1)
-    AND row_number() OVER (PARTITION BY model_id, kind, value, listed_by, valid_from ORDER BY multiplier, source) = 1
-) AS listed
+FROM price_multipliers
+WHERE listed_by = 'file'
+  OR model_id NOT IN (SELECT model_id FROM prices WHERE listed_by = 'file' UNION SELECT model_id FROM price_multipliers WHERE listed_by = 'file')
