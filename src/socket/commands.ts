@@ -163,7 +163,7 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   const range = reportRange(asked, dataDays, lastClosedDay(clock()), historyStart);
   const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
-    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals },
+    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals, historyStart },
   };
   return {
     orgId,
