@@ -68,6 +68,8 @@ describe.runIf(hasBrowser)('ranges that take several answers', () => {
     );
     const csv = await csvOf(page, 'cost-by-model');
     expect(csv.split('\r\n').find((line) => line.startsWith(addDays(LAST, -1)))).toMatch(/,10\.1$/);
+    // The list is cut, and its table isn't.
+    expect(Object.keys(await rowsOf(page, 'tokens-by-model'))).toHaveLength(MODELS.length + 1);
     // A filter asks for less, and gives the same.
     await page.goto(`${site.url}/?range=90d&model=gpt-4o`);
     await loaded(page);

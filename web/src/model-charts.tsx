@@ -118,12 +118,17 @@ function fromCache({
   return input === 0 ? null : cache_read_tokens / input;
 }
 
+/** How many models are listed. */
+const SHOWN = 6;
+
 /** Cache reads are over nine tenths of all tokens: stacking kinds would show nothing else. */
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last);
   const { asked, models } = useModelCosts(address, last);
   const whole = useSummary(address, last, { compare: 'previous' });
-  const rows = byTokens(models).slice(0, 6);
+  const all = byTokens(models);
+  const rows = all.slice(0, SHOWN);
+  const isOfModels = address.path[0] === 'models';
   const [total] = whole.answer?.data ?? [];
   const most = (member: (typeof TOKENS)[number]) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
   return (
@@ -136,7 +141,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       table={
         asked.answer && {
           columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
-          rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
+          rows: all.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
         }
       }
       definition="daily/user_models"
@@ -195,9 +200,13 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
           )}
         </table>
       </div>
-      {models.length > 6 && (
+      {all.length > SHOWN && (
         <p class="note">
-          <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
+          {isOfModels ? (
+            `${all.length - SHOWN} more in the table`
+          ) : (
+            <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
+          )}
         </p>
       )}
     </Panel>
