@@ -8,6 +8,7 @@ import { Role } from '../src/api/roles.js';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
 import { buildApp } from '../src/service/app.js';
+import { type Context, runCommand } from '../src/socket/commands.js';
 import { type AtEnd, ending, World } from './world.js';
 
 const atEnd = ending();
@@ -203,6 +204,45 @@ describe('the analytics endpoints', () => {
       expect(given.json().data).toEqual([]);
     }
   });
+});
+
+test('nothing before the history start is compared with', async () => {
+  const world = await World.create({ DAYBOOK_HISTORY_START: '2026-06-05' }, atEnd);
+  const turns = (day: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      event_id: `${day}-${index}`,
+      ...{ type: 'user_message', timestamp: `${day}T10:00:00Z`, user_id: 'ada', session_id: day },
+    }));
+  await world.send(
+    [
+      ...turns('2026-05-11', 7),
+      ...turns('2026-06-04', 5),
+      ...turns('2026-06-06', 3),
+      ...turns('2026-06-08', 1),
+    ],
+    { orgId: 'acme' },
+  );
+  await world.build();
+  const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+  const app = buildApp(world);
+  const turnsBefore = async (startDate: string, more = '') => {
+    const range = `startDate=${startDate}&endDate=2026-06-08&compare=previous${more}`;
+    const url = `/api/v1/analytics/summary?${range}`;
+    const { data } = (await app.inject({ url, headers: { authorization: `Bearer ${key}` } })).json();
+    return data.at(-1).previous?.user_turns ?? null;
+  };
+  expect(await turnsBefore('2026-06-07')).toBe(3);
+  // The three days before have one that is served.
+  expect(await turnsBefore('2026-06-06')).toBe(0);
+  expect(await turnsBefore('2026-06-05')).toBeNull();
+  expect(await turnsBefore('2026-06-01')).toBeNull();
+  expect(await turnsBefore('2026-06-08', '&interval=day')).toBeNull();
+  await app.close();
+  const asked = { answer: 'summary', orgId: 'acme', from: '2026-06-05', to: '2026-06-08' };
+  const args = { ...asked, totals: { compare: 'previous' } };
+  const context = { store: world.store, config: world.config, clock: world.clock } as Context;
+  const report = (await runCommand(context, 'report', args, () => {})) as { rows: { previous: unknown }[] };
+  expect(report.rows.map(({ previous }) => previous)).toEqual([null]);
 });
 
 describe('a request that is refused', () => {

@@ -10,9 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { addDays } from '../src/day.js';
 import { DATABASE } from '../src/disk/data-files.js';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
+import { isServed } from '../src/socket/control-socket.js';
 import { daybook, ended, served, start, TODAY } from './program.js';
 import { until } from './service.js';
 import { event, temporaryFolder } from './world.js';
@@ -233,3 +236,32 @@ test.runIf(process.platform === 'linux')(
     expect(existsSync(join(data, 'daybook.sock'))).toBe(false);
   },
 );
+
+test('a build that a service does ends once SQL reads what it has built', async () => {
+  const data = newData();
+  const held = heldBack({ call: 'rename', ending: '_snapshot.json' });
+  start(['--data', data, 'serve', '--port', '0'], { env: { ...held.env, DAYBOOK_BUILD_AT: 'off' } });
+  await until(() => isServed(data));
+  const taken = await daybook(['--data', data, 'ingest', '--org', 'acme', '-'], {
+    input: `${JSON.stringify(event('1', { timestamp: `${addDays(TODAY, -1)}T00:00:00Z` }))}\n`,
+  });
+  expect(taken.code).toBe(0);
+  let isOver = false;
+  const building = daybook(['--data', data, 'build']).finally(() => {
+    isOver = true;
+  });
+  await held.reached();
+  await wait(1000);
+  expect(isOver).toBe(false);
+  held.goOn();
+  expect(await building).toMatchObject({ code: 0, stderr: '' });
+  const { stdout } = await daybook([
+    '--data',
+    data,
+    'sql',
+    '--format',
+    'json',
+    'SELECT event_id FROM events',
+  ]);
+  expect(JSON.parse(stdout)).toEqual([{ event_id: '1' }]);
+});

@@ -20,7 +20,7 @@ import type { World } from './world.js';
  * Prices are those of test/golden/prices.json.
  *
  * Answers are those of the API (tokens, tokens-by-model, ...), the tables quality, session_models, session_parts and session_tools, and the
- * views user_costs, call_costs and silent_agents. Days are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
+ * views user_costs, call_costs, session_facts and silent_agents. Days are one day or `from..to`. Of an object only the members that are written count, of a list all elements in their order. Nothing
  * writes these files.
  */
 export const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
@@ -95,12 +95,16 @@ const TABLES: Readonly<Record<string, string>> = {
   user_costs: 'day, user_id, model_id',
   call_costs: 'day, event_id',
   silent_agents: 'last_day, user_id',
+  session_facts: 'start_day, user_id, session_id',
 };
+
+/** The columns with the days of those that have no column day. */
+const DAYS: Readonly<Record<string, string>> = { silent_agents: 'last_day', session_facts: 'start_day' };
 
 export async function ask(world: World, { answer, from, to, orgId }: Question): Promise<unknown> {
   const order = TABLES[answer];
   if (order !== undefined) {
-    const dayColumn = answer === 'silent_agents' ? 'last_day' : 'day';
+    const dayColumn = DAYS[answer] ?? 'day';
     const range = { org_id: orgId, from: { day: from }, to: { day: to } };
     return world.store.select(
       `SELECT * FROM ${answer} WHERE org_id = $org_id AND ${dayColumn} BETWEEN $from AND $to ORDER BY ${order}`,

@@ -31,8 +31,8 @@ test('deleted rows take no room any more after a build', async () => {
   const world = await withRows();
   await deleteMost(world);
   expect(await kept(world)).toBe(300_000);
-  const { published } = await runBuild(world.store, 'command', {}, world.clock);
-  await published;
+  const { finished } = await runBuild(world.store, 'command', {}, world.clock);
+  await finished;
   expect(await kept(world)).toBe(75_000);
   expect(await world.store.select('SELECT count(*) AS rows, max(batch) AS last FROM rejects')).toEqual([
     { rows: 75_000, last: 299_996 },
@@ -59,7 +59,7 @@ test('it is done though days can’t be published', async () => {
   const world = await withRows();
   await deleteMost(world);
   const publish = () => Promise.reject(new Error('the disk is full'));
-  const { published } = await runBuild(world.store, 'command', {}, world.clock, { publish });
-  await expect(published).rejects.toThrow('the disk is full');
+  const { finished } = await runBuild(world.store, 'command', {}, world.clock, { publish });
+  await expect(finished).rejects.toThrow('the disk is full');
   expect(await kept(world)).toBe(75_000);
 });

@@ -61,6 +61,15 @@ same_request AS (
     AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
 ),
 -- Events of tools have one id in all channels. A transcript has the time when a tool begins, hooks and telemetry the time when it ends.
+-- Few organizations also send events of tools themselves: only of these are the transcripts compared.
+event_tool AS (
+  SELECT DISTINCT
+    org_id
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM near_day)
+    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND channel = 'event'
+),
 other_tool AS (
   SELECT
     org_id,
@@ -72,6 +81,18 @@ other_tool AS (
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
     AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
     AND channel IN ('hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    event_id,
+    type,
+    channel_rank(channel) AS channel_rank
+  FROM events
+  WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
+    AND org_id IN (SELECT org_id FROM event_tool)
+    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND channel = 'log'
 ),
 tool_day AS (
   SELECT
@@ -177,7 +198,8 @@ mixed_day AS (
     day
   HAVING min(channel) <> max(channel)
 ),
--- The families of events in a session that several channels report. Any event of a session also reports its start and end.
+-- The families of events in a session that several channels report. Any event of a session also reports its start and end, and so does
+-- usage that is compared over the whole session.
 mixed_family AS (
   SELECT
     org_id,
@@ -201,7 +223,6 @@ mixed_family AS (
       max(channel_rank(channel)) AS worst_rank
     FROM events
     WHERE (org_id, day) IN (SELECT org_id, day FROM mixed_day)
-      AND NOT is_session_usage(type, agent)
     GROUP BY
       org_id,
       day,

@@ -1,7 +1,7 @@
 -- Which sessions cost far more than others?
 --
 -- One row is one session that cost at least twice the median of the sessions that started in the range, with its results in the range.
--- An expensive session can be the best one: look at its files and commits before its price. Sessions without a known price are left out, also from the median.
+-- An expensive session can be the best one: look at its files and commits before its price. Sessions without tokens or without a known price are left out, also from the median.
 -- Grain: (user_id, session_id).
 WITH
 started AS (

@@ -1,7 +1,7 @@
 -- What happened in each session?
 --
 -- One row is one session: what happened in it on the days of the range. The newest is first.
--- A session of several agents or repositories has the last of them by name. Its cost is that of the tokens with a known price.
+-- A session of several agents or repositories has the last of them by name. Its cost is that of the tokens with a known price: 0 without any tokens, and null if none of them has a price.
 -- Grain: (user_id, session_id).
 WITH
 session AS (
@@ -26,7 +26,10 @@ cost AS (
   SELECT
     user_id,
     session_id,
-    sum(cost_usd) AS cost_usd
+    CASE
+      WHEN sum(unpriced_tokens) = 0 THEN sum(cost_usd)
+      WHEN sum(unpriced_tokens) < sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) THEN sum(cost_usd)
+    END AS cost_usd
   FROM call_costs
   WHERE day BETWEEN $from AND $to
   GROUP BY
@@ -44,7 +47,7 @@ SELECT
   CAST(session.tool_calls AS BIGINT) AS tool_calls,
   CAST(session.commits AS BIGINT) AS commits,
   CAST(session.pull_requests AS BIGINT) AS pull_requests,
-  CAST(round(CAST(cost.cost_usd AS DOUBLE), 2) AS DOUBLE) AS cost_usd
+  CAST(CASE WHEN cost.session_id IS NULL THEN 0 ELSE round(CAST(cost.cost_usd AS DOUBLE), 2) END AS DOUBLE) AS cost_usd
 FROM session
 LEFT JOIN cost
   ON cost.user_id = session.user_id

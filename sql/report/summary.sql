@@ -8,7 +8,8 @@
 -- $wanted_keys and $wanted_text choose among the groups (is_wanted), and change no number of theirs.
 -- Sums and distinct counts: a session counts on the day on which it starts, and a file, commit or pull request once on each day, as in
 -- the answers per day. Active users, active days and the ratio are those of the row's days.
--- The previous members are those of as many days right before the row's, or of the same weekday four weeks before for a row of one day.
+-- The previous members are those of as many days right before the row's, or with $period 'day' of the same weekday four weeks before. No day
+-- before $earliest counts in them.
 --
 -- work and usage are work_of_sessions.sql and usage_of_sessions.sql if sessions are chosen, otherwise work_of_parts.sql and
 -- usage_of_parts.sql. For tokens a model chooses no sessions.

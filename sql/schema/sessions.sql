@@ -1,4 +1,4 @@
--- One row is one session, with the day of its earliest event.
+-- One row is one session, with the day of its first event that counts.
 -- Grain: (org_id, user_id, session_id).
 CREATE OR REPLACE VIEW sessions AS
 SELECT

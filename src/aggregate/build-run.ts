@@ -31,9 +31,12 @@ export interface RunOptions {
   readonly publish?: ((days: readonly OrgDay[]) => Promise<void>) | undefined;
 }
 
-/** The result of a run's build, and the end of the publication and other work that continues after it. */
+/** The result of a run's build, and the work that continues after it. */
 export interface RunBuild extends Built {
+  /** Ends when SQL reads what was built. Throws what kept the run from removing old events or publishing days. */
   readonly published: Promise<void>;
+  /** The same, once the store is tidied up too. */
+  readonly finished: Promise<void>;
 }
 
 /**
@@ -51,7 +54,7 @@ export function runBuild(
   const run = before.then(() => record(store, cause, range, clock, options));
   running.set(
     store,
-    run.then(({ published }) => published).catch(() => undefined),
+    run.then(({ finished }) => finished).catch(() => undefined),
   );
   return run;
 }
@@ -99,13 +102,13 @@ async function record(
     const [breach] = built.breaches;
     const sentence = breach === undefined ? null : sentenceOf(breach);
     await note(built, failure === undefined ? sentence : messageOf(failure));
-    const publishing = Promise.resolve(publish?.([...built.days, ...removed])).finally(() => store.tidy());
-    const published = publishing.then(() => {
+    const published = Promise.resolve(publish?.([...built.days, ...removed])).then(() => {
       if (failure !== undefined) throw failure;
     });
-    // Callers that need the publication await it, and get its error.
-    published.catch(() => undefined);
-    return { ...built, published };
+    const finished = published.finally(() => store.tidy());
+    // Callers that need one of them await it, and get its error.
+    for (const end of [published, finished]) end.catch(() => undefined);
+    return { ...built, published, finished };
   } catch (error) {
     await note(built, messageOf(error)).catch(() => undefined);
     throw error;

@@ -72,12 +72,12 @@ export class Schedule {
     let isWell = false;
     try {
       await this.prepare(cause);
-      const { days, breaches, published } = await runBuild(this.store, cause, {}, this.clock, this.options);
+      const { days, breaches, finished } = await runBuild(this.store, cause, {}, this.clock, this.options);
       this.log.info(
         { cause, days: days.length, breaches: breaches.slice(0, 10) },
         breaches.length === 0 ? 'built' : 'built, except for some days',
       );
-      await published;
+      await finished;
       await this.store.rest();
       isWell = breaches.length === 0;
     } catch (error) {

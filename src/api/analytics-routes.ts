@@ -79,7 +79,10 @@ export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { sto
       groupBy: group_by,
       ...(isPaged(answer) ? { limit: Number(limit ?? DEFAULT_LIMIT), cursor } : {}),
       ...(isTotals(answer)
-        ? { limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) }
+        ? {
+            ...{ limit: Number(limit ?? TOTALS_LIMIT), cursor, totals: totalsFor(request, query) },
+            historyStart: config.historyStart,
+          }
         : {}),
       userId: ownId ?? (isPaged(answer) ? query.user_id : undefined),
       isOwn: ownId !== undefined,

@@ -24,8 +24,9 @@ export interface ReportRequest {
   readonly cursor?: string | undefined;
   /** The only requested user; only for users and coverage. */
   readonly userId?: string | undefined;
-  /** The other parameters; only for totals. */
+  /** The other parameters, and the first day that rows are compared with; only for totals. */
   readonly totals?: Totals | undefined;
+  readonly historyStart?: Day | undefined;
 }
 
 export interface Page {

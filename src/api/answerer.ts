@@ -132,7 +132,7 @@ export class Answerer {
     revision: string,
   ): Promise<State> {
     const { orgId, from, to, answer, groupBy, totals } = question;
-    const range = { org_id: orgId, from: { day: earliestOf(from, to, totals?.compare) }, to: { day: to } };
+    const range = { org_id: orgId, from: { day: earliestOf(question, totals?.compare) }, to: { day: to } };
     const days = await select(readSql('state/days.sql'), range);
     const hasEmails = isPaged(answer) || (answer === 'tokens' && groupBy === undefined);
     const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;

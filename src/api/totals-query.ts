@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addDays, type Day, isDay, MS_PER_DAY } from '../day.js';
+import { addDays, type Day, isDay, laterDay, MS_PER_DAY } from '../day.js';
 import type { Parameters } from '../store/store.js';
 import { memberNames } from '../store/tables.js';
 import type { Answer } from './answer-names.js';
@@ -111,7 +111,7 @@ export const SummaryQuery = {
     )
     .meta({
       description:
-        'the member to sort by, descending unless :asc is behind it; without it rows come by date, then by cost_usd descending',
+        'the member to sort by, descending unless :asc is behind it; a null cost_usd is below 0; without it rows come by date, then by cost_usd descending',
       examples: ['sessions'],
     })
     .optional(),
@@ -136,7 +136,7 @@ export const SummaryQuery = {
     .enum(['previous'], 'must be previous or absent')
     .meta({
       description:
-        'also the same members of as many days before; for a row of a day, of the same weekday four weeks before',
+        'also the same members of as many days before, none before the history start; with interval=day, of the same weekday four weeks before',
       examples: ['previous'],
     })
     .optional(),
@@ -158,6 +158,7 @@ interface Asked {
   readonly groupBy?: string | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  readonly historyStart?: Day | undefined;
   readonly totals: Totals;
 }
 
@@ -189,11 +190,15 @@ function daysIn(from: Day, to: Day): number {
   return (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
 }
 
-/** The first day that is read: with a comparison also days before the range. */
-export function earliestOf(from: Day, to: Day, compare: Totals['compare']): Day {
+/** The first day that is read: with a comparison also days before the range, but none before the history start. */
+export function earliestOf(
+  { from, to, historyStart }: Pick<Asked, 'from' | 'to' | 'historyStart'>,
+  compare: Totals['compare'],
+): Day {
   if (compare === undefined) return from;
   // A row of a month or less is compared with as many days before it, or with a day four weeks before.
-  return addDays(from, -Math.max(daysIn(from, to), 31));
+  const earliest = addDays(from, -Math.max(daysIn(from, to), 31));
+  return historyStart === undefined ? earliest : laterDay(earliest, historyStart);
 }
 
 /** A filter's value as the day tables have it: nothing is the empty text. */
@@ -224,14 +229,14 @@ export function sourceFilesOf(answer: Answer, asked: Asked): Readonly<Record<str
 
 /** The parameters of sql/report/summary.sql, costs.sql and the files that they read. Without a limit all rows are on one page. */
 export function parametersOf(asked: Asked): Parameters {
-  const { from, to, groupBy, limit, cursor, totals } = asked;
+  const { groupBy, limit, cursor, totals } = asked;
   const { interval, sort = 'cost_usd', compare } = totals;
   const { user_id, model, agent, repo, client, tool, mcp_server } = totals;
   const { hasModel, hasCall } = choiceOf(asked);
   const [member, direction] = sort.split(':');
   const place = cursor === undefined ? undefined : placeOf(cursor);
   return {
-    earliest: { day: earliestOf(from, to, compare) },
+    earliest: { day: earliestOf(asked, compare) },
     group_by: groupBy ?? 'none',
     period: interval ?? 'none',
     compare: compare ?? 'none',

@@ -35,13 +35,14 @@ async function run(options: BuildOptions, { settings, clock }: Invocation): Prom
   };
   if (all === true && (from !== undefined || to !== undefined))
     throw new UsageError("--all can't be combined with --from or --to: it builds every closed day.");
-  const { days, breaches, setAside } = await withProgress('Building', (progress) =>
+  const { days, breaches, setAside, error } = await withProgress('Building', (progress) =>
     call(settings(), clock, 'build', range, progress),
   );
   const seconds = (performance.now() - started) / 1000;
   for (const breach of breaches) note(sentenceOf(breach));
   for (const { path, reason } of setAside) note(`Set aside: ${path}: ${reason}.`);
-  if (breaches.length > 0) process.exitCode = 1;
+  if (error !== null) note(error);
+  if (breaches.length > 0 || error !== null) process.exitCode = 1;
   if (options.json === true) {
     print(
       JSON.stringify({

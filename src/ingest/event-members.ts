@@ -26,6 +26,8 @@ export interface Text extends Base {
   readonly isAddress?: true;
   /** Whether it may be empty in what agents log and report, which is any channel but \`event\`. */
   readonly isEmptyInLogs?: true;
+  /** Whether `(none)` is the same as no value: answers have groups by it, and filters call the group without a value so. */
+  readonly isGroup?: true;
   /** Whether a leading slash is removed. */
   readonly isCommand?: true;
   /** The value that is stored when it is absent. */
@@ -136,9 +138,13 @@ export const COMMON = {
     about: 'the mode in force when it happened',
   }),
   org_id: { kind: 'text', example: 'acme', about: 'the organization that the lines are sent to, or absent' },
-  agent: text('claude-code', { max: 128, about: 'the program' }),
+  agent: text('claude-code', { max: 128, isGroup: true, about: 'the program; `(none)` is read as absent' }),
   agent_version: text('2.1.4', { max: 128, about: 'its version' }),
-  repo: text('github.com/acme/engine', { isAddress: true, about: 'the repository' }),
+  repo: text('github.com/acme/engine', {
+    isAddress: true,
+    isGroup: true,
+    about: 'the repository; `(none)` is read as absent',
+  }),
   git_branch: text('main', { about: 'the branch' }),
   repo_owner: text('acme', { about: 'the owner of the repository, where telemetry names it' }),
   head_commit: text('4b825dc642cb6eb9a060e54bf8d69288fbee4904', {

@@ -10,7 +10,7 @@ import { Totals } from '../api/totals-query.js';
 import type { Controls } from '../controls/control-revisions.js';
 import { SecretKey } from '../controls/secret-key.js';
 import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
-import { reasonOf, UsageError } from '../exit.js';
+import { messageOf, reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { nameText } from '../input/name-text.js';
 import type { Lake } from '../lake/data-lake.js';
@@ -163,7 +163,7 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   const range = reportRange(asked, dataDays, lastClosedDay(clock()), historyStart);
   const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
-    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals },
+    ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals, historyStart },
   };
   return {
     orgId,
@@ -198,7 +198,7 @@ export const commands = {
     );
   },
   build: async (
-    { store, config, lake, clock, settle, afterwards }: Context,
+    { store, config, lake, clock, settle, afterwards, app }: Context,
     range: Of<'build'>,
     progress: Progress,
   ) => {
@@ -206,13 +206,16 @@ export const commands = {
       throw notSettled(config.data, error);
     });
     const { runBuild } = await import('../aggregate/build-run.js');
-    const { published, ...built } = await runBuild(store, 'command', range, clock, {
+    const { published, finished, ...built } = await runBuild(store, 'command', range, clock, {
       retentionDays: config.retentionDays,
       progress,
       publish: (days) => lake.publish(store, days),
     });
-    afterwards(published);
-    return { ...built, setAside };
+    // The next command may be SQL, which reads the lake.
+    const error = await published.then(() => null, messageOf);
+    afterwards(finished);
+    // Without a service, the process of the command ends with the error.
+    return { ...built, setAside, error: app === undefined ? null : error };
   },
   verifyLake: ({ store, lake }: Context, { orgId }: Of<'verifyLake'>) => lake.verify(store, orgId),
   publishLake: ({ store, lake }: Context, _: Of<'publishLake'>) => lake.repair(store),

@@ -191,6 +191,17 @@ function outOfRange(name: string, member: Member): string | undefined {
   return `${isEmpty} OR ${isLonger}`;
 }
 
+/** The value of a member in `events`. */
+function settledValue(name: string, member: Member): string {
+  if (name === 'session_id') return "coalesce(session_id, '')";
+  if (member.kind === 'decimal') return `try_cast(${name} AS DECIMAL(18, 9))`;
+  if (member.kind !== 'text') return name;
+  // A password in an address would end up in the lake and its copies.
+  const value = member.isAddress === true ? `without_credentials(${name})` : name;
+  if (member.isGroup === true) return `nullif(${value}, '(none)')`;
+  return member.default === undefined ? value : `coalesce(${value}, ${quote(member.default)})`;
+}
+
 /** sql/ingest/rules.sql */
 export function rulesSql(): string {
   const missing = OWN_MEMBERS.flatMap(([type, members]) =>
@@ -224,20 +235,12 @@ ${indented(ranges, 4)}
   -- Up to 2149-06-06, the last day that every store supports. Later events are rejected anyway, on their day of arrival.
   CAST(CASE WHEN occurred_ms BETWEEN 0 AND 5662310399999 THEN make_timestamp_ms(occurred_ms) END AS TIMESTAMP_MS) AS occurred_at,
   CAST(occurred_at AS DATE) AS day,
-${COLUMNS.map(([name, member]) =>
-  name === 'user_id'
-    ? "  -- If lines don't name their user, the file does.\n  coalesce(user_id, file_user_id) AS user_id"
-    : name === 'session_id'
-      ? "  coalesce(session_id, '') AS session_id"
-      : // A password in an address would end up in the lake and its copies.
-        member.kind === 'text' && member.isAddress === true
-        ? `  without_credentials(${name}) AS ${name}`
-        : member.kind === 'text' && member.default !== undefined
-          ? `  coalesce(${name}, ${quote(member.default)}) AS ${name}`
-          : member.kind === 'decimal'
-            ? `  try_cast(${name} AS DECIMAL(18, 9)) AS ${name}`
-            : `  ${name}`,
-).join(',\n')}
+${COLUMNS.map(([name, member]) => {
+  if (name === 'user_id')
+    return "  -- If lines don't name their user, the file does.\n  coalesce(user_id, file_user_id) AS user_id";
+  const value = settledValue(name, member);
+  return value === name ? `  ${name}` : `  ${value} AS ${name}`;
+}).join(',\n')}
 FROM typed_lines
 JOIN batch_files USING (source)
 `;

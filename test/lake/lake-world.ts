@@ -30,8 +30,8 @@ export function event(day: string, user_id: string, more: object = {}) {
 /** Builds what is stale and publishes it, as the service does. */
 export async function build(world: World, lake: Lake, retentionDays?: number): Promise<void> {
   const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(world.store, days);
-  const { published } = await runBuild(world.store, 'command', {}, world.clock, { publish, retentionDays });
-  await published;
+  const { finished } = await runBuild(world.store, 'command', {}, world.clock, { publish, retentionDays });
+  await finished;
 }
 
 export async function worldWithLake(more: object = {}): Promise<{ world: World; lake: Lake }> {

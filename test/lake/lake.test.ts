@@ -120,7 +120,7 @@ describe('the lake', () => {
     const before = others();
     world.now += 1000;
     const publish = (days: Parameters<Lake['publish']>[1]) => lake.publish(world.store, days);
-    await (await runBuild(world.store, 'command', { all: true }, world.clock, { publish })).published;
+    await (await runBuild(world.store, 'command', { all: true }, world.clock, { publish })).finished;
     expect(others()).toEqual(before);
     const first = snapshotOf(lake);
     await world.send([event('2026-07-08', 'ada', { type: 'user_message', tool_name: undefined })]);

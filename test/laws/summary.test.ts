@@ -3,6 +3,7 @@ import { report } from '../../src/api/answer-rows.js';
 import type { Day } from '../../src/day.js';
 import type { SentEvent } from '../oracle/event.js';
 import { NOW, organization } from '../oracle/generate.js';
+import { daysBefore } from '../oracle/lists.js';
 import { Organization } from '../oracle/organization.js';
 import { GROUPS, type Group, groupOf, type Request, summary } from '../oracle/summary.js';
 import { STORES } from '../stores.js';
@@ -70,7 +71,9 @@ function requestsOf(organization: Organization, place: number): Request[] {
       const [from, to] = pick(RANGES, seed) as [string, string];
       const filters = pick([true, false, false], seed + 5) ? filtersOf(organization, seed) : {};
       const compare = pick([undefined, 'previous'] as const, seed + 11);
-      const request = { from, to, groupBy, interval, filters, compare, sort: pick(SORTS, seed + 13) };
+      const historyStart = pick([undefined, daysBefore(from, 9), from], seed + 29);
+      const sort = pick(SORTS, seed + 13);
+      const request = { from, to, groupBy, interval, filters, compare, historyStart, sort };
       return groupBy === undefined ? request : { ...request, ...wantedOf(organization, groupBy, seed) };
     }),
   );
@@ -86,13 +89,14 @@ async function rowsOf(
   limit: number,
   answer: 'summary' | 'costs' = 'summary',
 ): Promise<Row[]> {
-  const { from, to, groupBy, filters, keys, ...others } = request;
+  const { from, to, groupBy, filters, keys, historyStart, ...others } = request;
   const totals = { ...others, group_keys: keys && JSON.stringify(keys) };
   const { user: user_id, ...filtered } = filters ?? {};
   const rows: Row[] = [];
   for (let cursor: string | undefined; ; ) {
     const { data, page } = await report(store, answer, {
       ...{ orgId, from: from as Day, to: to as Day, groupBy, limit, cursor },
+      historyStart: historyStart as Day | undefined,
       totals: { ...totals, ...filtered, user_id },
     });
     rows.push(...data);

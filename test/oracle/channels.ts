@@ -48,13 +48,7 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   )
     return true;
   const isSameTool = event.type === other.type && isOfTool(event) && event.event_id === other.event_id;
-  if (
-    isSameTool &&
-    isNear(event, other) &&
-    channelRank(event) >= CHANNELS.indexOf('hook') &&
-    channelRank(other) < channelRank(event)
-  )
-    return true;
+  if (isSameTool && isNear(event, other) && channelRank(other) < channelRank(event)) return true;
   const goesByRequest = request !== null && isOf(['claude-code', 'copilot-cli', 'qwen-code'], event);
   return (
     !goesByRequest &&
@@ -64,9 +58,9 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     (event.session_id !== '' || event.user_id === other.user_id) &&
     (event.day === other.day || isOfSession(event)) &&
     (OF_SESSIONS.includes(event.type)
-      ? !isOfSession(other)
-      : FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type))) &&
-    rankOf(other) < rankOf(event)
+      ? channelRank(other) < channelRank(event)
+      : FAMILIES.some((family) => family.includes(event.type) && family.includes(other.type)) &&
+        rankOf(other) < rankOf(event))
   );
 }
 

@@ -375,7 +375,7 @@ const MOVING_USAGE = fc
   );
 
 /**
- * Usage of few requests and sessions, and calls of tools, on two days next to each other and one before, by all channels: which of
+ * Usage of few requests and sessions, calls of tools, and starts and ends of sessions, on two days next to each other and one before, by all channels: which of
  * it counts on one changes with what arrives for another.
  */
 export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
@@ -394,7 +394,12 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
             fc.record({
               type: fc.constant('tool_call'),
               tool_name: oneOf('Bash', 'Read'),
-              channel: oneOf('log', 'hook', 'otlp_log'),
+              channel: oneOf('event', 'log', 'hook', 'otlp_log'),
+            }),
+            fc.record({
+              type: oneOf('session_start', 'session_end'),
+              agent: oneOf('codex', 'droid', 'copilot-cli'),
+              channel: oneOf('log', 'hook', 'otlp_log', 'otlp_span'),
             }),
           )
           .map((more) => ({ ...event, ...more })),

@@ -19,6 +19,8 @@ export interface Request {
   readonly interval?: Interval | undefined;
   readonly sort?: string | undefined;
   readonly compare?: 'previous' | undefined;
+  /** The first day that is served. */
+  readonly historyStart?: string | undefined;
   /** What the keys of groups have in them. */
   readonly search?: string | undefined;
   /** The only keys. */
@@ -202,6 +204,7 @@ function daysBeforeRow(
 /** All rows of the summary, in their order. The organization has all its days. */
 export function summary(organization: Organization, request: Request) {
   const { from, to, groupBy, interval, sort, compare, search = '', keys: only, filters = {} } = request;
+  const { historyStart = '' } = request;
   const given = Object.entries(filters) as Condition[];
   const daysIn = (first: string, last: string) =>
     organization.days.filter((day) => first <= day && day <= last);
@@ -212,7 +215,8 @@ export function summary(organization: Organization, request: Request) {
     const last = end > to ? to : end;
     const days = daysIn(first, last);
     const before = daysBeforeRow(first, last, interval);
-    const daysOfPrevious = compare === undefined ? [] : daysIn(before.from, before.to);
+    const daysOfPrevious =
+      compare === undefined ? [] : daysIn(before.from, before.to).filter((day) => day >= historyStart);
     const keys =
       groupBy === undefined
         ? [null]

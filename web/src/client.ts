@@ -112,8 +112,53 @@ export function read(path: string, body?: string): Promise<unknown> {
   return answer;
 }
 
+/** An answer in pages. */
+interface Page {
+  readonly data: readonly unknown[];
+  readonly meta: { readonly next_cursor: string | null };
+}
+
+/** Reads all pages of an answer, one after the other, as one. */
+async function readPages(path: string): Promise<unknown> {
+  const first = (await read(path)) as Page;
+  const data = [...first.data];
+  let { next_cursor: next } = first.meta;
+  while (next !== null) {
+    const page = (await read(`${path}&cursor=${encodeURIComponent(next)}`)) as Page;
+    data.push(...page.data);
+    next = page.meta.next_cursor;
+  }
+  return { data, meta: { ...first.meta, has_more: false, next_cursor: null } };
+}
+
 /** Asks the service with GET, or with POST if there is a body of JSON. Asks nothing while `path` is undefined. */
 export function useAnswer<Answer>(path: string | undefined, body?: string): Asked<Answer> {
+  return useRead<Answer>(path, body, read);
+}
+
+/** Asks for all pages of an answer. Use it only where the range bounds their number: each page is a request. */
+export function usePages<Answer>(path: string | undefined): Asked<Answer> {
+  return useRead<Answer>(path, undefined, readPages);
+}
+
+/** One answer that is shown together with others: it is loading until all have arrived, and has the first error of any. */
+export function together<Answer>(asked: Asked<Answer>, ...others: readonly Asked<unknown>[]): Asked<Answer> {
+  const all = [asked, ...others];
+  return {
+    ...asked,
+    error: all.find(({ error }) => error !== undefined)?.error,
+    isLoading: all.some(({ isLoading }) => isLoading),
+    again: () => {
+      for (const { error, again } of all) if (error !== undefined) again();
+    },
+  };
+}
+
+function useRead<Answer>(
+  path: string | undefined,
+  body: string | undefined,
+  readBy: (path: string, body?: string) => Promise<unknown>,
+): Asked<Answer> {
   const key = path && keyOf(path, body);
   const [state, setState] = useState<{ answer?: Answer; error?: ServiceError; of?: string }>({});
   const [round, setRound] = useState(0);
@@ -121,7 +166,7 @@ export function useAnswer<Answer>(path: string | undefined, body?: string): Aske
   useLayoutEffect(() => {
     if (path === undefined || key === undefined) return;
     let isWanted = true;
-    read(path, body).then(
+    readBy(path, body).then(
       (answer) => isWanted && setState({ answer: answer as Answer, of: key }),
       (error) =>
         isWanted && setState((present) => ({ ...(present.of === key ? present : {}), error, of: key })),

@@ -238,12 +238,15 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
   const { title, column, measure, definition, filter, of } = lists[at] ?? lists[0];
   const now = new Map<string, number>();
   const earlier = new Map<string, number>();
-  for (const row of asked.answer?.data ?? [])
+  const days = asked.answer?.data ?? [];
+  for (const row of days)
     for (const { key, count } of of(row)) {
       const sums = isIn(row.date, range) ? now : earlier;
       sums.set(key, (sums.get(key) ?? 0) + count);
     }
   const rows = mostFirst(now);
+  const hasEarlier = days.some(({ date }) => !isIn(date, range));
+  const earlierOf = (key: string) => (hasEarlier ? (earlier.get(key) ?? 0) : null);
   return (
     <Panel
       name={name}
@@ -256,7 +259,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
       table={
         asked.answer && {
           columns: [column, measure, `${measure} before`],
-          rows: rows.map(([key, count]) => [key, count, earlier.get(key) ?? 0]),
+          rows: rows.map(([key, count]) => [key, count, earlierOf(key)]),
         }
       }
       definition={definition}
@@ -270,7 +273,7 @@ function DailyListPanel<Row extends { date: Day }>(props: DailyListPanelProps<Ro
           name: filter === undefined ? key : nameOf(filter, key),
           href: filter && hrefOf(toggled(address, filter, key)),
           value: count,
-          cells: [cell(count, 'count'), change(count, earlier.get(key) ?? 0)],
+          cells: [cell(count, 'count'), change(count, earlierOf(key))],
         }))}
         more={rows.length > 6 ? `${rows.length - 6} more in the table` : undefined}
       />

@@ -1,11 +1,12 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import type { Address } from './address.js';
+import { type Address, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
+import { usePages } from './client.js';
 import { type Day, daysOf, lengthOf } from './days.js';
 import { exactly, figure, instantText, nameOf } from './format.js';
 import { Panel, type Source } from './panel.js';
 import type { QualityProps, QualityRow } from './quality.js';
-import { useSummary } from './summary.js';
+import { ROWS, type Summary, summaryPath } from './summary.js';
 
 interface FactProps extends Source {
   readonly title: string;
@@ -122,7 +123,8 @@ const NAMED = 3;
 
 /** The number of tokens that no cost includes. */
 function Unpriced({ address, last }: { address: Address; last: Day }) {
-  const asked = useSummary(address, last, { groupBy: 'model', sort: 'unpriced_tokens', limit: 1000 });
+  const query = { groupBy: 'model', sort: 'unpriced_tokens', limit: ROWS } as const;
+  const asked = usePages<Summary>(summaryPath(rangeOf(address, last), address.filters, query));
   const rows = (asked.answer?.data ?? []).map((row) => ({
     name: row.group_key ?? '',
     unpriced: row.unpriced_tokens,

@@ -1,13 +1,21 @@
 import { useState } from 'preact/hooks';
 import { type Address, type Filter, go, hrefOf, rangeOf } from './address.js';
-import { read, useAnswer } from './client.js';
+import { read, useAnswer, usePages } from './client.js';
 import { addDays, type Day, daysOf, lengthOf, type Range, weekday } from './days.js';
 import { cell, change, exactly, nameOf, type Unit } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Paging } from './paging.js';
 import { Panel } from './panel.js';
 import { Spark } from './strip.js';
-import { GROUP_OF, type Numbers, type Summary, type SummaryRow, summaryPath, useSummary } from './summary.js';
+import {
+  GROUP_OF,
+  type Numbers,
+  ROWS,
+  type Summary,
+  type SummaryRow,
+  summaryPath,
+  useSummary,
+} from './summary.js';
 import { useTyped } from './typed-text.js';
 
 const PAGE = 25;
@@ -131,10 +139,10 @@ export function GroupTable({ address, last, filter, title, one }: GroupTableProp
   );
 }
 
-/** The interval of a table's lines, such that all rows have few enough points for one answer. */
+/** The interval of a table's lines, such that all rows have few enough points for one answer, except in ranges of years. */
 function intervalOf(range: Range): 'day' | 'week' | 'month' {
   const days = lengthOf(range);
-  return days <= 1000 / PAGE ? 'day' : days <= 7000 / PAGE ? 'week' : 'month';
+  return days <= ROWS / PAGE ? 'day' : days <= (7 * ROWS) / PAGE ? 'week' : 'month';
 }
 
 /** The first days of the complete days, weeks or months in a range. */
@@ -147,30 +155,36 @@ function beginningsOf(range: Range): Day[] {
   return days.slice(0, -1);
 }
 
-/** The costs of a page's groups over time, in one request. */
+/** The costs of a page's groups over time; null where one isn't known. */
 function useCosts(
   address: Address,
   last: Day,
   filter: Filter,
   keys: readonly string[],
-): (key: string) => number[] {
+): (key: string) => (number | null)[] {
   const range = rangeOf(address, last);
   const interval = intervalOf(range);
-  const { answer } = useAnswer<Summary>(
-    keys.length === 0
-      ? undefined
-      : summaryPath(range, address.filters, { groupBy: GROUP_OF[filter], interval, keys, limit: 1000 }),
+  const query = { groupBy: GROUP_OF[filter], interval, keys, limit: ROWS };
+  const { answer } = usePages<Summary>(
+    keys.length === 0 ? undefined : summaryPath(range, address.filters, query),
   );
-  const costs = new Map<string, Map<Day, number>>();
+  // Says which intervals have a built day: in these, a group without a row has no cost.
+  const all = usePages<Summary>(summaryPath(range, address.filters, { interval, limit: ROWS }));
+  const built = new Set(all.answer?.data.map(({ date }) => date));
+  const costs = new Map<string, Map<Day, number | null>>();
   for (const { group_key, date, cost_usd } of answer?.data ?? []) {
-    if (group_key === null || date === null || cost_usd === null) continue;
-    const of = costs.get(group_key) ?? new Map<Day, number>();
+    if (group_key === null || date === null) continue;
+    const of = costs.get(group_key) ?? new Map<Day, number | null>();
     costs.set(group_key, of.set(date, cost_usd));
   }
   const beginnings = beginningsOf(range);
   return (key) => {
     const of = costs.get(key);
-    return of === undefined ? [] : beginnings.map((day) => of.get(day) ?? 0);
+    if (of === undefined || all.answer === undefined) return [];
+    return beginnings.map((day) => {
+      const cost = of.get(day);
+      return cost === undefined ? (built.has(day) ? 0 : null) : cost;
+    });
   };
 }
 

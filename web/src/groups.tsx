@@ -101,6 +101,8 @@ export function Groups({ address, last, name, without, isOfOne = false, span = 4
         more={
           page !== undefined && asked.answer !== undefined ? (
             <a href={hrefOf({ ...address, path: [page], choices: {} })}>All {title.toLowerCase()}</a>
+          ) : asked.answer?.meta.has_more ? (
+            `only the ${LISTED} with the most are shown`
           ) : undefined
         }
       />

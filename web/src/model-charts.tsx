@@ -1,13 +1,21 @@
 import { go, hrefOf, rangeOf, toggled } from './address.js';
-import { byTokens, type ModelTotal, sumOf, TOKENS, useModelCosts, useRanking } from './costs.js';
+import {
+  byTokens,
+  type ModelTotal,
+  sumOf,
+  TOKENS,
+  useDailyCosts,
+  useModelCosts,
+  useRanking,
+} from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
-import { type Day, daysOf, missingIn } from './days.js';
+import { missingIn } from './days.js';
 import { cell, figure, nameOf } from './format.js';
 import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
-import { useSummary } from './summary.js';
+import { useDailySummary, useSummary } from './summary.js';
 
 interface CostByModelProps extends RangeProps {
   readonly span?: 6 | 12;
@@ -18,44 +26,34 @@ interface CostByModelProps extends RangeProps {
 export function CostByModel({ address, last, span = 6, height = 220 }: CostByModelProps) {
   const range = rangeOf(address, last);
   const ranking = useRanking(address, last);
-  const { asked, isCut, models } = useModelCosts(address, last);
+  const costs = useModelCosts(address, last);
+  const { models } = costs;
   const whole = useSummary(address, last, { compare: 'previous' });
-  const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
+  const daily = useDailySummary(address, last);
   const unbuilt = missingIn(range, daily.answer?.data);
   const isNamed = (name: string) => ranking.slice(0, COLORED).includes(name);
   const named = models.filter(({ name }) => isNamed(name));
   const others = models.filter(({ name }) => !isNamed(name));
   // If only one model is left over, its name says more than "others".
   const rest = others.length === 1 ? (others[0]?.name ?? '') : 'others';
-  const values = new Map<string, Map<Day, number | null>>();
-  for (const { group_key, date, cost_usd } of asked.answer?.data ?? []) {
-    const name = isNamed(group_key ?? '') ? (group_key ?? '') : rest;
-    const days = values.get(name) ?? new Map<Day, number | null>();
-    values.set(name, days);
-    if (date !== null) days.set(date, sumOf(days.get(date), cost_usd));
-  }
-  const series: Series[] = [...named.map(({ name }) => name), ...(others.length > 0 ? [rest] : [])].map(
-    (name) => ({
-      name,
-      color: isNamed(name) ? colorOf(ranking, name) : OTHERS,
-      mark: 'column',
-      values: daysOf(range).map((day) => {
-        const cost = values.get(name)?.get(day);
-        if (cost !== undefined) return cost;
-        return asked.answer === undefined || unbuilt.includes(day) ? null : 0;
-      }),
-    }),
+  const { asked, of, ofOthers } = useDailyCosts(
+    address,
+    last,
+    costs,
+    named.map(({ name }) => name),
+    daily,
   );
+  const series: Series[] = named.map(({ name }) => ({
+    ...{ name, color: colorOf(ranking, name), mark: 'column' },
+    values: of(name),
+  }));
+  if (others.length > 0) series.push({ name: rest, color: OTHERS, mark: 'column', values: ofOthers });
   const [row] = whole.answer?.data ?? [];
   return (
     <Panel
       name="cost-by-model"
       title="Cost by model"
-      note={
-        isCut
-          ? `${figure(row?.cost_usd, 'dollars')}; the chart needs a shorter range for ${models.length} models`
-          : `${figure(row?.cost_usd, 'dollars')}${row !== undefined && row.unpriced_tokens > 0 ? `; ${figure(row.unpriced_tokens, 'count')} tokens have no price` : ''}`
-      }
+      note={`${figure(row?.cost_usd, 'dollars')}${row !== undefined && row.unpriced_tokens > 0 ? `; ${figure(row.unpriced_tokens, 'count')} tokens have no price` : ''}`}
       asked={asked}
       table={asked.answer && tableOf({ range, series })}
       definition="report/costs"
@@ -120,12 +118,17 @@ function fromCache({
   return input === 0 ? null : cache_read_tokens / input;
 }
 
+/** How many models are listed. */
+const SHOWN = 6;
+
 /** Cache reads are over nine tenths of all tokens: stacking kinds would show nothing else. */
 export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?: 6 | 12 }) {
   const ranking = useRanking(address, last);
   const { asked, models } = useModelCosts(address, last);
   const whole = useSummary(address, last, { compare: 'previous' });
-  const rows = byTokens(models).slice(0, 6);
+  const all = byTokens(models);
+  const rows = all.slice(0, SHOWN);
+  const isOfModels = address.path[0] === 'models';
   const [total] = whole.answer?.data ?? [];
   const most = (member: (typeof TOKENS)[number]) => Math.max(1, ...rows.map((row) => row[member] ?? 0));
   return (
@@ -138,7 +141,7 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       table={
         asked.answer && {
           columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
-          rows: rows.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
+          rows: all.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
         }
       }
       definition="daily/user_models"
@@ -197,9 +200,13 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
           )}
         </table>
       </div>
-      {models.length > 6 && (
+      {all.length > SHOWN && (
         <p class="note">
-          <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
+          {isOfModels ? (
+            `${all.length - SHOWN} more in the table`
+          ) : (
+            <a href={hrefOf({ ...address, path: ['models'], choices: {} })}>All models</a>
+          )}
         </p>
       )}
     </Panel>

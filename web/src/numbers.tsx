@@ -6,7 +6,7 @@ import { nameOf } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { Strip } from './strip.js';
-import { COST, FIGURES, type SummaryRow, useSummary } from './summary.js';
+import { COST, FIGURES, type SummaryRow, useDailySummary, useSummary } from './summary.js';
 import { numberOf, type OpenDay } from './today.js';
 
 interface NumbersProps extends RangeProps {
@@ -19,7 +19,7 @@ interface NumbersProps extends RangeProps {
 export function Numbers({ address, last, open, isOwn = false }: NumbersProps) {
   const range = rangeOf(address, last);
   const total = useSummary(address, last, { compare: 'previous' });
-  const daily = useSummary(address, last, { interval: 'day', compare: 'previous', limit: 1000 });
+  const daily = useDailySummary(address, last);
   const shown =
     isOwn || address.fixed?.user_id !== undefined
       ? FIGURES.map((one) => (one.member === 'active_users' ? ACTIVE_DAYS : one))

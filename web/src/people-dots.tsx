@@ -4,7 +4,7 @@ import { Drawing } from './drawing.js';
 import { exactly, shortened, tick } from './format.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
-import { useSummary } from './summary.js';
+import { ROWS, useSummary } from './summary.js';
 
 /** How many active days people need to be shown: a single long session says nothing. */
 const DAYS = 3;
@@ -18,18 +18,20 @@ interface Dot {
 
 /** People by their autonomy and cost. */
 export function PeopleDots({ address, last }: RangeProps) {
-  const asked = useSummary(address, last, { groupBy: 'user', sort: 'cost_usd', limit: 1000 });
-  const dots: Dot[] = (asked.answer?.data ?? []).flatMap((row) =>
-    row.active_days >= DAYS && row.autonomy_ratio !== null && row.cost_usd !== null && row.cost_usd > 0
-      ? [{ name: row.group_key ?? '', ratio: row.autonomy_ratio, cost: row.cost_usd }]
+  const asked = useSummary(address, last, { groupBy: 'user', sort: 'cost_usd', limit: ROWS });
+  const people = (asked.answer?.data ?? []).filter(({ active_days }) => active_days >= DAYS);
+  const dots: Dot[] = people.flatMap(({ group_key, autonomy_ratio, cost_usd }) =>
+    autonomy_ratio !== null && cost_usd !== null && cost_usd > 0
+      ? [{ name: group_key ?? '', ratio: autonomy_ratio, cost: cost_usd }]
       : [],
   );
+  const left = people.length - dots.length;
   const open = (name: string) => go({ ...address, path: ['people'], choices: { name } });
   return (
     <Panel
       name="autonomy-against-cost"
       title="Autonomy against cost"
-      note={`one dot a person with ${DAYS} days or more; cost is logarithmic${asked.answer?.meta.has_more ? '; the 1,000 with the highest cost' : ''}`}
+      note={`one dot a person with ${DAYS} days or more; cost is logarithmic${left > 0 ? `; ${exactly(left, 'count')} without a cost left out` : ''}${asked.answer?.meta.has_more ? '; the 1,000 with the highest cost' : ''}`}
       asked={asked}
       table={
         asked.answer && {

@@ -49,6 +49,7 @@ export function RangeHead(props: RangeHeadProps) {
   const { address, session, last, title, without, lead, about, hasToday = false } = props;
   const range = rangeOf(address, last);
   const earlier = before(range);
+  const hasEarlier = session.days.first !== null && earlier.to >= session.days.first;
   // If the range ends with the newest built day, newer stale days are included.
   const stale = session.days.stale.filter(
     (day) => day >= range.from && (day <= range.to || range.to === last),
@@ -61,7 +62,9 @@ export function RangeHead(props: RangeHeadProps) {
         <h1>{title}</h1>
         <p>
           <b>{rangeText(range.from, range.to)}</b>, days in UTC
-          {lead === undefined ? <>, against {rangeText(earlier.from, earlier.to)}</> : `. ${lead}`}
+          {lead !== undefined
+            ? `. ${lead}`
+            : hasEarlier && <>, against {rangeText(earlier.from, earlier.to)}</>}
           {isOld && <>. There are no events after {dayText(last)}</>}
         </p>
         {about}
@@ -244,6 +247,9 @@ function Values({ filter, address, last, choose }: ValuesProps) {
         {fault !== undefined && <p class="note">{fault.message}</p>}
         {fault === undefined && answer !== undefined && found.length === 0 && (
           <p class="note">Nothing in this range has this name.</p>
+        )}
+        {(isCut ? more.answer : answer)?.meta.has_more && (
+          <p class="note">There are more: type {typed === '' ? 'a part' : 'more'} of the name</p>
         )}
       </div>
     </form>

@@ -1,6 +1,6 @@
 import { type Address, type Filter, type Filters, rangeOf } from './address.js';
 import type { Answers } from './answers.js';
-import { type Asked, analyticsPath, useAnswer } from './client.js';
+import { type Asked, analyticsPath, useAnswer, usePages } from './client.js';
 import type { Day, Range } from './days.js';
 import type { Unit } from './format.js';
 
@@ -48,6 +48,17 @@ export function summaryPath(range: Range, filters: Filters, query: SummaryQuery)
 export function useSummary(address: Address, last: Day, query: SummaryQuery): Asked<Summary> {
   return useAnswer<Summary>(
     summaryPath(rangeOf(address, last), { ...address.filters, ...address.fixed }, query),
+  );
+}
+
+/** The most rows in one answer. */
+export const ROWS = 1000;
+
+/** Asks for the numbers of the address on each of its days, and four weeks before. */
+export function useDailySummary(address: Address, last: Day): Asked<Summary> {
+  const filters = { ...address.filters, ...address.fixed };
+  return usePages<Summary>(
+    summaryPath(rangeOf(address, last), filters, { interval: 'day', compare: 'previous', limit: ROWS }),
   );
 }
 
