@@ -64,25 +64,38 @@ export function withoutWords(payload: Payload): Payload {
     ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'client', 'entrypoint'),
     ...picked(payload, 'number', 'duration_ms'),
     agent: agentOf(payload),
-    prompt: /^\/[A-Za-z][\w:.-]{0,199}(?=\s|$)/.exec(textOf(payload.prompt)?.slice(0, 300) ?? '')?.[0],
+    prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
     ...(isToolCall(payload) && {
       tool_input: inputWithoutWords(payload),
-      tool_response: responseWithoutWords(payload.tool_response),
+      tool_response: responseWithoutWords(payload),
     }),
   };
+}
+
+/** The beginning of a prompt that the program or another agent wrote. */
+const OF_PROGRAM =
+  /^\s{0,99}<(?:local-command-(?:stdout|stderr|caveat)|bash-(?:stdout|stderr)|task-notification|teammate-message|cross-session-message|tick|fork-boilerplate)(?=[\s>]|$)/;
+
+/** The slash command that a prompt begins with, or the tag of one that no person wrote. */
+function beginningOf(prompt: string): string | undefined {
+  const [beginning] = /^\/[A-Za-z][\w:.-]{0,199}(?=\s|$)/.exec(prompt) ?? OF_PROGRAM.exec(prompt) ?? [];
+  return beginning?.trim();
 }
 
 function inputWithoutWords(payload: Payload): Payload {
   const input = membersOf(payload.tool_input);
   const isPatch = payload.tool_name === 'ApplyPatch';
   const patch = isPatch ? (textOf(input.patch) ?? textOf(input.input) ?? textOf(input.command)) : undefined;
-  const command = shellCommandOf(payload);
+  const words = shellCommandOf(payload)?.slice(0, SEARCHED_CHARACTERS);
+  const command = words === undefined ? undefined : gitWordsOf(words);
+  const isKept =
+    command !== undefined && (CAN_MATTER.test(command) || /^\[x /m.test(printedIn(payload) ?? ''));
   return {
     ...picked(input, 'string', 'file_path', 'notebook_path', 'path', 'skill'),
     ...(payload.tool_name === 'Skill' && picked(input, 'string', 'command')),
     ...(patch !== undefined && { patch: headingsOf(patch) }),
-    ...(command !== undefined && { command: gitWordsOf(command) }),
+    ...(isKept && { command }),
   };
 }
 
@@ -92,11 +105,27 @@ function headingsOf(patch: string): string | undefined {
   return headings?.slice(0, FILES_AT_MOST).join('\n');
 }
 
-function responseWithoutWords(value: unknown): Payload {
-  const response = membersOf(value);
+/** Whether a tool of an MCP server opens a pull request. */
+function isPullRequestTool(name: unknown): boolean {
+  return /(?:^|[^a-z])create[_-]?(?:pull|merge)[_-]?request$/i.test(textOf(name) ?? '');
+}
+
+/** The names in what a tool printed. Only of a tool that opens pull requests does it matter what form that has. */
+function printedIn({ tool_name, tool_response: value, error }: Payload): string | undefined {
+  const { stdout, output } = membersOf(value);
+  const printed =
+    textOf(value) ??
+    textOf(stdout) ??
+    textOf(output) ??
+    textOf(error) ??
+    (isPullRequestTool(tool_name) ? textOf(JSON.stringify(value)) : undefined);
+  return printed === undefined ? undefined : namesIn(printed.slice(-SEARCHED_CHARACTERS));
+}
+
+function responseWithoutWords(payload: Payload): Payload {
+  const response = membersOf(payload.tool_response);
   const { content, structuredPatch } = response;
   const { commit, pr } = membersOf(response.gitOperation);
-  const printed = textOf(value) ?? textOf(response.stdout) ?? textOf(response.output);
   return {
     ...picked(response, 'boolean', 'success', 'is_error', 'interrupted'),
     ...picked(response, 'number', 'durationMs', 'totalDurationMs'),
@@ -114,7 +143,7 @@ function responseWithoutWords(value: unknown): Payload {
       commit: picked(membersOf(commit), 'string', 'sha'),
       pr: picked(membersOf(pr), 'string', 'url', 'action'),
     },
-    stdout: printed === undefined ? undefined : namesIn(printed.slice(-SEARCHED_CHARACTERS)),
+    stdout: printedIn(payload),
   };
 }
 
@@ -127,31 +156,157 @@ function linesOf(text: string): string {
   return `${'\n'.repeat(lines)}x`;
 }
 
-/** The words of commands that decide whether they commit or open a pull request. */
-const GIT_WORDS = new Set([
-  ...['git', 'gh', 'glab', 'commit', 'pr', 'mr', 'create', '--dry-run'],
-  ...['-C', '-c', '--git-dir', '--work-tree', '--namespace'],
-  ...['then', 'do', 'else', 'if', 'while', 'until', 'time', '!', '{'],
+/** The words that decide whether commands commit or open a pull request, or only show what is written elsewhere. */
+const PROGRAMS = new Set([
+  ...['git', 'gh', 'glab', 'lab', 'az', 'tea', 'hub', 'gt'],
+  ...['env', 'command', 'builtin', 'exec', 'eval', 'time', 'nice', 'nohup', 'sudo', 'doas', 'timeout'],
+  ...['gtimeout', 'stdbuf', 'setsid', 'ionice', 'caffeinate', 'xargs', 'winpty', 'wsl', 'rtk', 'cmd'],
+  ...['powershell', 'pwsh', 'op', 'doppler', 'mise', 'nix', 'devbox', 'dotenv', 'dotenvx', 'infisical'],
+  ...['cat', 'bat', 'less', 'more', 'head', 'tail', 'grep', 'egrep', 'fgrep', 'rg', 'ag', 'sed', 'awk'],
+  ...['cut', 'sort', 'uniq', 'wc', 'tr', 'jq', 'tee', 'echo', 'printf', 'cd', 'ls', 'pwd', 'find', 'sleep'],
+  ...['true', 'test', 'diff', 'journalctl', 'parallel'],
+]);
+const OTHER_WORDS = new Set([
+  ...['commit', 'push', 'status', 'log', 'show', 'reflog', 'branch', 'blame', 'stash', 'notes'],
+  ...['pr', 'mr', 'merge-request', 'merge_request.create', 'create', 'new', 'for', 'new-for', 'create-for'],
+  ...[
+    'repos',
+    'pulls',
+    'pull',
+    'pull-request',
+    'api',
+    'POST',
+    'submit',
+    's',
+    'ss',
+    'c',
+    'stack',
+    'downstack',
+  ],
+  ...['upstack', 'bs', 'dss', 'uss', 'then', 'do', 'else', 'elif', 'if', 'while', 'until', 'fi', 'done'],
+  ...[
+    'foreach',
+    '!',
+    '{',
+    '}',
+    '{}',
+    '--',
+    '--dry-run',
+    '--help',
+    '--web',
+    '--short',
+    '--porcelain',
+    '--long',
+  ],
+  ...['--quiet', '--repo', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'],
+  ...['--push-option', '--push-option=merge_request.create', '-omerge_request.create'],
+  ...['--field', '--raw-field', '--input', '-command', '-Command', '/c', '/C'],
 ]);
 
-/** A shell line in which other words are replaced; undefined if it can't commit or open a pull request. */
-function gitWordsOf(line: string): string | undefined {
-  const words = line
-    .slice(0, SEARCHED_CHARACTERS)
+/** Whether masked words can commit or open a pull request. */
+const CAN_MATTER = /\b(?:commit|pr|mr|pulls?|merge[-_]requests?|pull-request|gt|refs\/for)\b/;
+
+/** Texts in a shell line: an escaped character, a quoted text or a comment. */
+const TEXTS = /\\.|'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"|(?<![^\s;&|()])#[^\n]*/gs;
+
+/** A shell line in which other words are replaced, so that `sql/source/functions.sql` finds the same commands in it. */
+function gitWordsOf(line: string): string {
+  return withoutHeredocs(line.slice(0, SEARCHED_CHARACTERS))
     .replaceAll(/\\\r?\n/g, ' ')
-    .replaceAll(/\\.|'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"/gs, 'x')
-    .replaceAll(/[^\s;&|()`<>]+/g, (word) => {
-      if (GIT_WORDS.has(word)) return word;
-      return /^\w+=/.test(word) ? 'X=x' : word.startsWith('-') ? '-x' : 'x';
-    });
-  return /\b(?:commit|create)\b/.test(words) ? words : undefined;
+    .replaceAll(TEXTS, (text: string, place: number, whole: string) => {
+      const inner = text.slice(1, -1);
+      if (text.startsWith('\\') || text.startsWith('#')) return 'x';
+      if (/^[\w./:=@+-]+$/.test(inner)) return inner;
+      if (
+        /(?:^|[\s(])(?:-[a-z]{0,9}c|-command|\/c|eval)\s{1,9}$/i.test(
+          whole.slice(Math.max(0, place - 30), place),
+        )
+      )
+        return `'${gitWordsOf(inner.replaceAll(/\\(["\\$`])/g, '$1')).replaceAll("'", '')}'`;
+      const substituted = text.startsWith('"') ? [...inner.matchAll(/\$\(([^()"]*)/g)] : [];
+      if (substituted.length === 0) return 'x';
+      return `"${substituted.map(([, command = '']) => `$(${gitWordsOf(command).replaceAll(/['"]/g, '')})`).join(' ')}"`;
+    })
+    .replaceAll(/[^\s;&|()`<>'"]+/g, maskOf);
 }
 
-/** The commits and pull requests that a command printed, and whether it said that there was nothing to commit. */
+/** A word of a shell line, or what is in its place. */
+function maskOf(word: string): string {
+  if (word.endsWith('$')) return word === '$' ? word : `${maskOf(word.slice(0, -1))}$`;
+  const program = word.slice(word.lastIndexOf('/') + 1).replace(/\.exe$/i, '');
+  if (PROGRAMS.has(program)) return program;
+  if (/^(?:ba|z|da|k|fi)?sh$/.test(program)) return 'sh';
+  if (OTHER_WORDS.has(word) || /^\d{1,4}[smhd]?$/.test(word) || /^-[a-zA-Z]$/.test(word)) return word;
+  if (/^\w+=/.test(word)) return 'X=x';
+  if (/^--(?:repo|git-dir|work-tree|namespace|exec-path|config-env)=/.test(word))
+    return word.replace(/=.*/s, '=x');
+  if (/^-[apsvneiozS]*q/.test(word)) return '-q';
+  if (/^-[defy]*w[defy]*$/.test(word)) return '-w';
+  if (/^-[a-z]{1,3}c$/.test(word)) return '-lc';
+  if (word.startsWith('-')) return '--x';
+  if (word.includes('refs/for/')) return 'refs/for/x';
+  if (/repos\/.{0,200}\/pulls$/.test(word)) return 'repos/x/x/pulls';
+  if (word.endsWith('/merge_requests')) return 'x/merge_requests';
+  // A comment and a quoted text are an x, which is no program.
+  return word === 'x' ? word : 'w';
+}
+
+/** A shell line without the texts of its heredocs, and without their names. */
+function withoutHeredocs(line: string): string {
+  if (!line.includes('<<')) return line;
+  const kept: string[] = [];
+  const waiting: string[] = [];
+  for (const one of line.split('\n')) {
+    const [word] = waiting;
+    if (word === undefined)
+      kept.push(
+        one.replaceAll(/(?<!<)<<-?[ \t]{0,9}["'\\]?([A-Za-z_][\w.-]*)["']?/g, (_, name: string) => {
+          waiting.push(name);
+          return '';
+        }),
+      );
+    else if (one.trim() === word) waiting.shift();
+  }
+  return kept.join('\n');
+}
+
+const ADDRESS =
+  /((?:html_url|web_url|webUrl)\\{0,9}"\s{0,9}:\s{0,9}\\{0,9}")?(https?:\/\/[^\s"'<>\\()[\]]{1,300}\/(?:pulls?|merge_requests|pull-requests|pull[rR]equests?|github\/pr\/[\w.-]{1,100}\/[\w.-]{1,100})\/\d+)/g;
+
+/** The commits and pull requests that a command printed, and whether it said that nothing came of them. Other lines become `x`. */
 function namesIn(printed: string): string {
-  const names =
-    /(?<![^\n])\[[^\]\n]+ ([0-9a-f]{7,40})\]|https?:\/\/\S{1,300}\/(?:pull|merge_requests)\/\d+|nothing to commit|no changes added to commit/g;
-  return [...printed.matchAll(names)]
-    .map(([name, hash]) => (hash === undefined ? name : `[x ${hash}]`))
-    .join('\n');
+  const lines = printed.split('\n').flatMap((line) => (line.trim() === '' ? [] : namesInLine(line)));
+  return lines.filter((line, place) => line !== 'x' || lines[place - 1] !== 'x').join('\n');
+}
+
+function namesInLine(line: string): string[] {
+  const hash = /^\[[^\]]+ ([0-9a-f]{7,40})\]/.exec(line)?.[1];
+  if (hash !== undefined) return [`[x ${hash}]`];
+  const exists = /already exists/i.test(line);
+  const addresses = [...line.matchAll(ADDRESS)].map(([, key, address = '']) => {
+    if (key !== undefined) return `"html_url":"${address}"`;
+    const isSame = /\((?:updated|no-op)/.test(line);
+    return line.trim() === address ? address : `${exists ? '' : 'x '}${address}${isSame ? ' (updated)' : ''}`;
+  });
+  const found = exists
+    ? [/(?:pull|merge) request/i.test(line) ? 'pull request already exists:' : 'already exists', ...addresses]
+    : addresses;
+  if (found.length > 0) return found;
+  if (line.includes('nothing to commit, working tree clean'))
+    return ['nothing to commit, working tree clean'];
+  if (isFailure(line)) return ['create failed'];
+  return [/^ \d{1,9} files? changed|^ (?:create|delete) mode \d/.test(line) ? ' 1 file changed' : 'x'];
+}
+
+/** Whether a line says that nothing came of a commit or a pull request, as is_failure in `sql/source/functions.sql` finds it. */
+function isFailure(line: string): boolean {
+  return (
+    /nothing (?:added )?to commit|no changes added to commit|create failed|script failed|✖|must first push/i.test(
+      line,
+    ) ||
+    /^(?:fatal|error|aborted)\b|\babort(?:ing|ed)\b|\.{3}\s{0,9}failed\s{0,9}$|exited with (?:code|error)/i.test(
+      line,
+    ) ||
+    (/\bhook\b/i.test(line) && /\b(?:fail|exit|declined)/i.test(line))
+  );
 }
