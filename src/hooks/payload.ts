@@ -157,8 +157,18 @@ function linesOf(text: string): string {
   return `${'\n'.repeat(lines)}x`;
 }
 
-const ADDRESS =
-  /((?:html_url|web_url|webUrl)\\{0,9}"\s{0,9}:\s{0,9}\\{0,9}")?(https?:\/\/[^\s"'<>\\()[\]]{1,300}\/(?:pulls?|merge_requests|pull-requests|pull[rR]equests?|github\/pr\/[\w.-]{1,100}\/[\w.-]{1,100})\/\d+)/g;
+/** An address in a line, and whether JSON calls it that of a page. */
+const ADDRESSES =
+  /((?:html_url|web_url|webUrl)\\{0,9}"\s{0,9}:\s{0,9}\\{0,9}")?(https?:\/\/[^\s"'<>\\()[\]]{1,300})/g;
+
+/** The address of a pull request or merge request that an address begins with. */
+function pullRequestIn(address: string): string | undefined {
+  const [found] =
+    /^.{1,300}\/(?:pulls?|merge_requests|pull-requests|pull[rR]equests?)\/\d{1,19}/.exec(address) ??
+    /^[^/]{1,9}\/\/[^/]{1,100}\/github\/pr\/[\w.-]{1,100}\/[\w.-]{1,100}\/\d{1,19}/.exec(address) ??
+    [];
+  return found;
+}
 
 /** The commits and pull requests that a command printed, and whether it said that nothing came of them. Other lines become `x`. */
 function namesIn(printed: string): string {
@@ -170,10 +180,14 @@ function namesInLine(line: string): string[] {
   const hash = /^\[[^\]]+ ([0-9a-f]{7,40})\]/.exec(line)?.[1];
   if (hash !== undefined) return [`[x ${hash}]`];
   const exists = /already exists/i.test(line);
-  const addresses = [...line.matchAll(ADDRESS)].map(([, key, address = '']) => {
-    if (key !== undefined) return `"html_url":"${address}"`;
+  const addresses = [...line.matchAll(ADDRESSES)].flatMap(([, key, text = '']) => {
+    const address = pullRequestIn(text);
+    if (address === undefined) return [];
+    if (key !== undefined) return [`"html_url":"${address}"`];
     const isSame = /\((?:updated|no-op)/.test(line);
-    return line.trim() === address ? address : `${exists ? '' : 'x '}${address}${isSame ? ' (updated)' : ''}`;
+    return [
+      line.trim() === address ? address : `${exists ? '' : 'x '}${address}${isSame ? ' (updated)' : ''}`,
+    ];
   });
   const found = exists
     ? [/(?:pull|merge) request/i.test(line) ? 'pull request already exists:' : 'already exists', ...addresses]
