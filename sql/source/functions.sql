@@ -115,7 +115,7 @@ CREATE OR REPLACE MACRO shell_commands(line) AS
             regexp_replace(
               regexp_replace(
                 text,
-                '(?s)''([\w./:=@+-]+)''|"([\w./:=@+-]+)"|(\\.|''[^'']*''|"(?:[^"\\]|\\.)*"|(?:^|[\s;&|()])#[^\n]*)',
+                '(?s)''([\w./:@+][\w./:=@+-]*)''|"([\w./:@+][\w./:=@+-]*)"|(\\.|''[^'']*''|"(?:[^"\\]|\\.)*"|(?:^|[\s;&|()])#[^\n]*)',
                 '\1\2\3',
                 'g'
               ),
@@ -241,10 +241,11 @@ CREATE OR REPLACE MACRO is_gh_opening(command) AS
       || '|(?:glab|lab)(?:\.exe)?(?:\s+(?:-R|--repo)[\s=]\s*\S+)*\s+(?:mr|merge-request)(?:\s+(?:-R|--repo)[\s=]\s*\S+)*\s+(?:create|new|for|new-for|create-for)'
       || ')($|[\s<>])'
   )
-  AND NOT regexp_matches(command, '\s(?:--(?:dry-run|help|web)|-h|-[defy]*w[defy]*)($|[\s=])');
+  AND NOT regexp_matches(command, '\s(?:--(?:dry-run|help|web)|-h|-[defy]*w[defy]*)($|\s)');
 -- is_gh_opening('gh pr create --fill') -> true;
 -- is_gh_opening('glab -R acme/engine mr new --yes') -> true;
 -- is_gh_opening('gh pr create --web') -> false;
+-- is_gh_opening('gh pr create --web=false') -> true;
 -- is_gh_opening('gh pr edit') -> false;
 
 -- Whether a command prints nothing of what it does: it is told so, or its output goes elsewhere.
@@ -261,12 +262,13 @@ CREATE OR REPLACE MACRO is_silent(command) AS
 CREATE OR REPLACE MACRO only_show(commands) AS
   len(list_filter(commands, lambda command: NOT regexp_matches(
     command,
-    '^[\x01\x03\s]*(?:$|(?:(?:then|do|else|if|!|\{|\w+=\S*)\s+)*(?:\S*/)?(?:(?:cat|bat|less|more|head|tail|grep|egrep|fgrep|rg|ag|sed|awk|cut|sort|uniq|wc|tr|jq|tee|echo|printf|cd|ls|pwd|find|sleep|true|test|diff|journalctl|x|fi|done)($|\s)|'
+    '^[\x01\x03\s]*(?:$|(?:(?:then|do|else|if|!|\{|\w+=\S*)\s+)*(?:\S*/)?(?:(?:cat|bat|less|more|head|tail|grep|egrep|fgrep|rg|ag|sed|awk|cut|sort|uniq|wc|tr|jq|tee|echo|printf|cd|ls|pwd|find|sleep|true|test|diff|journalctl|fi|done)($|\s)|x\s*$|'
       || git_program() || '(?:log|show|reflog|diff|status|branch|blame|grep|stash|notes)\b))'
   ))) = 0;
 -- only_show(['cd a ', ' cat log ', ' head']) -> true;
 -- only_show(['git -C a log', '']) -> true;
 -- only_show(['cat log', 'make release']) -> false;
+-- only_show(['x commit']) -> false;
 
 -- The different ones of some texts, in their order.
 CREATE OR REPLACE MACRO distinct_in_order(texts) AS
@@ -288,7 +290,7 @@ CREATE OR REPLACE MACRO is_failure(output) AS
   coalesce(
     regexp_matches(
       output,
-      '(?mi)nothing (?:added )?to commit|no changes added to commit|create failed|already exists|^(?:fatal|error|aborted)\b|\babort(?:ing|ed)\b|\bhook\b.*\b(?:fail|exit|declined)|script failed|\.{3}\s*failed\s*$|✖|exited with (?:code|error)|must first push'
+      '(?mi)^\W{0,3}fail(?:ed|ure)?\b|nothing (?:added )?to commit|no changes added to commit|create failed|already exists|^(?:fatal|error|aborted)\b|\babort(?:ing|ed)\b|\bhook\b.*\b(?:fail|exit|declined)|script failed|\.{3}\s*failed\s*$|✖|exited with (?:code|error)|must first push'
     ),
     false
   );
@@ -296,6 +298,7 @@ CREATE OR REPLACE MACRO is_failure(output) AS
 -- is_failure('husky - pre-commit script failed (code 1)') -> true;
 -- is_failure('To github.com:acme/engine' || chr(10) || '   1..2  main -> main') -> false;
 -- is_failure('12 passed, 0 failed') -> false;
+-- is_failure('failed') -> true;
 -- is_failure(NULL) -> false;
 
 -- The commits that a call of a shell made: a list of their hashes, each with the ending of its event's id. git prints the hash of each.
@@ -422,7 +425,7 @@ CREATE OR REPLACE MACRO pull_requests_of(line, output, succeeded, told) AS
           'printed': printed_pull_requests(output),
           'opening': without_alternatives(opening_commands(line)),
           'refused': coalesce(len(regexp_extract_all(output, '(?i)(?:pull|merge) request[^\n]{0,300}already exists')), 0),
-          'is_repeated': regexp_matches(line, '\b(?:for|while|until|xargs|parallel|foreach)\b|\w\s*\(\)'),
+          'is_repeated': regexp_matches(line, '\b(?:for|while|until|xargs|parallel|foreach|gt)\b|\w\s*\(\)'),
           'can_be_silent': succeeded AND NOT is_failure(output),
           'is_silent': coalesce(trim(output, E' \t\r\n') = '', true)
         }],

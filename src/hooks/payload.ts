@@ -202,6 +202,7 @@ function namesInLine(line: string): string[] {
 /** Whether a line says that nothing came of a commit or a pull request, as is_failure in `sql/source/functions.sql` finds it. */
 function isFailure(line: string): boolean {
   return (
+    /^\W{0,3}fail(?:ed|ure)?\b/i.test(line) ||
     /nothing (?:added )?to commit|no changes added to commit|create failed|script failed|✖|must first push/i.test(
       line,
     ) ||

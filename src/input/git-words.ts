@@ -61,7 +61,7 @@ export function gitWordsOf(line: string): string {
     .replaceAll(TEXTS, (text: string, place: number, whole: string) => {
       const inner = text.slice(1, -1);
       if (text.startsWith('\\') || text.startsWith('#')) return 'x';
-      if (/^[\w./:=@+-]+$/.test(inner)) return inner;
+      if (/^[\w./:@+][\w./:=@+-]*$/.test(inner)) return inner;
       if (
         /(?:^|[\s(])(?:-[a-z]{0,9}c|-command|\/c|eval)\s{1,9}$/i.test(
           whole.slice(Math.max(0, place - 30), place),
