@@ -322,12 +322,14 @@ tool AS MATERIALIZED (
   WHERE tool_start.id IS NOT NULL
     OR tool_end.name IS NOT NULL
 ),
--- Calls that may have committed or opened a pull request. A script says only how the script ended, so its commands count only if they
+-- Calls that may have committed or opened a pull request. A command that goes on in the background prints its end where its input is
+-- written. A script says only how the script ended, so its commands count only if they
 -- don't show themselves.
 git_call AS (
   SELECT *
   FROM tool
   WHERE success IS NOT NULL
+    AND (command IS NOT NULL OR called = 'write_stdin' OR is_pull_request_tool(name))
     AND NOT (
       coalesce(called, '') = 'exec'
       AND EXISTS (
