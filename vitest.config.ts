@@ -52,6 +52,7 @@ const ON_EVERY_STORE = [
   'test/clickhouse/unreachable.test.ts',
   'test/golden.test.ts',
   'test/ingest/changed-files.test.ts',
+  'test/ingest/mended-lines.test.ts',
   'test/ingest/organizations.test.ts',
   'test/lake/verify.test.ts',
   'test/laws/arrival.test.ts',

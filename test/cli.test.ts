@@ -346,6 +346,7 @@ describe('ingest', () => {
       accepted: 4,
       duplicates: 1,
       rejected: 1,
+      mended: 0,
       by_reason: { not_json: 1 },
       unchanged_files: 0,
       unreadable: [],
@@ -405,6 +406,7 @@ describe('ingest', () => {
       accepted: 0,
       duplicates: 1,
       rejected: 1,
+      mended: 0,
       unreadable: [],
     });
   });

@@ -299,6 +299,96 @@ describe('a payload', () => {
     expect(JSON.stringify(reduced)).not.toMatch(/words|keeps/);
   });
 
+  const PULL = 'https://github.com/acme/engine/pull/1';
+  const CALLS: [command: string, stdout: string, ...types: string[]][] = [
+    [`# Let's ${SECRET}\ngit add -A && git commit -m '${SECRET}'`, '[main 1000001] x', 'git_commit'],
+    [`env A="${SECRET}" timeout 60 /usr/bin/git commit -qm x 2>&1`, '', 'git_commit'],
+    [`bash -c 'cd x && git commit -m "${SECRET}"'`, '', 'git_commit'],
+    [`cat > a <<'EOF'\ngit commit -m "${SECRET}"\nEOF\nchmod +x a`, ''],
+    ['git commit -m x 2>&1 | tail -5', `husky - pre-commit script failed (${SECRET})`],
+    ['git commit -m x | tail -1', ' 1 file changed, 1 insertion(+)', 'git_commit'],
+    ['git commit -qm x > log 2> other; git push', `To ${SECRET}`, 'git_commit'],
+    ['git commit -m x 2> log; git push', `To ${SECRET}`],
+    [
+      'git commit -m a; git commit -m b',
+      `[main 1000001] a\n${SECRET}\n[main 1000002] b`,
+      'git_commit',
+      'git_commit',
+    ],
+    ['make release', '[main 1000001] Release', 'git_commit'],
+    ['cat commit.log | head', '[main 1000001] Release'],
+    [
+      `PR_URL="$(gh pr create --fill --body "${SECRET}")" && echo "${SECRET}: $PR_URL"`,
+      `see ${PULL}`,
+      'pull_request',
+    ],
+    ['gh -R acme/engine pr new --fill', PULL, 'pull_request'],
+    ['gh pr create --fill || gh pr view', `a pull request for branch "x" already exists:\n${PULL}`],
+    ['gh pr create -fw', `Opening ${PULL} in your browser`],
+    ['gt submit', `${SECRET}: https://app.graphite.dev/github/pr/acme/engine/1 (created)`, 'pull_request'],
+    ['gt submit', 'https://app.graphite.dev/github/pr/acme/engine/1 (updated)'],
+    [
+      'git push -o merge_request.create',
+      'remote:  https://gitlab.com/a/b/-/merge_requests/8',
+      'pull_request',
+    ],
+    ['git push', 'remote:  https://gitlab.com/a/b/-/merge_requests/8'],
+    [
+      'gh api repos/a/b/pulls -f title=x',
+      `{"url":"https://api.github.com/repos/a/b/pulls/1","html_url":"${PULL}"}`,
+      'pull_request',
+    ],
+  ];
+  test.each(CALLS)('has what its command printed found (%#)', async (command, stdout, ...types) => {
+    for (const response of [{ stdout }, stdout]) {
+      const reduced = withoutWords(tool('Bash', { command }, response));
+      expect(withoutWords(reduced)).toEqual(reduced);
+      expect(JSON.stringify(reduced)).not.toMatch(/words|keeps/);
+      const events = (await eventsOf(reduced)) as { type: string }[];
+      expect(events.map(({ type }) => type)).toEqual(['tool_call', ...types]);
+      // The same as without the reduction.
+      expect(await eventsOf(tool('Bash', { command }, { stdout }))).toEqual(events);
+    }
+  });
+
+  test('of a tool that opens pull requests has the address, whatever the form of its result', async () => {
+    const text = JSON.stringify({ html_url: PULL, body: SECRET });
+    for (const response of [text, [{ type: 'text', text }], { content: [{ type: 'text', text }] }]) {
+      const reduced = withoutWords(tool('mcp__github__create_pull_request', { title: SECRET }, response));
+      expect(withoutWords(reduced)).toEqual(reduced);
+      expect(JSON.stringify(reduced)).not.toContain(SECRET);
+      expect(await eventsOf(reduced)).toMatchObject([
+        { type: 'tool_call' },
+        { type: 'pull_request', url: PULL },
+      ]);
+    }
+  });
+
+  test('of a call that fails counts the commit that it made before', async () => {
+    const failed = {
+      ...tool('Bash', { command: 'git commit -m x && git push' }, undefined),
+      hook_event_name: 'PostToolUseFailure',
+      error: `Exit code 1\n[main 1000001] x\n${SECRET}`,
+    };
+    const reduced = withoutWords(failed);
+    expect(JSON.stringify(reduced)).not.toContain(SECRET);
+    expect(await eventsOf(reduced)).toMatchObject([
+      { type: 'tool_call', success: false },
+      { type: 'git_commit', commit_sha: '1000001' },
+    ]);
+  });
+
+  test("of another agent's message is no turn of a person", async () => {
+    for (const prompt of [
+      `<teammate-message teammate_id="dev-1">\n${SECRET}`,
+      `\n<task-notification>${SECRET}`,
+    ]) {
+      const reduced = withoutWords(tool('', {}, {}, { hook_event_name: 'UserPromptSubmit', prompt }));
+      expect(JSON.stringify(reduced)).not.toContain(SECRET);
+      expect(await eventsOf(reduced)).toEqual([]);
+    }
+  });
+
   test('is mapped together with others that wait, and fails alone', async () => {
     const many = Array.from({ length: 1200 }, (_, index) =>
       tool('Read', {}, {}, { tool_use_id: `t${index}` }),

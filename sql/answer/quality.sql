@@ -53,6 +53,7 @@ SELECT
   CAST(late AS BIGINT) AS late,  -- events that arrived after the first build of the day, e.g. 3
   CAST(rejected AS BIGINT) AS rejected,  -- rejected lines, e.g. 1
   coalesce(rejected_by_reason, []) AS rejected_by_reason,
+  CAST(mended AS BIGINT) AS mended,  -- lines of agents' files that were no JSON, and of which was taken what could be read, e.g. 0
   CAST(parse_artifacts AS BIGINT) AS parse_artifacts,  -- tool names that are parsing artifacts, e.g. 0
   CAST(events_without_client AS BIGINT) AS events_without_client,  -- events without a client, e.g. 0
   CAST(events_without_autonomy_mode AS BIGINT) AS events_without_autonomy_mode,  -- events without an autonomy mode, e.g. 6

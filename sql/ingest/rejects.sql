@@ -1,6 +1,6 @@
 -- One row is one line with a fault: its place, its reason, and a sentence that says what would be accepted.
 -- Reads numbered (every line of the files with faults), faults (their events with a fault), sentences and batch_files.
--- Variables: batch, keeps_text, limit_mb.
+-- Variables: batch, keeps_text, limit_mb, places (how many numbers each line has, of which a mended one uses several).
 -- Grain: (source, line_no).
 -- TRICKY: every file is in batch_files, and the joins are LEFT all the same. Lines are read without the optimizer that makes a join of
 -- an inner one: it would pair every line with every file.
@@ -54,7 +54,7 @@ SELECT
   org_id,
   coalesce(day, CAST(received_at AS DATE)) AS day,
   name AS source,
-  line_no,
+  line_no // CAST(getvariable('places') AS BIGINT) AS line_no,
   reason,
   CASE
     WHEN fault = 'not_json compressed' THEN 'The compressed file is damaged, or ends in the middle: send it again whole.'

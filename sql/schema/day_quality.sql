@@ -8,6 +8,7 @@ SELECT
   arrived.accepted AS accepted,      -- events that are stored
   arrived.duplicates AS duplicates,  -- copies of events that were already there
   arrived.rejected AS rejected,      -- lines that broke a rule
+  arrived.mended AS mended,          -- lines of agents' files that were no JSON, and of which was taken what could be read
   arrived.late AS late,              -- events that arrived after the first build of the day
   quality.events AS events,          -- events that the build counted
   quality.shadowed AS shadowed,      -- events that it left out, because a better channel reports the same
@@ -25,6 +26,7 @@ FROM (
     CAST(sum(accepted) AS BIGINT) AS accepted,
     CAST(sum(duplicates) AS BIGINT) AS duplicates,
     CAST(sum(rejected) AS BIGINT) AS rejected,
+    CAST(sum(mended) AS BIGINT) AS mended,
     CAST(sum(late) AS BIGINT) AS late
   FROM (
     SELECT
@@ -33,6 +35,7 @@ FROM (
       accepted,
       duplicates,
       CAST(0 AS BIGINT) AS rejected,
+      CAST(0 AS BIGINT) AS mended,
       late
     FROM arrivals
     UNION ALL
@@ -42,6 +45,7 @@ FROM (
       CAST(0 AS BIGINT) AS accepted,
       CAST(0 AS BIGINT) AS duplicates,
       CAST(1 AS BIGINT) AS rejected,
+      CAST(0 AS BIGINT) AS mended,
       CAST(0 AS BIGINT) AS late
     FROM rejects
     UNION ALL
@@ -51,6 +55,17 @@ FROM (
       CAST(0 AS BIGINT) AS accepted,
       CAST(0 AS BIGINT) AS duplicates,
       CAST(0 AS BIGINT) AS rejected,
+      CAST(1 AS BIGINT) AS mended,
+      CAST(0 AS BIGINT) AS late
+    FROM mended_lines
+    UNION ALL
+    SELECT
+      org_id,
+      day,
+      CAST(0 AS BIGINT) AS accepted,
+      CAST(0 AS BIGINT) AS duplicates,
+      CAST(0 AS BIGINT) AS rejected,
+      CAST(0 AS BIGINT) AS mended,
       CAST(0 AS BIGINT) AS late
     FROM days
   ) AS arrival

@@ -53,79 +53,437 @@ CREATE OR REPLACE MACRO id_with(id, text) AS
 -- length(id_with('file:toolu_1', repeat('x', 187))) -> 200;
 -- length(id_with('file:toolu_1', repeat('x', 188))) -> 45;
 
--- The commands in a shell line. Quoted and escaped text is replaced, so that it can't look like a command.
+-- A shell line without the texts of its heredocs.
+CREATE OR REPLACE MACRO without_heredocs(line) AS
+  CASE
+    WHEN contains(line, '<<')
+      THEN list_reduce(
+        list_prepend(line, list_distinct(regexp_extract_all(line, '(?:^|[^<])<<-?[ \t]*["''\\]?([A-Za-z_][\w.-]*)', 1))[1:20]),
+        lambda text, word: regexp_replace(
+          text,
+          '(<<-?[ \t]*["''\\]?' || word || '["'']?(?:[^\w.\n-][^\n]*)?)\n(?s:.*?\n)??[ \t]*' || word || '[ \t\r]*(\n|$)',
+          '\1\2',
+          'g'
+        )
+      )
+    ELSE line
+  END;
+-- without_heredocs('cat > a <<''EOF''' || chr(10) || 'git commit' || chr(10) || 'EOF' || chr(10) || 'ls') -> 'cat > a <<''EOF''' || chr(10) || 'ls';
+-- without_heredocs('cat <<A <<-"B" | sh' || chr(10) || 'a' || chr(10) || 'A' || chr(10) || 'b' || chr(10) || chr(9) || 'B') -> 'cat <<A <<-"B" | sh';
+-- without_heredocs('cat <<EOF' || chr(10) || 'EOF' || chr(10) || 'ls') -> 'cat <<EOF' || chr(10) || 'ls';
+-- without_heredocs('cat <<<EOF && ls') -> 'cat <<<EOF && ls';
+-- without_heredocs('git commit') -> 'git commit';
+
+-- A shell line, and those that it gives other shells and substitutes in quotes. The character 3 is before one whose output is kept.
+CREATE OR REPLACE MACRO shell_lines(line) AS
+  list_transform(
+    [regexp_replace(without_heredocs(line), '\\\r?\n', ' ', 'g')],
+    lambda text: list_concat(
+      [text],
+      list_transform(
+        regexp_extract_all(text, '(?is)(?:^|[\s(])(?:-[a-z]*c|-command|/c|eval)\s+(''[^'']*''|"(?:[^"\\]|\\.)*")', 1)[1:20],
+        lambda quoted: regexp_replace(substr(quoted, 2, length(quoted) - 2), '\\(["\\$`])', '\1', 'g')
+      ),
+      list_transform(
+        flatten(list_transform(
+          list_filter(
+            regexp_extract_all(text, '(?s)\\.|''[^'']*''|"(?:[^"\\]|\\.)*"|(?:^|[\s;&|()])#[^\n]*'),
+            lambda piece: prefix(piece, '"') AND contains(piece, '$(')
+          )[1:100],
+          lambda quoted: regexp_extract_all(quoted, '\$\(([^()"]*)', 1)
+        )),
+        lambda substituted: chr(3) || substituted
+      )
+    )
+  )[1];
+-- shell_lines('git commit') -> ['git commit'];
+-- shell_lines('bash -lc ''git commit -m "x"''') -> ['bash -lc ''git commit -m "x"''', 'git commit -m "x"'];
+-- shell_lines('sh -c "git commit -m \"x\""') -> ['sh -c "git commit -m \"x\""', 'git commit -m "x"'];
+-- shell_lines('URL="$(gh pr create --fill)"') -> ['URL="$(gh pr create --fill)"', chr(3) || 'gh pr create --fill'];
+-- shell_lines('# it''s "$(gh pr create)"') -> ['# it''s "$(gh pr create)"'];
+
+-- The commands in a shell line, also those that it gives other shells and substitutes. Quoted and escaped text and comments are
+-- replaced, so that they can't look like commands; a quoted word loses its quotes. A command that runs if the one before it fails
+-- begins with the character 1, and one whose output is kept with the character 3.
 CREATE OR REPLACE MACRO shell_commands(line) AS
-  regexp_split_to_array(
-    regexp_replace(
-      regexp_replace(line, '\\\r?\n', ' ', 'g'),
-      '(?s)\\.|''[^'']*''|"(?:[^"\\]|\\.)*"',
-      'x',
-      'g'
-    ),
-    '[;&|()`\n]+'
-  );
+  flatten(list_transform(
+    shell_lines(line),
+    lambda text: regexp_split_to_array(
+      regexp_replace(
+        replace(
+          replace(
+            regexp_replace(
+              regexp_replace(
+                text,
+                '(?s)''([\w./:@+][\w./:=@+-]*)''|"([\w./:@+][\w./:=@+-]*)"|(\\.|''[^'']*''|"(?:[^"\\]|\\.)*"|(?:^|[\s;&|()])#[^\n]*)',
+                '\1\2\3',
+                'g'
+              ),
+              '(?s)\\.|''[^'']*''|"(?:[^"\\]|\\.)*"|(^|[\s;&|()])#[^\n]*',
+              '\1x',
+              'g'
+            ),
+            '||',
+            ';' || chr(1)
+          ),
+          '$(',
+          '(' || chr(3)
+        ),
+        '\d*>&[\d-]|(&)>',
+        '\1 >',
+        'g'
+      ),
+      '[;&|()`\n]+'
+    )
+  ));
 -- shell_commands('cd "a;b" && git commit') -> ['cd x ', ' git commit'];
+-- shell_commands('"/usr/bin/git" commit || ls') -> ['/usr/bin/git commit ', chr(1) || ' ls'];
+-- shell_commands('a=$(ls)') -> ['a=', chr(3) || 'ls', ''];
+-- shell_commands('# it''s' || chr(10) || 'git commit -m ''x y''') -> ['x', 'git commit -m x'];
 -- shell_commands('') -> [''];
 
--- Whether a shell line commits: `git commit`, with options of git in between, where a command begins.
-CREATE OR REPLACE MACRO is_commit_command(line) AS
-  len(list_filter(shell_commands(line), lambda command:
-    regexp_matches(
-      command,
-      '^\s*((then|do|else|if|while|until|time|!|\{|\w+=\S*)\s+)*git(\s+(-[cC]|--(git-dir|work-tree|namespace))\s+\S+|\s+--?[\w-]+(=\S+)?)*\s+commit($|[\s<>])'
-    )
-    AND NOT regexp_matches(command, '\s--dry-run($|\s)')
-  )) > 0;
--- is_commit_command('git commit -m "fix it"') -> true;
--- is_commit_command('git commit&&git push') -> true;
--- is_commit_command('git commit --dry-run && git commit -m x') -> true;
--- is_commit_command('git commit --dry-run') -> false;
--- is_commit_command('git commit -m "say what --dry-run does"') -> true;
--- is_commit_command('cd "my folder" && git -C "/srv/my app" -c user.name=ada commit --amend') -> true;
--- is_commit_command('GIT_AUTHOR_NAME="Ada L" git commit; ls') -> true;
--- is_commit_command('git commit -m "$(cat <<''EOF''' || chr(10) || 'It said "no"' || chr(10) || 'EOF' || chr(10) || ')" && git push') -> true;
--- is_commit_command('if git commit -q; then echo done; fi') -> true;
--- is_commit_command('git \' || chr(10) || '  commit') -> true;
--- is_commit_command('git commit>log 2>&1') -> true;
--- is_commit_command('echo it\''s && git commit -m ''x''') -> true;
--- is_commit_command('echo "git commit"') -> false;
--- is_commit_command('git commit-tree HEAD') -> false;
--- is_commit_command('git log --grep commit') -> false;
--- is_commit_command('git push # git commit') -> false;
--- coalesce(is_commit_command(NULL), false) -> false;
+-- The expression of what can be before the name of a program where a command begins: words of the shell, assignments, and programs
+-- that run others, with their options.
+CREATE OR REPLACE MACRO before_program() AS
+  '^[\x01\x03\s]*(?:(?:then|do|else|elif|if|while|until|!|\{|\w+=\S*'
+    || '|(?:\S*/)?(?:env|command|builtin|exec|eval|time|nice|nohup|sudo|doas|g?timeout|stdbuf|setsid|ionice|caffeinate|xargs|winpty|wsl|rtk|(?:cmd|powershell|pwsh)(?:\.exe)?)'
+    || '(?:\s+(?:-[a-zA-Z]\s+\S+|-\S+|/\w|\w+=\S*|\d\S*|\{\}))*'
+    || '|(?:op|doppler|mise|nix|devbox|dotenvx?|infisical)(?:\s+[^\s-]\S*)*\s+--'
+    || ')\s+)*(?:\S*/)?';
+-- regexp_matches('if ! A=b env -i C=d timeout -k 5 60 /usr/bin/git', before_program() || 'git$') -> true;
+-- regexp_matches('xargs -I {} git', before_program() || 'git$') -> true;
+-- regexp_matches('op run -- gh', before_program() || 'gh$') -> true;
+-- regexp_matches('echo git', before_program() || 'git$') -> false;
 
--- Whether a shell line opens a pull request or merge request.
-CREATE OR REPLACE MACRO is_pull_request_command(line) AS
-  len(list_filter(shell_commands(line), lambda command:
-    regexp_matches(
-      command,
-      '^\s*((then|do|else|if|while|until|time|!|\{|\w+=\S*)\s+)*(gh\s+pr|glab\s+mr)\s+create($|[\s<>])'
-    )
-  )) > 0;
--- is_pull_request_command('gh pr create --fill') -> true;
--- is_pull_request_command('git push && gh pr create|cat') -> true;
--- is_pull_request_command('glab mr create') -> true;
--- is_pull_request_command('gh pr view') -> false;
--- is_pull_request_command('echo "gh pr create"') -> false;
+-- The expression of git and the options before its command.
+CREATE OR REPLACE MACRO git_program() AS
+  'git(?:\.exe)?(?:\s+(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env))\s+\S+|\s+--?[\w-]+(?:=\S+)?)*\s+';
+-- regexp_matches('git.exe -C /a -c b=c --no-pager commit', '^' || git_program() || 'commit$') -> true;
+-- regexp_matches('git log commit', '^' || git_program() || 'commit$') -> false;
 
--- Whether a tool of an MCP server opens a pull request.
-CREATE OR REPLACE MACRO is_pull_request_tool(name) AS coalesce(regexp_matches(name, '(^|[._])create_pull_request$'), false);
+-- Those of some commands that count: one that runs in place of another that failed doesn't.
+CREATE OR REPLACE MACRO without_alternatives(commands) AS
+  list_filter(commands, lambda command, place: place = 1 OR NOT prefix(command, chr(1)));
+-- without_alternatives(['git commit', chr(1) || 'git commit', 'git commit']) -> ['git commit', 'git commit'];
+-- without_alternatives([chr(1) || 'git commit']) -> [chr(1) || 'git commit'];
+
+-- The commands that commit.
+CREATE OR REPLACE MACRO commit_commands(line) AS
+  list_filter(
+    shell_commands(line),
+    lambda command:
+      regexp_matches(command, before_program() || git_program() || 'commit($|[\s<>])')
+      AND NOT regexp_matches(command, '\s(?:--(?:dry-run|help|short|porcelain|long)|-h)($|[\s=])')
+  );
+-- len(commit_commands('git commit -m "fix it"')) -> 1;
+-- len(commit_commands('git commit&&git push')) -> 1;
+-- len(commit_commands('git commit --dry-run && git commit -m x')) -> 1;
+-- len(commit_commands('git commit --dry-run; git commit -h; git commit --help | head; git commit --short')) -> 0;
+-- len(commit_commands('git commit -m "say what --dry-run does"')) -> 1;
+-- len(commit_commands('cd "my folder" && git -C "/srv/my app" -c user.name=ada commit --amend')) -> 1;
+-- len(commit_commands('GIT_AUTHOR_NAME="Ada L" git commit; ls')) -> 1;
+-- len(commit_commands('git commit -m "$(cat <<''EOF''' || chr(10) || 'It''s "no"' || chr(10) || 'EOF' || chr(10) || ')" && git push')) -> 1;
+-- len(commit_commands('cat > hook.sh <<EOF' || chr(10) || 'git commit -m x' || chr(10) || 'EOF' || chr(10) || 'chmod +x hook.sh')) -> 0;
+-- len(commit_commands('if git commit -q; then echo done; fi')) -> 1;
+-- len(commit_commands('git \' || chr(10) || '  commit')) -> 1;
+-- len(commit_commands('git commit>log 2>&1')) -> 1;
+-- len(commit_commands('echo it\''s && git commit -m ''x''')) -> 1;
+-- len(commit_commands('# Let''s record it' || chr(10) || 'git add -A && git commit -m ''fix: tidy''')) -> 1;
+-- len(commit_commands('env GIT_EDITOR=true git commit; timeout 60 git commit; command git commit; "/usr/bin/git" commit')) -> 4;
+-- len(commit_commands('bash -c ''git commit -m x'' && cmd.exe /c git commit')) -> 2;
+-- len(commit_commands('powershell.exe -NoProfile -Command "git add .; git commit -m ''x''"')) -> 1;
+-- len(commit_commands('echo "git commit"; echo git commit')) -> 0;
+-- len(commit_commands('git commit-tree HEAD; git log --grep commit; git help commit')) -> 0;
+-- len(commit_commands('git push # git commit')) -> 0;
+-- coalesce(len(commit_commands(NULL)), 0) -> 0;
+
+-- The commands of git and other programs that open a pull request or merge request, unless they only say what they would do or leave
+-- it to a browser.
+CREATE OR REPLACE MACRO opening_commands(line) AS
+  list_filter(
+    shell_commands(line),
+    lambda command:
+      (
+        is_gh_opening(command)
+        OR regexp_matches(
+          command,
+          before_program() || '(?:'
+            || 'az(?:\.cmd)?\s+repos\s+pr\s+create'
+            || '|tea\s+(?:pulls?|pr)\s+(?:create|c)'
+            || '|hub\s+pull-request'
+            || '|gt\s+(?:--?[\w-]+\s+)*(?:submit|ss?|(?:stack|branch|downstack|upstack)\s+(?:submit|s)|bs|dss|uss)'
+            || '|' || git_program() || 'push\s(?:.*\s)?(?:(?:-o\s*|--push-option[\s=])merge_request\.create|\S*refs/for/\S*)'
+            || '|gh(?:\.exe)?\s+api\s(?:.*\s)?\S*repos/\S+/pulls\s(?:.*\s)?(?:-f|-F|--field|--raw-field|--input|POST)'
+            || '|glab\s+api\s(?:.*\s)?\S*/merge_requests\s(?:.*\s)?(?:-f|-F|--field|--raw-field|--input|POST)'
+            || ')($|[\s<>=])'
+        )
+      )
+      AND NOT regexp_matches(command, '\s--(?:dry-run|help)($|[\s=])')
+  );
+-- len(opening_commands('gh pr create --fill')) -> 1;
+-- len(opening_commands('git push && gh pr create|cat')) -> 1;
+-- len(opening_commands('glab mr create')) -> 1;
+-- len(opening_commands('gh pr new -f; gh -R acme/engine pr create; gh pr -R acme/engine create')) -> 3;
+-- len(opening_commands('PR_URL="$(gh pr create --fill)" && echo $PR_URL')) -> 1;
+-- len(opening_commands('az repos pr create; tea pr c; hub pull-request -h x; gt submit --stack; gt ss')) -> 5;
+-- len(opening_commands('git push -o merge_request.create -o merge_request.target=main origin x')) -> 1;
+-- len(opening_commands('gh api repos/acme/engine/pulls -f title=x')) -> 1;
+-- len(opening_commands('gh pr create --dry-run; gh pr create --web; gh pr create -fw; gh pr create --help')) -> 0;
+-- len(opening_commands('gh pr view; gh api repos/acme/engine/pulls; git push -o ci.skip')) -> 0;
+-- len(opening_commands('echo "gh pr create"')) -> 0;
+
+-- Whether a command is one of gh or glab that opens a pull request or merge request: these print its address, and nothing else.
+CREATE OR REPLACE MACRO is_gh_opening(command) AS
+  regexp_matches(
+    command,
+    before_program() || '(?:'
+      || 'gh(?:\.exe)?(?:\s+(?:-R|--repo)[\s=]\s*\S+|\s+--?[\w-]+(?:=\S+)?)*\s+pr(?:\s+(?:-R|--repo)[\s=]\s*\S+)*\s+(?:create|new)'
+      || '|(?:glab|lab)(?:\.exe)?(?:\s+(?:-R|--repo)[\s=]\s*\S+)*\s+(?:mr|merge-request)(?:\s+(?:-R|--repo)[\s=]\s*\S+)*\s+(?:create|new|for|new-for|create-for)'
+      || ')($|[\s<>])'
+  )
+  AND NOT regexp_matches(command, '\s(?:--(?:dry-run|help|web)|-h|-[defy]*w[defy]*)($|\s)');
+-- is_gh_opening('gh pr create --fill') -> true;
+-- is_gh_opening('glab -R acme/engine mr new --yes') -> true;
+-- is_gh_opening('gh pr create --web') -> false;
+-- is_gh_opening('gh pr create --web=false') -> true;
+-- is_gh_opening('gh pr edit') -> false;
+
+-- Whether a command prints nothing of what it does: it is told so, or its output goes elsewhere.
+CREATE OR REPLACE MACRO is_silent(command) AS
+  prefix(command, chr(3)) OR regexp_matches(command, '(?:^|[^\d])1?>') OR regexp_matches(command, 'commit\b.*\s(?:--quiet|-[apsvneiozS]*q\w*)($|[\s<>])');
+-- is_silent('git commit -qm x') -> true;
+-- is_silent('git commit --quiet -m x') -> true;
+-- is_silent('git commit -m x > /dev/null') -> true;
+-- is_silent(chr(3) || 'gh pr create') -> true;
+-- is_silent('git commit -m x 2> log') -> false;
+-- is_silent('git commit --amend') -> false;
+
+-- Whether commands only show what is written elsewhere, such as a log with the output of an older commit.
+CREATE OR REPLACE MACRO only_show(commands) AS
+  len(list_filter(commands, lambda command: NOT regexp_matches(
+    command,
+    '^[\x01\x03\s]*(?:$|(?:(?:then|do|else|if|!|\{|\w+=\S*)\s+)*(?:\S*/)?(?:(?:cat|bat|less|more|head|tail|grep|egrep|fgrep|rg|ag|sed|awk|cut|sort|uniq|wc|tr|jq|tee|echo|printf|cd|ls|pwd|find|sleep|true|test|diff|journalctl|fi|done)($|\s)|x\s*$|'
+      || git_program() || '(?:log|show|reflog|diff|status|branch|blame|grep|stash|notes)\b))'
+  ))) = 0;
+-- only_show(['cd a ', ' cat log ', ' head']) -> true;
+-- only_show(['git -C a log', '']) -> true;
+-- only_show(['cat log', 'make release']) -> false;
+-- only_show(['x commit']) -> false;
+
+-- The different ones of some texts, in their order.
+CREATE OR REPLACE MACRO distinct_in_order(texts) AS
+  list_transform([texts[1:500]], lambda all_of: list_filter(all_of, lambda one, place: list_position(all_of, one) = place))[1];
+-- distinct_in_order(['b', 'a', 'b']) -> ['b', 'a'];
+-- distinct_in_order([]) -> [];
+
+-- The hashes of the commits that git printed.
+CREATE OR REPLACE MACRO printed_commits(output) AS
+  CASE
+    WHEN contains(output, ']') THEN distinct_in_order(regexp_extract_all(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1))
+    ELSE []
+  END;
+-- printed_commits('[main 4b825dc] Fix it' || chr(10) || ' 1 file changed' || chr(10) || '[main (root-commit) 1b825dc] y') -> ['4b825dc', '1b825dc'];
+-- printed_commits('see [main 4b825dc]') -> [];
+
+-- Whether git, gh or a hook printed that nothing came of a commit or a pull request.
+CREATE OR REPLACE MACRO is_failure(output) AS
+  coalesce(
+    regexp_matches(
+      output,
+      '(?mi)^\W{0,3}fail(?:ed|ure)?\b|nothing (?:added )?to commit|no changes added to commit|create failed|already exists|^(?:fatal|error|aborted)\b|\babort(?:ing|ed)\b|\bhook\b.*\b(?:fail|exit|declined)|script failed|\.{3}\s*failed\s*$|✖|exited with (?:code|error)|must first push'
+    ),
+    false
+  );
+-- is_failure('nothing to commit, working tree clean') -> true;
+-- is_failure('husky - pre-commit script failed (code 1)') -> true;
+-- is_failure('To github.com:acme/engine' || chr(10) || '   1..2  main -> main') -> false;
+-- is_failure('12 passed, 0 failed') -> false;
+-- is_failure('failed') -> true;
+-- is_failure(NULL) -> false;
+
+-- The commits that a call of a shell made: a list of their hashes, each with the ending of its event's id. git prints the hash of each.
+-- Where it printed none, the command says how many there are: all of them if nothing at all was printed, or nothing is known of that,
+-- otherwise those that are told to be silent. `told` is a hash that the agent itself found, and `succeeded` is false for a call that
+-- failed, of which only printed commits count.
+CREATE OR REPLACE MACRO commits_of(line, output, succeeded, told) AS
+  CASE
+    WHEN told IS NOT NULL OR contains(line, 'commit') OR len(printed_commits(output)) > 0
+      THEN list_transform(
+        [{
+          'printed': CASE WHEN only_show(shell_commands(line)) THEN [] ELSE printed_commits(output) END,
+          'committing': without_alternatives(commit_commands(line)),
+          'can_be_silent': succeeded AND NOT is_failure(
+            CASE WHEN regexp_matches(line, '\bgit\b[^\n;&|]*\sstatus\b') THEN replace(output, 'nothing to commit, working tree clean', '') ELSE output END
+          ),
+          'is_silent': coalesce(trim(output, E' \t\r\n') = '', true),
+          'is_summed_up': coalesce(regexp_matches(output, '(?m)^ \d+ files? changed|^ (?:create|delete) mode \d'), false)
+        }],
+        lambda call: with_told(
+          (call).printed,
+          CASE
+            WHEN NOT coalesce((call).can_be_silent, false) THEN 0
+            WHEN (call).is_silent THEN coalesce(len((call).committing), 0)
+            ELSE coalesce(len(list_filter((call).committing, lambda command: is_silent(command))), 0)
+              + CASE WHEN (call).is_summed_up AND len((call).printed) = 0 AND len(list_filter((call).committing, lambda command: NOT is_silent(command))) > 0 THEN 1 ELSE 0 END
+          END,
+          coalesce(len((call).committing), 0),
+          told
+        )
+      )[1]
+    ELSE []
+  END;
+-- commits_of('git commit -m x', '[main 4b825dc] x', true, NULL) -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('git commit -m x && git push', '[main 4b825dc] x' || chr(10) || 'error: failed to push', false, NULL) -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('git commit -m x; git commit -m y', '[main 4b825dc] x' || chr(10) || '[main 1b825dc] y', true, NULL) -> [{'ending': '', 'name': '4b825dc'}, {'ending': ':2', 'name': '1b825dc'}];
+-- commits_of('git commit -qm x && git commit -m y', '[main 4b825dc] y', true, NULL) -> [{'ending': '', 'name': '4b825dc'}, {'ending': ':2', 'name': NULL}];
+-- commits_of('git commit -qm x || git commit -m x', '[main 4b825dc] x', true, NULL) -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('make release', '[main 4b825dc] Release', true, NULL) -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('cat commit.log', '[main 4b825dc] Release', true, NULL) -> [];
+-- commits_of('git commit -m x', '', true, NULL) -> [{'ending': '', 'name': NULL}];
+-- commits_of('git commit -m x', NULL, true, NULL) -> [{'ending': '', 'name': NULL}];
+-- commits_of('git commit -m x', NULL, false, NULL) -> [];
+-- commits_of('git commit -m x', NULL, true, '4b825dc') -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('git commit -m x', '[main 4b825dc] x', true, '4b825dc0') -> [{'ending': '', 'name': '4b825dc'}];
+-- commits_of('git commit -m x | tail -1', ' 1 file changed, 1 insertion(+)', true, NULL) -> [{'ending': '', 'name': NULL}];
+-- commits_of('git commit -m x 2>&1 | tail -5', 'husky - pre-commit script failed (code 1)', true, NULL) -> [];
+-- commits_of('git commit -m x || true', 'nothing to commit, working tree clean', true, NULL) -> [];
+-- commits_of('git commit -qm x && git push', '   1..2  main -> main', true, NULL) -> [{'ending': '', 'name': NULL}];
+-- commits_of('git commit -qm x && git status', 'nothing to commit, working tree clean', true, NULL) -> [{'ending': '', 'name': NULL}];
+-- commits_of('ls', 'a', true, NULL) -> [];
+-- commits_of(NULL, NULL, true, NULL) -> [];
+
+-- Names that were printed, and places for others that weren't, up to a number of commands: each with the ending of its event's id.
+-- A name that an agent told takes the place of one that wasn't printed.
+CREATE OR REPLACE MACRO with_told(printed, unprinted, commands, told) AS
+  list_transform(
+    [list_concat(
+      printed,
+      CASE WHEN told IS NOT NULL AND len(list_filter(printed, lambda name: prefix(name, told) OR prefix(told, name))) = 0 THEN [told] ELSE [] END
+    )],
+    lambda named: list_transform(
+      range(1, 1 + greatest(len(named), least(commands, len(printed) + unprinted, 1000))),
+      lambda place: {'ending': CASE WHEN place = 1 THEN '' ELSE ':' || place END, 'name': named[place]}
+    )
+  )[1];
+-- with_told(['a'], 1, 2, NULL) -> [{'ending': '', 'name': 'a'}, {'ending': ':2', 'name': NULL}];
+-- with_told(['abc'], 0, 1, 'abcdef') -> [{'ending': '', 'name': 'abc'}];
+-- with_told([], 1, 1, 'abc') -> [{'ending': '', 'name': 'abc'}];
+-- with_told([], 0, 1, NULL) -> [];
+
+-- The expression of the address of a pull request or merge request.
+CREATE OR REPLACE MACRO pull_request_address() AS
+  'https?://[^\s"''<>\\()\[\]]+/(?:pulls?|merge_requests|pull-requests|pull[rR]equests?|github/pr/[\w.-]{1,100}/[\w.-]{1,100})/\d+';
+-- regexp_full_match('https://github.com/acme/engine/pull/7', pull_request_address()) -> true;
+-- regexp_full_match('https://gitlab.com/acme/engine/-/merge_requests/8', pull_request_address()) -> true;
+-- regexp_full_match('https://dev.azure.com/acme/engine/_git/engine/pullrequest/9', pull_request_address()) -> true;
+-- regexp_full_match('https://app.graphite.dev/github/pr/acme/engine/10', pull_request_address()) -> true;
+-- regexp_full_match('https://github.com/acme/engine/pull/new/x', pull_request_address()) -> false;
+
+-- The addresses of pull requests and merge requests that were printed, those first that a line consists of or that JSON calls the
+-- address of a page. Addresses that were there before, as gh and gt say, aren't among them, nor those of an API beside others.
+CREATE OR REPLACE MACRO printed_pull_requests(output) AS
+  list_transform(
+    [list_transform(
+      [CASE WHEN contains(output, '://') THEN output END],
+      lambda text: list_filter(
+        distinct_in_order(list_concat(
+          regexp_extract_all(text, '(?m)^[ \t]*(' || pull_request_address() || ')[ \t\r]*$', 1),
+          regexp_extract_all(text, '(?:html_url|web_url|webUrl)\\*"\s*:\s*\\*"(' || pull_request_address() || ')', 1),
+          regexp_extract_all(text, pull_request_address())
+        )),
+        lambda address: NOT is_longer(address, 400) AND NOT list_contains(
+          list_concat(
+            regexp_extract_all(text, '(?i)already exists:?\s*(' || pull_request_address() || ')', 1),
+            regexp_extract_all(text, '(' || pull_request_address() || ')[^\n]{0,100}\((?:updated|no-op)', 1)
+          ),
+          address
+        )
+      )
+    )[1]],
+    lambda found: list_filter(
+      found,
+      lambda address: NOT regexp_matches(address, '//api\.|/api/|/_apis/')
+        OR len(list_filter(found, lambda other: NOT regexp_matches(other, '//api\.|/api/|/_apis/'))) = 0
+    )
+  )[1];
+-- printed_pull_requests('Creating it' || chr(10) || 'https://github.com/acme/engine/pull/7') -> ['https://github.com/acme/engine/pull/7'];
+-- printed_pull_requests('"url":"https://api.github.com/repos/acme/engine/pulls/7","html_url":"https://github.com/acme/engine/pull/7"') -> ['https://github.com/acme/engine/pull/7'];
+-- printed_pull_requests('a pull request for branch "x" already exists:' || chr(10) || 'https://github.com/acme/engine/pull/1') -> [];
+-- printed_pull_requests('x: https://app.graphite.dev/github/pr/acme/engine/1 (updated)') -> [];
+-- printed_pull_requests('see https://a.b/c/pull/1' || chr(10) || 'https://a.b/c/pull/2') -> ['https://a.b/c/pull/2', 'https://a.b/c/pull/1'];
+-- printed_pull_requests('https://github.com/acme/engine') -> [];
+-- printed_pull_requests(NULL) -> [];
+
+-- The pull requests and merge requests that a call of a shell opened: a list of their addresses, each with the ending of its event's
+-- id. They are the printed ones, at most as many as there are commands that open one, unless these run more than once. Where none was
+-- printed, commands of gh and glab count as those of commits_of do. `told` is the address of one that the agent itself found.
+CREATE OR REPLACE MACRO pull_requests_of(line, output, succeeded, told) AS
+  CASE
+    WHEN told IS NOT NULL OR regexp_matches(line, '\b(?:pr|mr|pulls?|merge[-_]requests?|pull-request|gt|refs/for)\b')
+      THEN list_transform(
+        [{
+          'printed': printed_pull_requests(output),
+          'opening': without_alternatives(opening_commands(line)),
+          'refused': coalesce(len(regexp_extract_all(output, '(?i)(?:pull|merge) request[^\n]{0,300}already exists')), 0),
+          'is_repeated': regexp_matches(line, '\b(?:for|while|until|xargs|parallel|foreach|gt)\b|\w\s*\(\)'),
+          'can_be_silent': succeeded AND NOT is_failure(output),
+          'is_silent': coalesce(trim(output, E' \t\r\n') = '', true)
+        }],
+        lambda call: with_told(
+          (call).printed[1:CASE
+            WHEN coalesce(len((call).opening), 0) = 0 THEN 0
+            WHEN (call).is_repeated THEN 500
+            ELSE greatest(0, len((call).opening) - (call).refused)
+          END],
+          CASE
+            WHEN len((call).printed) > 0 OR NOT coalesce((call).can_be_silent, false) THEN 0
+            ELSE coalesce(len(list_filter((call).opening, lambda command: is_gh_opening(command) AND ((call).is_silent OR is_silent(command)))), 0)
+          END,
+          coalesce(len((call).opening), 0),
+          told
+        )
+      )[1]
+    ELSE []
+  END;
+-- pull_requests_of('gh pr new --fill', 'https://github.com/acme/engine/pull/1', true, NULL) -> [{'ending': '', 'name': 'https://github.com/acme/engine/pull/1'}];
+-- pull_requests_of('gh pr create --fill && gh pr view', 'https://a.b/c/pull/1' || chr(10) || 'url: https://a.b/c/pull/1', true, NULL) -> [{'ending': '', 'name': 'https://a.b/c/pull/1'}];
+-- pull_requests_of('for b in x y; do gh pr create -H $b; done', 'https://a.b/c/pull/1' || chr(10) || 'https://a.b/c/pull/2', true, NULL) -> [{'ending': '', 'name': 'https://a.b/c/pull/1'}, {'ending': ':2', 'name': 'https://a.b/c/pull/2'}];
+-- pull_requests_of('gh pr create --fill || gh pr view --json url -q .url', 'a pull request for branch "x" into branch "main" already exists:' || chr(10) || 'https://a.b/c/pull/1', true, NULL) -> [];
+-- pull_requests_of('gh pr create --fill', 'pull request create failed: no commits', false, NULL) -> [];
+-- pull_requests_of('gh pr create --fill && gh pr checks', 'https://a.b/c/pull/1' || chr(10) || 'build fail', false, NULL) -> [{'ending': '', 'name': 'https://a.b/c/pull/1'}];
+-- pull_requests_of('gh pr create --fill | cat', '', true, NULL) -> [{'ending': '', 'name': NULL}];
+-- pull_requests_of('az repos pr create', '', true, NULL) -> [];
+-- pull_requests_of('git push -o merge_request.create', 'remote: View merge request for x:' || chr(10) || 'remote:   https://gitlab.com/a/b/-/merge_requests/8', true, NULL) -> [{'ending': '', 'name': 'https://gitlab.com/a/b/-/merge_requests/8'}];
+-- pull_requests_of('git push', 'remote: View merge request for x:' || chr(10) || 'remote:   https://gitlab.com/a/b/-/merge_requests/8', true, NULL) -> [];
+-- pull_requests_of('gh pr create', NULL, true, 'https://a.b/c/pull/1') -> [{'ending': '', 'name': 'https://a.b/c/pull/1'}];
+-- pull_requests_of('gh pr list', 'https://a.b/c/pull/1', true, NULL) -> [];
+-- pull_requests_of(NULL, NULL, true, NULL) -> [];
+
+-- Whether a tool of an MCP server opens a pull request or merge request.
+CREATE OR REPLACE MACRO is_pull_request_tool(name) AS
+  coalesce(regexp_matches(lower(name), '(?:^|[^a-z])create[_-]?(?:pull|merge)[_-]?request$'), false);
 -- is_pull_request_tool('create_pull_request') -> true;
 -- is_pull_request_tool('github.create_pull_request') -> true;
+-- is_pull_request_tool('mcp__plugin_gitlab_gitlab__create_merge_request') -> true;
+-- is_pull_request_tool('github_createPullRequest') -> true;
 -- is_pull_request_tool('create_pull_request_review') -> false;
+-- is_pull_request_tool('recreate_pull_request') -> false;
 -- is_pull_request_tool(NULL) -> false;
 
--- The hash of the commit that git printed.
-CREATE OR REPLACE MACRO printed_commit(output) AS nullif(regexp_extract(output, '(?m)^\[[^\]\n]+ ([0-9a-f]{7,40})\]', 1), '');
--- printed_commit('[main 4b825dc] Fix it' || chr(10) || ' 1 file changed') -> '4b825dc';
--- printed_commit('see [main 4b825dc]') -> NULL;
-
--- Whether git printed that there was nothing to commit.
-CREATE OR REPLACE MACRO is_nothing_committed(output) AS
-  coalesce(regexp_matches(output, 'nothing to commit|no changes added to commit'), false);
--- is_nothing_committed('nothing to commit, working tree clean') -> true;
--- is_nothing_committed('[main 4b825dc] Fix it') -> false;
--- is_nothing_committed(NULL) -> false;
+-- The pull request that a tool of an MCP server opened, as pull_requests_of has those of a shell.
+CREATE OR REPLACE MACRO pull_requests_of_tool(name, output, succeeded) AS
+  CASE
+    WHEN is_pull_request_tool(name)
+      AND succeeded
+      AND NOT coalesce(regexp_matches(output, '(?i)already exists|validation failed|"?is_?error\\*"?\s*:\s*true'), false)
+      THEN [{'ending': '', 'name': printed_pull_requests(output)[1]}]
+    ELSE []
+  END;
+-- pull_requests_of_tool('mcp__github__create_pull_request', '{"html_url":"https://github.com/acme/engine/pull/7"}', true) -> [{'ending': '', 'name': 'https://github.com/acme/engine/pull/7'}];
+-- pull_requests_of_tool('create_merge_request', NULL, true) -> [{'ending': '', 'name': NULL}];
+-- pull_requests_of_tool('create_pull_request', 'Validation Failed: A pull request already exists for acme:x.', true) -> [];
+-- pull_requests_of_tool('create_pull_request', NULL, false) -> [];
+-- pull_requests_of_tool('get_pull_request', 'https://github.com/acme/engine/pull/7', true) -> [];
 
 -- The exit code that a shell tool printed below the output of its command; NULL if it printed none.
 CREATE OR REPLACE MACRO printed_exit_code(output) AS
@@ -140,17 +498,44 @@ CREATE OR REPLACE MACRO printed_exit_code(output) AS
 -- printed_exit_code('Output: Exit Code: 3' || chr(10) || 'Process Group PGID: 1447') -> NULL;
 -- printed_exit_code('Output: log' || chr(10) || 'Exit Code: 3' || chr(10) || 'done') -> NULL;
 
--- The output of a command without the label that a shell tool prints before it.
-CREATE OR REPLACE MACRO command_output(output) AS regexp_replace(output, '(?m)^Output: ', '');
--- command_output('Command: git commit' || chr(10) || 'Output: [main 4b825dc] Fix it') -> 'Command: git commit' || chr(10) || '[main 4b825dc] Fix it';
+-- The output of a command without the labels that shell tools print around it, or the JSON that they put it in.
+CREATE OR REPLACE MACRO command_output(output) AS
+  regexp_replace(
+    regexp_replace(
+      regexp_replace(
+        regexp_replace(CASE WHEN prefix(output, '{"output":') THEN coalesce(try_cast(output AS JSON)->>'output', output) ELSE output END, '\x1b\[[0-9;]*m', '', 'g'),
+        '^(?s:Command: .*?\nDirectory: [^\n]*\n|Command executed[^\n]*\n?|(?:(?:Chunk ID|Wall time|Exit code|Process exited|Original token|Total output)[^\n]*\n)+)',
+        ''
+      ),
+      '(?m)^(?:Output|Stdout):[ \r]*',
+      '',
+      'g'
+    ),
+    '(?im)^(?:\((?:empty|none|no output|Bash completed with no output)\)|Error: \(none\)|Exit Code: -?\d+|(?:Signal|Background PIDs|Process Group PGID): [^\n]*|</?untrusted_context>|<[^>\n]*exit(?:ed with exit)? code -?\d+>)\s*$',
+    '',
+    'g'
+  );
+-- command_output('Command: git commit' || chr(10) || 'Directory: (root)' || chr(10) || 'Output: [main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
+-- trim(command_output('Command: git commit -q' || chr(10) || 'Directory: (root)' || chr(10) || 'Output: (empty)' || chr(10) || 'Error: (none)' || chr(10) || 'Exit Code: 0' || chr(10) || 'Signal: (none)'), chr(10)) -> '';
+-- command_output('Chunk ID: 9c30db' || chr(10) || 'Process exited with code 0' || chr(10) || 'Output:' || chr(10) || '[main 4b825dc] x') -> chr(10) || '[main 4b825dc] x';
+-- command_output('{"output":"[main 4b825dc] x","metadata":{"exit_code":0}}') -> '[main 4b825dc] x';
 -- command_output('[main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
 
--- The address of the pull request or merge request that was printed.
-CREATE OR REPLACE MACRO printed_pull_request(output) AS
-  nullif(regexp_extract(output, 'https?://\S{1,300}/(?:pull|merge_requests)/\d+'), '');
--- printed_pull_request('Creating it' || chr(10) || 'https://github.com/acme/engine/pull/7') -> 'https://github.com/acme/engine/pull/7';
--- printed_pull_request('https://gitlab.com/acme/engine/-/merge_requests/8') -> 'https://gitlab.com/acme/engine/-/merge_requests/8';
--- printed_pull_request('https://github.com/acme/engine') -> NULL;
+-- Whether a prompt of Claude Code was written by the program or another agent, by its beginning, which may be JSON.
+CREATE OR REPLACE MACRO is_of_program(prompt) AS
+  coalesce(
+    regexp_matches(
+      prompt,
+      '^(\[\{"type":"text","text":)?"?(\s|\\n)*(<(local-command-(stdout|stderr|caveat)|bash-(stdout|stderr)|task-notification|teammate-message|cross-session-message|tick|fork-boilerplate)([\s>\\]|$)|\[Request interrupted by user|Caveat: The messages below)'
+    ),
+    false
+  );
+-- is_of_program('"<teammate-message teammate_id=\"dev-1\">') -> true;
+-- is_of_program('[{"type":"text","text":"\n<task-notification>') -> true;
+-- is_of_program('<teammate-message') -> true;
+-- is_of_program('"See <teammate-message>"') -> false;
+-- is_of_program('"hello"') -> false;
+-- is_of_program(NULL) -> false;
 
 -- Whether a tool runs shell commands.
 CREATE OR REPLACE MACRO is_shell_tool(name) AS
@@ -395,22 +780,36 @@ CREATE OR REPLACE MACRO is_uuid_v7(id) AS regexp_full_match(id, '[0-9a-f]{8}-[0-
 -- is_uuid_v7('01a20508-807d-4892-8162-81ff9af338aa') -> false;
 -- is_uuid_v7('3') -> false;
 
--- The shell line of a command that is a list of words, as JSON. If it calls a shell with -c, it is the line for that shell.
+-- The shell line of a command that is a list of words, as JSON. If it calls a shell with a line, it is that line.
 CREATE OR REPLACE MACRO shell_line(command) AS
   CASE
-    WHEN json_type(command) = 'ARRAY' AND regexp_full_match(command->>1, '-l?c') THEN command->>2
     WHEN json_type(command) = 'ARRAY'
-      THEN array_to_string(
-        list_transform(
-          from_json(command, '["VARCHAR"]'),
-          lambda word: CASE WHEN regexp_full_match(word, '[\w./=:@-]+') THEN word ELSE '"x"' END
-        ),
-        ' '
-      )
+      THEN list_transform(
+        [from_json(command, '["VARCHAR"]')],
+        lambda words: list_transform(
+          [CASE
+            WHEN regexp_matches(words[1], '(?i)(?:^|[/\\])(?:(?:ba|z|da|k|fi)?sh|powershell|pwsh|cmd)(?:\.exe)?$')
+              THEN list_position(list_transform(words, lambda word: regexp_full_match(word, '(?i)-[a-z]*c|-command|/c')), true)
+          END],
+          lambda place: CASE
+            WHEN place > 0 AND regexp_matches(words[1], '(?i)sh(?:\.exe)?$') AND NOT regexp_matches(words[1], '(?i)p(?:ower|w)sh')
+              THEN words[place + 1]
+            WHEN place > 0 THEN array_to_string(words[place + 1:], ' ')
+            ELSE array_to_string(
+              list_transform(words, lambda word: CASE WHEN regexp_full_match(word, '[\w./=:@-]+') THEN word ELSE '"x"' END),
+              ' '
+            )
+          END
+        )[1]
+      )[1]
     ELSE command->>'$'
   END;
 -- shell_line(CAST('["/bin/bash", "-lc", "git commit -m x"]' AS JSON)) -> 'git commit -m x';
+-- shell_line(CAST('["bash", "-l", "-c", "git commit -m x", "a"]' AS JSON)) -> 'git commit -m x';
+-- shell_line(CAST('["powershell.exe", "-NoProfile", "-Command", "git commit -m x"]' AS JSON)) -> 'git commit -m x';
+-- shell_line(CAST('["C:\\Windows\\System32\\cmd.exe", "/c", "git", "commit"]' AS JSON)) -> 'git commit';
 -- shell_line(CAST('["git", "commit", "-m", "a; b"]' AS JSON)) -> 'git commit -m "x"';
+-- shell_line(CAST('["git", "-c", "a=b", "commit"]' AS JSON)) -> 'git -c a=b commit';
 -- shell_line(CAST('"git commit"' AS JSON)) -> 'git commit';
 -- coalesce(shell_line(CAST(NULL AS JSON)), 'none') -> 'none';
 

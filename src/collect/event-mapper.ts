@@ -115,7 +115,7 @@ class Reader extends Settler {
     _batch: unknown,
     _number: number,
     inserted: number,
-    rejects: Pick<Settled, 'rejected' | 'byReason' | 'examples'>,
+    rejects: Pick<Settled, 'rejected' | 'byReason' | 'examples' | 'mended'>,
   ): Promise<Settled> {
     const rows = await this.session.select(LINES);
     this.events = rows.map(({ source, line, digest }) => ({
@@ -150,7 +150,7 @@ export class EventMapper {
     });
     const session = await connect(instance);
     await session.run(`${readFunctions()}\n${readSql('source/functions.sql')}`);
-    for (const table of ['events', 'rejects', 'batches']) {
+    for (const table of ['events', 'rejects', 'mended_lines', 'batches']) {
       const columns = columnsOf(table).map(({ name, type }) => `"${name}" ${type}`);
       if (table === 'events') columns.push('source INTEGER');
       await session.run(`CREATE TABLE ${table} (${columns.join(', ')})`);

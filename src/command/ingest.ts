@@ -143,7 +143,10 @@ interface Agent {
   readonly leftOut: readonly string[];
   /** How many files were found. */
   readonly found: number;
-  readonly result: Pick<Ingested, 'files' | 'accepted' | 'duplicates' | 'rejected' | 'examples' | 'leftOut'>;
+  readonly result: Pick<
+    Ingested,
+    'files' | 'accepted' | 'duplicates' | 'rejected' | 'mended' | 'examples' | 'leftOut'
+  >;
 }
 
 function jsonOfAll(agents: readonly Agent[]): string {
@@ -156,6 +159,7 @@ function jsonOfAll(agents: readonly Agent[]): string {
       accepted: result.accepted,
       duplicates: result.duplicates,
       rejected: result.rejected,
+      mended: result.mended,
       unreadable: leftOut,
     })),
   });
@@ -163,7 +167,7 @@ function jsonOfAll(agents: readonly Agent[]): string {
 
 /** The result for an agent as a sentence. */
 function sentenceOf({ folders, found, result }: Agent): string {
-  const { files, accepted, duplicates, rejected } = result;
+  const { files, accepted, duplicates, rejected, mended } = result;
   if (folders.length === 0) return 'not found';
   if (found === 0) return 'no sessions';
   if (files === 0) return `${count(found, 'file')}, nothing new`;
@@ -171,6 +175,7 @@ function sentenceOf({ folders, found, result }: Agent): string {
     `${files === found ? '' : `${files} of `}${count(found, 'file')}, ${accepted} accepted`,
     ...(duplicates > 0 ? [count(duplicates, 'duplicate')] : []),
     ...(rejected > 0 ? [`${rejected} rejected`] : []),
+    ...(mended > 0 ? [`${count(mended, 'line')} mended`] : []),
   ].join(', ');
 }
 
@@ -204,6 +209,7 @@ const NOTHING: Agent['result'] = {
   accepted: 0,
   duplicates: 0,
   rejected: 0,
+  mended: 0,
   examples: [],
   leftOut: [],
 };
@@ -218,13 +224,14 @@ function foldersOf({ folders }: Source): string[] {
 type Ingested = CommandResult<'ingest'>;
 
 function jsonOf(
-  { accepted, duplicates, rejected, byReason, unchanged, leftOut }: Ingested,
+  { accepted, duplicates, rejected, mended, byReason, unchanged, leftOut }: Ingested,
   seconds: number,
 ): string {
   return JSON.stringify({
     accepted,
     duplicates,
     rejected,
+    mended,
     by_reason: byReason,
     unchanged_files: unchanged,
     unreadable: leftOut,
@@ -234,12 +241,12 @@ function jsonOf(
 
 /** A summary of the ingest. Lines of the spool are called standard input. */
 function summaryOf(result: Ingested, seconds: number, { title }: Source, spool: string): string {
-  const { accepted, duplicates, rejected, byReason, unchanged, examples, leftOut } = result;
+  const { accepted, duplicates, rejected, mended, byReason, unchanged, examples, leftOut } = result;
   const read = accepted + duplicates + rejected;
   const rate = seconds < 1 || read === 0 ? '' : `: ${Math.round(read / seconds)} events/s`;
   return [
     `${count(result.files, 'file')}, ${bytes(result.bytes)}, in ${seconds.toFixed(1)} s${rate}${unchanged === 0 ? '' : ` (${count(unchanged, 'unchanged file')} not read again)`}`,
-    `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected`,
+    `${accepted} accepted, ${count(duplicates, 'duplicate')}, ${rejected} rejected${mended > 0 ? `, ${count(mended, 'line')} mended` : ''}`,
     ...(read === 0 && result.bytes > 0
       ? [`  No line is one of ${title}: name what wrote the files with --source.`]
       : []),

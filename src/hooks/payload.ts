@@ -3,12 +3,13 @@
  * server decides which events a payload becomes, in sql/source/hooks/events.sql.
  */
 
+import { CAN_MATTER, gitWordsOf } from '../input/git-words.js';
 import { isObject } from '../input/json-object.js';
 
 /** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** How many characters are searched for names: the first ones of a command, and the last ones of its output. */
+/** How many characters of an output are searched for names: the last ones. */
 const SEARCHED_CHARACTERS = 1 << 16;
 
 /** How many files of a patch count. */
@@ -64,25 +65,38 @@ export function withoutWords(payload: Payload): Payload {
     ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'client', 'entrypoint'),
     ...picked(payload, 'number', 'duration_ms'),
     agent: agentOf(payload),
-    prompt: /^\/[A-Za-z][\w:.-]{0,199}(?=\s|$)/.exec(textOf(payload.prompt)?.slice(0, 300) ?? '')?.[0],
+    prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
     ...(isToolCall(payload) && {
       tool_input: inputWithoutWords(payload),
-      tool_response: responseWithoutWords(payload.tool_response),
+      tool_response: responseWithoutWords(payload),
     }),
   };
+}
+
+/** The beginning of a prompt that the program or another agent wrote. */
+const OF_PROGRAM =
+  /^\s{0,99}<(?:local-command-(?:stdout|stderr|caveat)|bash-(?:stdout|stderr)|task-notification|teammate-message|cross-session-message|tick|fork-boilerplate)(?=[\s>]|$)/;
+
+/** The slash command that a prompt begins with, or the tag of one that no person wrote. */
+function beginningOf(prompt: string): string | undefined {
+  const [beginning] = /^\/[A-Za-z][\w:.-]{0,199}(?=\s|$)/.exec(prompt) ?? OF_PROGRAM.exec(prompt) ?? [];
+  return beginning?.trim();
 }
 
 function inputWithoutWords(payload: Payload): Payload {
   const input = membersOf(payload.tool_input);
   const isPatch = payload.tool_name === 'ApplyPatch';
   const patch = isPatch ? (textOf(input.patch) ?? textOf(input.input) ?? textOf(input.command)) : undefined;
-  const command = shellCommandOf(payload);
+  const words = shellCommandOf(payload);
+  const command = words === undefined ? undefined : gitWordsOf(words);
+  const isKept =
+    command !== undefined && (CAN_MATTER.test(command) || /^\[x /m.test(printedIn(payload) ?? ''));
   return {
     ...picked(input, 'string', 'file_path', 'notebook_path', 'path', 'skill'),
     ...(payload.tool_name === 'Skill' && picked(input, 'string', 'command')),
     ...(patch !== undefined && { patch: headingsOf(patch) }),
-    ...(command !== undefined && { command: gitWordsOf(command) }),
+    ...(isKept && { command }),
   };
 }
 
@@ -92,11 +106,27 @@ function headingsOf(patch: string): string | undefined {
   return headings?.slice(0, FILES_AT_MOST).join('\n');
 }
 
-function responseWithoutWords(value: unknown): Payload {
-  const response = membersOf(value);
+/** Whether a tool of an MCP server opens a pull request. */
+function isPullRequestTool(name: unknown): boolean {
+  return /(?:^|[^a-z])create[_-]?(?:pull|merge)[_-]?request$/i.test(textOf(name) ?? '');
+}
+
+/** The names in what a tool printed. Only of a tool that opens pull requests does it matter what form that has. */
+function printedIn({ tool_name, tool_response: value, error }: Payload): string | undefined {
+  const { stdout, output } = membersOf(value);
+  const printed =
+    textOf(value) ??
+    textOf(stdout) ??
+    textOf(output) ??
+    textOf(error) ??
+    (isPullRequestTool(tool_name) ? textOf(JSON.stringify(value)) : undefined);
+  return printed === undefined ? undefined : namesIn(printed.slice(-SEARCHED_CHARACTERS));
+}
+
+function responseWithoutWords(payload: Payload): Payload {
+  const response = membersOf(payload.tool_response);
   const { content, structuredPatch } = response;
   const { commit, pr } = membersOf(response.gitOperation);
-  const printed = textOf(value) ?? textOf(response.stdout) ?? textOf(response.output);
   return {
     ...picked(response, 'boolean', 'success', 'is_error', 'interrupted'),
     ...picked(response, 'number', 'durationMs', 'totalDurationMs'),
@@ -114,7 +144,7 @@ function responseWithoutWords(value: unknown): Payload {
       commit: picked(membersOf(commit), 'string', 'sha'),
       pr: picked(membersOf(pr), 'string', 'url', 'action'),
     },
-    stdout: printed === undefined ? undefined : namesIn(printed.slice(-SEARCHED_CHARACTERS)),
+    stdout: printedIn(payload),
   };
 }
 
@@ -127,31 +157,58 @@ function linesOf(text: string): string {
   return `${'\n'.repeat(lines)}x`;
 }
 
-/** The words of commands that decide whether they commit or open a pull request. */
-const GIT_WORDS = new Set([
-  ...['git', 'gh', 'glab', 'commit', 'pr', 'mr', 'create', '--dry-run'],
-  ...['-C', '-c', '--git-dir', '--work-tree', '--namespace'],
-  ...['then', 'do', 'else', 'if', 'while', 'until', 'time', '!', '{'],
-]);
+/** An address in a line, and whether JSON calls it that of a page. */
+const ADDRESSES =
+  /((?:html_url|web_url|webUrl)\\{0,9}"\s{0,9}:\s{0,9}\\{0,9}")?(https?:\/\/[^\s"'<>\\()[\]]{1,300})/g;
 
-/** A shell line in which other words are replaced; undefined if it can't commit or open a pull request. */
-function gitWordsOf(line: string): string | undefined {
-  const words = line
-    .slice(0, SEARCHED_CHARACTERS)
-    .replaceAll(/\\\r?\n/g, ' ')
-    .replaceAll(/\\.|'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"/gs, 'x')
-    .replaceAll(/[^\s;&|()`<>]+/g, (word) => {
-      if (GIT_WORDS.has(word)) return word;
-      return /^\w+=/.test(word) ? 'X=x' : word.startsWith('-') ? '-x' : 'x';
-    });
-  return /\b(?:commit|create)\b/.test(words) ? words : undefined;
+/** The address of a pull request or merge request that an address begins with. */
+function pullRequestIn(address: string): string | undefined {
+  const [found] =
+    /^.{1,300}\/(?:pulls?|merge_requests|pull-requests|pull[rR]equests?)\/\d{1,19}/.exec(address) ??
+    /^[^/]{1,9}\/\/[^/]{1,100}\/github\/pr\/[\w.-]{1,100}\/[\w.-]{1,100}\/\d{1,19}/.exec(address) ??
+    [];
+  return found;
 }
 
-/** The commits and pull requests that a command printed, and whether it said that there was nothing to commit. */
+/** The commits and pull requests that a command printed, and whether it said that nothing came of them. Other lines become `x`. */
 function namesIn(printed: string): string {
-  const names =
-    /(?<![^\n])\[[^\]\n]+ ([0-9a-f]{7,40})\]|https?:\/\/\S{1,300}\/(?:pull|merge_requests)\/\d+|nothing to commit|no changes added to commit/g;
-  return [...printed.matchAll(names)]
-    .map(([name, hash]) => (hash === undefined ? name : `[x ${hash}]`))
-    .join('\n');
+  const lines = printed.split('\n').flatMap((line) => (line.trim() === '' ? [] : namesInLine(line)));
+  return lines.filter((line, place) => line !== 'x' || lines[place - 1] !== 'x').join('\n');
+}
+
+function namesInLine(line: string): string[] {
+  const hash = /^\[[^\]]+ ([0-9a-f]{7,40})\]/.exec(line)?.[1];
+  if (hash !== undefined) return [`[x ${hash}]`];
+  const exists = /already exists/i.test(line);
+  const addresses = [...line.matchAll(ADDRESSES)].flatMap(([, key, text = '']) => {
+    const address = pullRequestIn(text);
+    if (address === undefined) return [];
+    if (key !== undefined) return [`"html_url":"${address}"`];
+    const isSame = /\((?:updated|no-op)/.test(line);
+    return [
+      line.trim() === address ? address : `${exists ? '' : 'x '}${address}${isSame ? ' (updated)' : ''}`,
+    ];
+  });
+  const found = exists
+    ? [/(?:pull|merge) request/i.test(line) ? 'pull request already exists:' : 'already exists', ...addresses]
+    : addresses;
+  if (found.length > 0) return found;
+  if (line.includes('nothing to commit, working tree clean'))
+    return ['nothing to commit, working tree clean'];
+  if (isFailure(line)) return ['create failed'];
+  return [/^ \d{1,9} files? changed|^ (?:create|delete) mode \d/.test(line) ? ' 1 file changed' : 'x'];
+}
+
+/** Whether a line says that nothing came of a commit or a pull request, as is_failure in `sql/source/functions.sql` finds it. */
+function isFailure(line: string): boolean {
+  return (
+    /^\W{0,3}fail(?:ed|ure)?\b/i.test(line) ||
+    /nothing (?:added )?to commit|no changes added to commit|create failed|script failed|✖|must first push/i.test(
+      line,
+    ) ||
+    /^(?:fatal|error|aborted)\b|\babort(?:ing|ed)\b|\.{3}\s{0,9}failed\s{0,9}$|exited with (?:code|error)/i.test(
+      line,
+    ) ||
+    (/\bhook\b/i.test(line) && /\b(?:fail|exit|declined)/i.test(line))
+  );
 }

@@ -53,6 +53,7 @@ export async function ingest(
     accepted: 0,
     duplicates: 0,
     rejected: 0,
+    mended: 0,
     byReason: {},
     files: 0,
     unchanged: 0,
@@ -107,7 +108,15 @@ export async function ingest(
   return total;
 }
 
-const NOTHING: Settled = { accepted: 0, duplicates: 0, rejected: 0, byReason: {}, examples: [], leftOut: [] };
+const NOTHING: Settled = {
+  accepted: 0,
+  duplicates: 0,
+  rejected: 0,
+  mended: 0,
+  byReason: {},
+  examples: [],
+  leftOut: [],
+};
 
 /** Why a file is left out that the store has failed on. The rest of an engine's message may quote words of people. */
 function leftOutBy(error: unknown, path: string): LeftOut {
@@ -144,6 +153,7 @@ function add(total: Ingested, settled: Settled): void {
   total.accepted += settled.accepted;
   total.duplicates += settled.duplicates;
   total.rejected += settled.rejected;
+  total.mended += settled.mended;
   for (const [reason, lines] of Object.entries(settled.byReason))
     total.byReason[reason] = (total.byReason[reason] ?? 0) + lines;
   total.examples.push(...settled.examples.slice(0, EXAMPLES - total.examples.length));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OTLP } from '../ingest/source.js';
+import { gitWordsOf } from '../input/git-words.js';
 import { isIntricate, LEVELS_AT_MOST } from '../input/json-depth.js';
 
 /** The value of an attribute as it is read. Anything but a text, number or boolean is undefined. */
@@ -8,7 +9,8 @@ export type Scalar = string | undefined;
 
 /**
  * The attributes that sql/source/otlp reads, listed in attributes.json: nothing else of a record is kept. `tool_input/file_path` is the
- * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are computed, not members.
+ * member file_path of the JSON text in the attribute tool_input; `ending` and `is_set` are computed, not members. Of `full_command` only the
+ * words stay that can commit or open a pull request.
  */
 const KEPT: readonly string[] = JSON.parse(readFileSync(join(OTLP.sql, 'attributes.json'), 'utf8'));
 
@@ -63,6 +65,7 @@ export function keep(into: Scalar[], name: string, read: () => Scalar): void {
     else {
       members ??= membersOf(value);
       found = members[member];
+      if (member === 'full_command' && typeof found === 'string') found = gitWordsOf(found);
     }
     if (typeof found === 'string') into[place] = shortened(found);
   }

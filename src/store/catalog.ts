@@ -597,6 +597,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "accepted", type: "BIGINT", isNullable: true, comment: "events that are stored" },
       { name: "duplicates", type: "BIGINT", isNullable: true, comment: "copies of events that were already there" },
       { name: "rejected", type: "BIGINT", isNullable: true, comment: "lines that broke a rule" },
+      { name: "mended", type: "BIGINT", isNullable: true, comment: "lines of agents' files that were no JSON, and of which was taken what could be read" },
       { name: "late", type: "BIGINT", isNullable: true, comment: "events that arrived after the first build of the day" },
       { name: "events", type: "BIGINT", isNullable: true, comment: "events that the build counted" },
       { name: "shadowed", type: "BIGINT", isNullable: true, comment: "events that it left out, because a better channel reports the same" },
@@ -1215,6 +1216,17 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "language", type: "VARCHAR", isNullable: false },
     ],
   },
+  mended_lines: {
+    about: "One row is one line of an agent's file that was no JSON, and of which was taken what could be read.",
+    grain: ["batch", "source", "line_no"],
+    columns: [
+      { name: "batch", type: "BIGINT", isNullable: false },
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false, comment: "UTC day of its events where it has some, else of its arrival" },
+      { name: "source", type: "VARCHAR", isNullable: false, comment: "file name" },
+      { name: "line_no", type: "BIGINT", isNullable: false, comment: "from 1" },
+    ],
+  },
   organizations: {
     about: "One row is one organization.",
     grain: ["org_id"],
@@ -1734,6 +1746,7 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
           },
         ],
       },
+      { name: "mended", type: "BIGINT", comment: "lines of agents' files that were no JSON, and of which was taken what could be read, e.g. 0" },
       { name: "parse_artifacts", type: "BIGINT", comment: "tool names that are parsing artifacts, e.g. 0" },
       { name: "events_without_client", type: "BIGINT", comment: "events without a client, e.g. 0" },
       { name: "events_without_autonomy_mode", type: "BIGINT", comment: "events without an autonomy mode, e.g. 6" },

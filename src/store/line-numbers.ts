@@ -7,6 +7,7 @@ import { constants, createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import { isOfSystem } from '../disk/folder.js';
 import { LeftOut, mebibytes, streamForeign } from '../disk/foreign-file.js';
+import { isWholeJson, type LineShape, mended, shapeOf } from './mended-line.js';
 import type { SourceSql } from './store.js';
 import { BLOCK_BYTES, zstdParts } from './zstd-frames.js';
 
@@ -188,6 +189,8 @@ interface NumberedFile {
   readonly unit?: SourceSql['unit'];
   /** Whether it is known to be damaged. Otherwise that is found out, as far as unpacking shows it. */
   readonly isDamaged?: boolean;
+  /** Whether lines that are no JSON are taken for what they hold: see mended-line.ts. */
+  readonly mends?: boolean;
 }
 
 /** A line of a file, as the rules read it. */
@@ -197,6 +200,27 @@ export interface NumberedLine {
   readonly line_no: number;
   readonly read_fault: string | null;
   readonly text: string;
+  /** Which of the records of its line it is, where that was mended. */
+  readonly part?: number;
+}
+
+/** So many lines of a file, of so many characters in all, show how its lines look. */
+const SHAPE = { lines: 200, characters: 4 << 20 };
+
+async function shapeOfFile(path: string, limit: number): Promise<LineShape> {
+  const lines: string[] = [];
+  let characters = 0;
+  try {
+    for await (const { bytes } of linesOf(path, limit)) {
+      if (bytes.length === 0) continue;
+      lines.push(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+      characters += bytes.length;
+      if (lines.length === SHAPE.lines || characters > SHAPE.characters) break;
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  return shapeOf(lines);
 }
 
 /**
@@ -207,11 +231,12 @@ export interface NumberedLine {
  * This goes through the event loop and is for files with faults only.
  */
 export async function* numberedLines(
-  { path, source, unit = 'line', ...file }: NumberedFile,
+  { path, source, unit = 'line', mends = false, ...file }: NumberedFile,
   limit: number,
 ): AsyncGenerator<NumberedLine> {
   let line_no = 0;
   let isDamaged = file.isDamaged ?? false;
+  const shape = mends && unit === 'line' ? await shapeOfFile(path, limit) : undefined;
   try {
     for await (const { bytes, isTooLong } of unit === 'document'
       ? documentOf(path, limit)
@@ -219,6 +244,11 @@ export async function* numberedLines(
       line_no += 1;
       const text = line_no === 1 ? bytes.toString('utf8').replace(/^\uFEFF/, '') : bytes.toString('utf8');
       if (text === '') continue;
+      const parts =
+        mends && !isTooLong && !(isReadable(bytes) && isWholeJson(text)) ? mended(text, shape) : [];
+      for (const [index, record] of parts.entries())
+        yield { source, line_no, read_fault: null, text: record, part: index + 1 };
+      if (parts.length > 0) continue;
       const read_fault = isTooLong ? 'line_too_long' : isReadable(bytes) ? null : 'not_json';
       yield { source, line_no, read_fault, text: read_fault === null ? text : beginning(text, 2000) };
     }

@@ -71,6 +71,7 @@ const NOTHING: Omit<Settled, 'leftOut'> = {
   accepted: 0,
   duplicates: 0,
   rejected: 0,
+  mended: 0,
   byReason: {},
   examples: [],
 };

@@ -9,8 +9,10 @@ import {
   CHECKED_LINES,
   countFromZero,
   defineSource,
+  isMendable,
   limitOf,
   overLines,
+  PLACES_OF_A_LINE,
   readFiles,
   readLines,
   readNumbered,
@@ -30,9 +32,9 @@ interface Faults {
   readonly events: number;
 }
 
-export type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples'>;
+export type Rejects = Pick<Settled, 'rejected' | 'byReason' | 'examples' | 'mended'>;
 
-const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [] };
+const NO_REJECTS: Rejects = { rejected: 0, byReason: {}, examples: [], mended: 0 };
 
 /** The columns of `events` that a line fills, in the table's order. */
 const EVENT_COLUMNS = columnNames('events')
@@ -111,6 +113,9 @@ export class Settler {
 
   /** Puts the stored rejects that the new ones may repeat beside them, where they are kept elsewhere. */
   protected async recallRejects(): Promise<void> {}
+
+  /** Puts the stored mended lines that the new ones may repeat beside them, where they are kept elsewhere. */
+  protected async recallMended(): Promise<void> {}
 
   /** Puts the stored events that the batch may repeat beside its own, where they are kept elsewhere. */
   protected async recall(_number: number): Promise<void> {}
@@ -195,26 +200,44 @@ export class Settler {
       }));
       await session.run(`CREATE OR REPLACE TEMP TABLE batch_files AS ${indexOf(files)}`);
       await readSideFiles(session, source, files);
-      let longest = isNumbered ? await numberLines(files, spool, limitOf(source)) : 0;
-      const inserted = await this.insert(
-        source,
-        isNumbered ? readLines(source, readNumbered(spool, longest)) : readFiles(source, files),
-        isSorted ? `ORDER BY ${EVENT_ORDER.join(', ')}` : '',
-      );
-      const faults = await this.faults();
-      const suspects = !this.keepsRejects
-        ? []
-        : isNumbered
-          ? files
-          : await this.suspects(source, files, faults);
-      await session.run('CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0');
+      const mends = isMendable(source);
+      const numberThem = (some: readonly IndexedFile[]) =>
+        numberLines(
+          some.map((file) => ({ ...file, mends })),
+          spool,
+          limitOf(source),
+        );
+      const order = isSorted ? `ORDER BY ${EVENT_ORDER.join(', ')}` : '';
+      let longest = isNumbered ? await numberThem(files) : 0;
+      const all = isNumbered ? readLines(source, readNumbered(spool, longest)) : readFiles(source, files);
+      let inserted = await this.insert(source, all, order);
+      let faults = await this.faults();
+      const isLookedAt = this.keepsRejects || (mends && faults.lines > 0);
+      const suspects = !isLookedAt ? [] : isNumbered ? files : await this.suspects(source, files, faults);
+      await session.run(`
+        CREATE OR REPLACE TEMP TABLE new_rejects AS FROM rejects LIMIT 0;
+        CREATE OR REPLACE TEMP TABLE new_mended_lines AS FROM mended_lines LIMIT 0`);
       let rejects: Rejects = { ...NO_REJECTS, rejected: faults.lines + faults.events };
       if (suspects.length > 0) {
-        if (!isNumbered && source.isChecked !== true)
-          longest = await numberLines(suspects, spool, limitOf(source));
+        if (!isNumbered && source.isChecked !== true) longest = await numberThem(suspects);
         const numbered = source.isChecked === true ? CHECKED_LINES : readNumbered(spool, longest);
+        const mended = mends ? await this.mended(numbered) : 0;
+        if (mended > 0 && !isNumbered) {
+          // Once more with the mended files: what a line means can depend on the others of its file.
+          await session.run(`DELETE FROM events WHERE batch = ${number}`);
+          const others = files.filter((file) => !suspects.includes(file));
+          const lines = [
+            ...(others.length > 0 ? [readFiles(source, others)] : []),
+            readLines(source, numbered),
+          ];
+          inserted = await this.insert(source, lines.join(' UNION ALL '), order);
+          faults = await this.faults();
+        }
         if (source.isChecked !== true) await replaceLines(session, readLines(source, numbered));
-        rejects = await this.reject(source, numbered, faults);
+        rejects = this.keepsRejects
+          ? await this.reject(source, numbered, faults)
+          : { ...NO_REJECTS, rejected: faults.lines + faults.events };
+        rejects = { ...rejects, mended };
       }
       if (batch.checkoutOf !== undefined) await nameRepos(session, batch.checkoutOf);
       return await this.finish(batch, number, inserted, rejects);
@@ -251,6 +274,14 @@ export class Settler {
     return { lines: Number(left?.lines), events: Number(left?.events) };
   }
 
+  /** How many lines were mended, of those that are numbered. */
+  private async mended(numbered: string): Promise<number> {
+    const [row] = await this.session.select(
+      `SELECT count(DISTINCT (source, line_no // ${PLACES_OF_A_LINE})) AS lines FROM (${numbered}) WHERE is_mended`,
+    );
+    return Number(row?.lines);
+  }
+
   /** The files that have a line with a fault. */
   private async suspects(
     source: SourceSql,
@@ -277,7 +308,8 @@ export class Settler {
     await session.run(`CREATE OR REPLACE TEMP VIEW sentences AS ${readSql('ingest/sentences.sql')}`);
     await session.run(`
       SET VARIABLE keeps_text = ${source.keepsText === true};
-      SET VARIABLE limit_mb = ${source.limitMb}`);
+      SET VARIABLE limit_mb = ${source.limitMb};
+      SET VARIABLE places = ${source.isChecked === true ? 1 : PLACES_OF_A_LINE}`);
     await countFromZero(session);
     await overLines(session, async () => {
       await session.run(
@@ -290,6 +322,7 @@ export class Settler {
       "SELECT nextval('unread_lines') AS lines, count(*) AS events FROM faults",
     );
     if (Number(faults?.lines) !== found.lines || Number(faults?.events) !== found.events) throw new Misread();
+    await this.keepMended(source);
     await this.recallRejects();
     // A line that was rejected before, and stands where it stood, is not another one.
     await session.run(`
@@ -313,6 +346,7 @@ export class Settler {
     );
     return {
       rejected: rows.reduce((sum, { lines }) => sum + Number(lines), 0),
+      mended: 0,
       byReason: Object.fromEntries(rows.map(({ reason, lines }) => [String(reason), Number(lines)])),
       examples: examples.map(({ source, line_no, reason, detail }) => ({
         source: String(source),
@@ -321,6 +355,28 @@ export class Settler {
         detail: String(detail),
       })),
     };
+  }
+
+  /** Keeps the lines that were mended, of those that are in `numbered` and `lines`. */
+  private async keepMended(source: SourceSql): Promise<void> {
+    if (!isMendable(source)) return;
+    const { session } = this;
+    await overLines(session, async () => {
+      await session.run(
+        `CREATE OR REPLACE TEMP TABLE line_days AS
+        SELECT source, line_no, min(day) AS day FROM checked WHERE fault IS NULL AND line_no % ${PLACES_OF_A_LINE} > 0 GROUP BY ALL`,
+      );
+      await session.run(
+        `CREATE OR REPLACE TEMP TABLE new_mended_lines AS ${readSql('ingest/mended_lines.sql')}`,
+      );
+    });
+    await this.recallMended();
+    // A line that was mended before, and stands where it stood, is not another one.
+    await session.run(
+      `INSERT INTO mended_lines BY NAME
+      FROM new_mended_lines
+      WHERE (org_id, source, line_no) NOT IN (SELECT org_id, source, line_no FROM mended_lines)`,
+    );
   }
 
   /** Removes losing copies, records the arrivals of each day, and updates the e-mails. */

@@ -199,18 +199,26 @@ export function readEvents(source: SourceSql, lines: string, section?: string): 
   return `WITH ${texts.map(({ name, text }) => `${name} AS ${kindOf(name)} (${text})`).join(', ')} SELECT * FROM (${events})`;
 }
 
+/** The records of one line of a file have numbers of their own: so many times the line's, and those that follow. */
+export const PLACES_OF_A_LINE = 1024;
+
+/** Whether lines of a source are mended: those of agents, which hold words, and not those that were written for Daybook. */
+export function isMendable({ keepsText, isChecked }: SourceSql): boolean {
+  return keepsText !== true && isChecked !== true;
+}
+
 /**
  * Reads the lines that numberLines has written: with their faults and as texts, and as JSON where they are. `longest` is the bytes of
  * the longest one: the reader takes several times as much memory.
  */
 export function readNumbered(spool: string, longest: number): string {
-  return `SELECT source, line_no, read_fault, text, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line
+  return `SELECT source, line_no * ${PLACES_OF_A_LINE} + coalesce(part, 0) AS line_no, read_fault, text, part IS NOT NULL AS is_mended, CASE WHEN read_fault IS NULL THEN try_cast(text AS JSON) END AS line
     FROM read_json(${quote(spool)}, format = 'newline_delimited', maximum_object_size = ${longest + MORE_BYTES},
-      columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR'})`;
+      columns = {source: 'INTEGER', line_no: 'BIGINT', read_fault: 'VARCHAR', text: 'VARCHAR', part: 'INTEGER'})`;
 }
 
 /** The same for lines that have their numbers and faults in them: the lines in `faults`. */
-export const CHECKED_LINES = `SELECT source, "$line" AS line_no, "$fault" AS read_fault, decode(from_base64("$text")) AS text, CAST('{}' AS JSON) AS line
+export const CHECKED_LINES = `SELECT source, "$line" AS line_no, "$fault" AS read_fault, decode(from_base64("$text")) AS text, false AS is_mended, CAST('{}' AS JSON) AS line
   FROM lines
   WHERE (source, "$line") IN (SELECT source, line_no FROM faults)`;
 

@@ -102,6 +102,8 @@ export interface Settled {
   /** Lines that broke a rule. */
   rejected: number;
   byReason: Record<string, number>;
+  /** Lines that were no JSON, and of which was taken what could be read. */
+  mended: number;
   /** The first few lines that were rejected. */
   examples: RejectedLine[];
   /** A sentence for each file that was left out. It doesn't count as read. */

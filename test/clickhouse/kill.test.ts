@@ -133,7 +133,7 @@ class Database {
   }
 }
 
-const SETTLED = ['events', 'rejects', 'arrivals', 'user_emails', 'batches', 'ingested_files'];
+const SETTLED = ['events', 'rejects', 'mended_lines', 'arrivals', 'user_emails', 'batches', 'ingested_files'];
 const BUILT = ['days', 'user_sessions', ...DAY_TABLES];
 
 /** What readers see, without the files' names, and the numbers of batches: of those a killed one leaves a gap. */

@@ -166,6 +166,41 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
+    'details of tools that commit and open pull requests',
+    CLAUDE,
+    [
+      ...[
+        `git commit -q -m "${SECRET}" && gh pr create --body "${SECRET}"`,
+        `git commit -m "${SECRET}" | tail`,
+        'gh pr create --dry-run',
+      ].map((full_command, place) =>
+        claude('tool_result', {
+          ...{ tool_use_id: `t-${place}`, tool_name: 'Bash', success: 'true' },
+          tool_parameters: JSON.stringify({ full_command }),
+        }),
+      ),
+      ...['true', 'false'].map((success) =>
+        claude('tool_result', {
+          ...{ tool_use_id: `m-${success}`, tool_name: 'mcp_tool', success },
+          tool_parameters: JSON.stringify({
+            mcp_server_name: 'gitlab',
+            mcp_tool_name: 'create_merge_request',
+          }),
+        }),
+      ),
+    ],
+    [
+      { event_id: 'commit:t-0', type: 'git_commit' },
+      { event_id: 'pull_request:m-true', type: 'pull_request' },
+      { event_id: 'pull_request:t-0', type: 'pull_request' },
+      { event_id: 'tool:m-false' },
+      { event_id: 'tool:m-true' },
+      { event_id: 'tool:t-0' },
+      { event_id: 'tool:t-1' },
+      { event_id: 'tool:t-2' },
+    ],
+  ],
+  [
     'a mode that holds from then on',
     CLAUDE,
     [
@@ -221,6 +256,36 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
         output_tokens: 7,
       },
     ],
+  ],
+  [
+    'a tool of an MCP server that opens a merge request for Codex',
+    { 'service.name': 'codex_exec' },
+    ['true', 'false'].map((success) => ({
+      attributes: {
+        ...{ 'conversation.id': 'c-1', 'event.timestamp': AT, 'event.name': 'codex.tool_result' },
+        ...{ call_id: `call_${success}`, mcp_server: 'gitlab', tool_name: 'create_merge_request', success },
+      },
+      body: '',
+    })),
+    [
+      { event_id: 'pull_request:call_true', type: 'pull_request' },
+      { event_id: 'tool:call_false', success: false },
+      { event_id: 'tool:call_true', tool_name: 'mcp__gitlab__create_merge_request', success: true },
+    ],
+  ],
+  [
+    'a tool of an MCP server that opens a pull request for Gemini CLI',
+    { 'service.name': 'gemini-cli' },
+    [
+      {
+        attributes: {
+          ...{ 'session.id': 's-1', 'event.timestamp': AT, 'event.name': 'gemini_cli.tool_call' },
+          ...{ function_name: 'create_pull_request', mcp_server_name: 'github', success: true },
+        },
+        body: '',
+      },
+    ],
+    [{ type: 'pull_request' }, { type: 'tool_call', tool_name: 'create_pull_request', mcp_server: 'github' }],
   ],
   [
     'calls of a sub-agent of Gemini CLI, whose session is in the id of its prompt',

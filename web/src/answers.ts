@@ -1531,6 +1531,10 @@ export interface QualityRow {
     count: number;
   }[];
   /**
+   * lines of agents' files that were no JSON, and of which was taken what could be read
+   */
+  mended: number;
+  /**
    * tool names that are parsing artifacts
    */
   parse_artifacts: number;

@@ -179,6 +179,7 @@ tool_result AS (
             path := result.filePath,
             commit_sha := result.gitOperation.commit.sha,
             pull_request_url := CASE WHEN result.gitOperation.pr.action = 'created' THEN result.gitOperation.pr.url END,
+            has_commit := CASE WHEN contains(result.stdout, '] ') THEN len(printed_commits(result.stdout)) > 0 ELSE false END,
             duration_ms := coalesce(result.durationMs, result.totalDurationMs),
             lines_added := added_lines(result.type, result.content, result.structuredPatch),
             lines_removed := removed_lines(result.type, result.structuredPatch)
@@ -233,23 +234,26 @@ file_change AS (
   FROM tool
   WHERE success
 ),
--- Shell commands that commit or open a pull request, and succeed.
-git_command AS MATERIALIZED (
-  SELECT
-    *,
-    result.commit_sha IS NOT NULL OR (contains(input.command, 'commit') AND is_commit_command(input.command)) AS is_commit,
-    result.pull_request_url IS NOT NULL OR (contains(input.command, 'create') AND is_pull_request_command(input.command)) AS is_pull_request
+-- Calls that may have committed or opened a pull request: only their output is searched.
+git_call AS MATERIALIZED (
+  SELECT *
   FROM tool
-  WHERE success
-    AND is_shell_tool(name)
-    AND (is_commit OR is_pull_request)
+  WHERE result_ms IS NOT NULL
+    AND (
+      result.commit_sha IS NOT NULL
+      OR result.pull_request_url IS NOT NULL
+      OR result.has_commit
+      OR is_pull_request_tool(name)
+      OR (is_shell_tool(name) AND regexp_matches(input.command, 'commit|\b(?:pr|mr|pulls?|merge[-_]requests?|pull-request|gt|refs/for)\b'))
+      OR (is_shell_tool(name) AND NOT success AND contains(input.command, 'git'))
+    )
 ),
--- Their output is only searched for the commit's hash or the pull request's address.
+-- The output of a call that fails is only in the message, as is that of a tool of an MCP server.
 git_output AS (
   SELECT
-    git_command.*,
-    printed.output AS output
-  FROM git_command
+    git_call.*,
+    command_output(coalesce(printed.output, told.output)) AS output
+  FROM git_call
   LEFT JOIN (
     SELECT
       line.source AS source,
@@ -258,15 +262,38 @@ git_output AS (
       any_value(result.stdout) AS output
     FROM transcript_line
     WHERE type = 'user'
-      AND blocks[1].tool_use_id IN (SELECT id FROM git_command)
+      AND blocks[1].tool_use_id IN (SELECT id FROM git_call)
     GROUP BY
       line.source,
       line.session_id,
       blocks[1].tool_use_id
   ) AS printed
-    ON printed.tool_use_id = git_command.id
-    AND printed.source = git_command.line.source
-    AND printed.session_id = git_command.line.session_id
+    ON printed.tool_use_id = git_call.id
+    AND printed.source = git_call.line.source
+    AND printed.session_id = git_call.line.session_id
+  LEFT JOIN (
+    SELECT
+      source,
+      session_id,
+      block.tool_use_id AS tool_use_id,
+      any_value(CASE json_type(block.content) WHEN 'VARCHAR' THEN block.content->>'$' ELSE CAST(block.content AS VARCHAR) END) AS output
+    FROM (
+      SELECT
+        line.source AS source,
+        line.session_id AS session_id,
+        unnest(from_json(told, '[{"tool_use_id": "VARCHAR", "content": "JSON"}]')) AS block
+      FROM transcript_line
+      WHERE told IS NOT NULL
+        AND blocks[1].tool_use_id IN (SELECT id FROM git_call)
+    )
+    GROUP BY
+      source,
+      session_id,
+      block.tool_use_id
+  ) AS told
+    ON told.tool_use_id = git_call.id
+    AND told.source = git_call.line.source
+    AND told.session_id = git_call.line.session_id
 ),
 attachment AS (
   SELECT
@@ -274,7 +301,7 @@ attachment AS (
     line,
     uuid,
     from_json(attachment, '{
-      "type": "VARCHAR", "commandMode": "VARCHAR", "origin": { "kind": "VARCHAR" },
+      "type": "VARCHAR", "commandMode": "VARCHAR", "origin": { "kind": "VARCHAR" }, "prompt": "JSON",
       "hookEvent": "VARCHAR", "hookName": "VARCHAR", "toolUseID": "VARCHAR", "command": "VARCHAR",
       "exitCode": "BIGINT", "durationMs": "BIGINT"
     }') AS attached
@@ -295,10 +322,7 @@ turn AS (
     AND NOT is_meta
     AND is_human
     AND prompt NOT IN ('""', '[]')
-    AND NOT regexp_matches(
-      prompt,
-      '^(\[\{"type":"text","text":)?"(\s|\\n)*(<local-command-(stdout|stderr|caveat)>|<bash-(stdout|stderr)>|<task-notification>|\[Request interrupted by user|Caveat: The messages below)'
-    )
+    AND NOT is_of_program(prompt)
     AND NOT coalesce(list_contains(list_transform(blocks, lambda piece: piece.type), 'tool_result'), false)
   UNION ALL
   SELECT
@@ -310,6 +334,7 @@ turn AS (
   WHERE attached.type = 'queued_command'
     AND attached.commandMode = 'prompt'
     AND coalesce(attached.origin.kind, 'human') = 'human'
+    AND NOT is_of_program(left(CAST(attached.prompt AS VARCHAR), 1000))
 ),
 -- One hook run can appear in three places. It has the same id in each, so it counts once.
 hook AS (
@@ -453,20 +478,31 @@ event AS (
     result_ms AS occurred_ms,
     line,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    coalesce(result.commit_sha, printed_commit(output)) AS commit_sha
-  FROM git_output
-  WHERE is_commit
-    AND NOT is_nothing_committed(output)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(input.command, output, success, result.commit_sha)) AS made
+    FROM git_output
+    WHERE is_shell_tool(name)
+  )
   UNION ALL BY NAME
   SELECT
     result_ms AS occurred_ms,
     line,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    coalesce(result.pull_request_url, printed_pull_request(output)) AS url
-  FROM git_output
-  WHERE is_pull_request
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(input.command, output, success, result.pull_request_url)
+        ELSE pull_requests_of_tool(name, output, success)
+      END) AS opened
+    FROM git_output
+  )
   UNION ALL BY NAME
   SELECT
     occurred_ms,

@@ -33,6 +33,16 @@ SELECT
   -- The beginning of the text of a line without a tool's result, as JSON: a person's message, or one of the program.
   CASE WHEN type = 'user' AND toolUseResult IS NULL THEN left(message.content, 1000) END AS prompt,
   toolUseResult AS result,
+  -- The results of a tool that failed, or of one of an MCP server, if they can tell of a commit or a pull request.
+  CASE
+    WHEN type = 'user'
+      AND toolUseResult.stdout IS NULL
+      AND toolUseResult.type IS NULL
+      AND toolUseResult.filePath IS NULL
+      AND contains(message.content, '"tool_use_id"')
+      AND regexp_matches(message.content, '\[[^\]"\\]+ [0-9a-f]{7,40}\]|pull|merge')
+      THEN message.content
+  END AS told,
   toolUseID AS tool_use_id,
   CASE WHEN subtype = 'stop_hook_summary' THEN hookInfos END AS stop_hooks,
   attachment,

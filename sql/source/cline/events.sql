@@ -170,7 +170,8 @@ git_command AS (
     result_ms AS occurred_ms,
     id || ':' || command.place AS id,
     command.result.query AS command,
-    command.result.result AS printed
+    coalesce(command.result.success, false) AS success,
+    coalesce(command.result.result, command.result.error) AS printed
   FROM (
     SELECT
       *,
@@ -178,7 +179,6 @@ git_command AS (
     FROM tool
     WHERE is_shell_tool(name)
   )
-  WHERE command.result.success
 ),
 event AS (
   SELECT
@@ -283,20 +283,41 @@ event AS (
     line,
     occurred_ms,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    printed_commit(printed) AS commit_sha
-  FROM git_command
-  WHERE is_commit_command(command)
-    AND NOT is_nothing_committed(printed)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(command, command_output(printed), success, NULL)) AS made
+    FROM git_command
+  )
   UNION ALL BY NAME
   SELECT
     line,
     occurred_ms,
     'pull_request' AS type,
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(pull_requests_of(command, command_output(printed), success, NULL)) AS opened
+    FROM git_command
+  )
+  UNION ALL BY NAME
+  SELECT
+    line,
+    result_ms AS occurred_ms,
+    'pull_request' AS type,
     'pull_request:' || id AS event_id,
-    printed_pull_request(printed) AS url
-  FROM git_command
-  WHERE is_pull_request_command(command)
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(pull_requests_of_tool(name, coalesce(results[1].result, results[1].error), success)) AS opened
+    FROM tool
+    WHERE result_ms IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     line,

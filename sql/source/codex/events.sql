@@ -92,6 +92,8 @@ own_line AS MATERIALIZED (
   WHERE thread.source IS NULL
     OR rollout_line.line_no >= own_start.line_no
   WINDOW so_far AS (PARTITION BY rollout_line.source ORDER BY rollout_line.line_no)
+  -- Turns that Codex has imported from a session of another agent, such as Claude Code, whose own files have them.
+  QUALIFY NOT prefix(turn_id, 'external-import-turn-')
 ),
 -- The tokens of a thread so far, and what they were before. At its first count a fork that has no lines of its parent has the
 -- parent's tokens too.
@@ -307,7 +309,7 @@ tool AS MATERIALIZED (
     -- The lines between which a script runs its own tools.
     tool_start.line_no AS start_line,
     tool_output.line_no AS output_line,
-    CASE WHEN is_pull_request_tool(tool_end.tool) THEN CAST(tool_end.result AS VARCHAR) END AS created_pull_request
+    CASE WHEN is_pull_request_tool(tool_end.tool) THEN CAST(tool_end.result AS VARCHAR) END AS result
   FROM tool_start
   FULL JOIN (
     FROM tool_end QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY line_no) = 1
@@ -320,16 +322,14 @@ tool AS MATERIALIZED (
   WHERE tool_start.id IS NOT NULL
     OR tool_end.name IS NOT NULL
 ),
--- Commands that commit or open a pull request, and succeed. A script says only how the script ended, so its commands count only if
--- they don't show themselves.
-git_command AS (
-  SELECT
-    *,
-    contains(command, 'commit') AND is_commit_command(command) AND NOT is_nothing_committed(output) AS is_commit,
-    created_pull_request IS NOT NULL OR (contains(command, 'create') AND is_pull_request_command(command)) AS is_pull_request
+-- Calls that may have committed or opened a pull request. A command that goes on in the background prints its end where its input is
+-- written. A script says only how the script ended, so its commands count only if they
+-- don't show themselves.
+git_call AS (
+  SELECT *
   FROM tool
-  WHERE success
-    AND (is_commit OR is_pull_request)
+  WHERE success IS NOT NULL
+    AND (command IS NOT NULL OR called = 'write_stdin' OR is_pull_request_tool(name))
     AND NOT (
       coalesce(called, '') = 'exec'
       AND EXISTS (
@@ -438,19 +438,30 @@ event AS (
     result_ms AS occurred_ms,
     line,
     'git_commit' AS type,
-    id_with('commit', id) AS event_id,
-    printed_commit(output) AS commit_sha
-  FROM git_command
-  WHERE is_commit
+    id_with('commit', id) || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(command, command_output(output), success, NULL)) AS made
+    FROM git_call
+  )
   UNION ALL BY NAME
   SELECT
     result_ms AS occurred_ms,
     line,
     'pull_request' AS type,
-    id_with('pull_request', id) AS event_id,
-    printed_pull_request(coalesce(created_pull_request, output)) AS url
-  FROM git_command
-  WHERE is_pull_request
+    id_with('pull_request', id) || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_pull_request_tool(name) THEN pull_requests_of_tool(name, coalesce(result, output), success)
+        ELSE pull_requests_of(command, command_output(output), success, NULL)
+      END) AS opened
+    FROM git_call
+  )
 )
 SELECT
   event.line.source AS source,

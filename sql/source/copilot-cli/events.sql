@@ -145,8 +145,6 @@ tool AS MATERIALIZED (
     coalesce('mcp__' || started.data.mcpServerName || '__' || started.data.mcpToolName, started.data.toolName) AS name,
     started.data.mcpServerName AS mcp_server,
     started.data.arguments.command AS command,
-    is_pull_request_tool(started.data.mcpToolName)
-      OR (is_shell_tool(started.data.toolName) AND is_pull_request_command(started.data.arguments.command)) AS is_pull_request,
     completed.result_ms AS result_ms,
     completed.success AS success,
     completed.file_edits AS file_edits,
@@ -238,23 +236,33 @@ event AS (
     line,
     result_ms AS occurred_ms,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    printed_commit(output) AS commit_sha
-  FROM tool
-  WHERE success
-    AND is_shell_tool(name)
-    AND is_commit_command(command)
-    AND NOT is_nothing_committed(output)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(command, command_output(output), success, NULL)) AS made
+    FROM tool
+    WHERE is_shell_tool(name)
+      AND result_ms IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     line,
     result_ms AS occurred_ms,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    printed_pull_request(output) AS url
-  FROM tool
-  WHERE success
-    AND is_pull_request
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(command, command_output(output), success, NULL)
+        ELSE pull_requests_of_tool(name, output, success)
+      END) AS opened
+    FROM tool
+    WHERE result_ms IS NOT NULL
+  )
 )
 SELECT
   event.line.source AS source,

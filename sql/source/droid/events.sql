@@ -102,12 +102,6 @@ file_change AS (
   FROM tool
   WHERE success
 ),
-git_command AS (
-  SELECT *
-  FROM tool
-  WHERE success
-    AND is_shell_tool(name)
-),
 -- Settings have one total for the session. It is dated by the first message, so that it replaces itself as it grows.
 usage AS (
   SELECT
@@ -184,20 +178,33 @@ event AS (
     result_ms AS occurred_ms,
     line,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    printed_commit(output) AS commit_sha
-  FROM git_command
-  WHERE is_commit_command(input.command)
-    AND NOT is_nothing_committed(output)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(input.command, command_output(output), success, NULL)) AS made
+    FROM tool
+    WHERE is_shell_tool(name)
+      AND result_ms IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     result_ms AS occurred_ms,
     line,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    printed_pull_request(output) AS url
-  FROM git_command
-  WHERE is_pull_request_command(input.command)
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(input.command, command_output(output), success, NULL)
+        ELSE pull_requests_of_tool(name, output, success)
+      END) AS opened
+    FROM tool
+    WHERE result_ms IS NOT NULL
+  )
   UNION ALL BY NAME
   -- The output of `droid exec` is no session.
   SELECT

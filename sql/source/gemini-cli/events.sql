@@ -71,12 +71,14 @@ tool AS (
     -- A shell command that fails has the status success all the same.
     bool_and(tool_success(
       CASE WHEN call.status = 'success' THEN true WHEN call.status IN ('error', 'cancelled') THEN false END,
-      printed_exit_code(output)
+      CASE WHEN is_shell_tool(call.name) THEN printed_exit_code(output) END
     )) AS success
   FROM (
     SELECT
       * EXCLUDE (id),
-      CASE WHEN is_shell_tool(call.name) THEN call.result[1].functionResponse.response.output END AS output
+      CASE
+        WHEN is_shell_tool(call.name) OR is_pull_request_tool(call.name) THEN call.result[1].functionResponse.response.output
+      END AS output
     FROM (
       SELECT
         *,
@@ -87,14 +89,6 @@ tool AS (
   GROUP BY
     line.source,
     call.id
-),
-git_command AS (
-  SELECT
-    *,
-    command_output(output) AS printed
-  FROM tool
-  WHERE success
-    AND is_shell_tool(name)
 ),
 event AS (
   SELECT
@@ -161,20 +155,33 @@ event AS (
     line,
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'git_commit' AS type,
-    id_with('commit:' || line.session_id, id) AS event_id,
-    printed_commit(printed) AS commit_sha
-  FROM git_command
-  WHERE is_commit_command(args.command)
-    AND NOT is_nothing_committed(printed)
+    id_with('commit:' || line.session_id, id) || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(args.command, command_output(output), success, NULL)) AS made
+    FROM tool
+    WHERE is_shell_tool(name)
+      AND success IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     line,
     coalesce(result_ms, occurred_ms) AS occurred_ms,
     'pull_request' AS type,
-    id_with('pull_request:' || line.session_id, id) AS event_id,
-    printed_pull_request(printed) AS url
-  FROM git_command
-  WHERE is_pull_request_command(args.command)
+    id_with('pull_request:' || line.session_id, id) || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(args.command, command_output(output), success, NULL)
+        ELSE pull_requests_of_tool(name, output, success)
+      END) AS opened
+    FROM tool
+    WHERE success IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT line
   FROM chat_message

@@ -12,7 +12,7 @@ payload AS MATERIALIZED (
       AND coalesce((tool_response).success, true)
       AND NOT coalesce((tool_response).is_error, false)
       AND NOT coalesce((tool_response).interrupted, false) AS is_success,
-    coalesce((tool_response).stdout, (tool_response).output) AS printed,
+    command_output(coalesce((tool_response).stdout, (tool_response).output, error)) AS printed,
     (tool_response).gitOperation.commit.sha AS commit_sha,
     CASE WHEN (tool_response).gitOperation.pr.action = 'created' THEN (tool_response).gitOperation.pr.url END AS pull_request_url
   FROM lines
@@ -53,6 +53,7 @@ event AS (
   FROM payload
   WHERE hook_event_name = 'UserPromptSubmit'
     AND hook_runs IS NULL
+    AND NOT is_of_program(prompt)
   UNION ALL BY NAME
   SELECT
     payload,
@@ -98,25 +99,34 @@ event AS (
   SELECT
     payload,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    coalesce(commit_sha, printed_commit(printed)) AS commit_sha
-  FROM payload
-  WHERE is_tool_call
-    AND is_success
-    AND is_shell_tool(tool_name)
-    AND (commit_sha IS NOT NULL OR is_commit_command((tool_input).command))
-    AND NOT is_nothing_committed(printed)
+    'commit:' || id || (made).ending AS event_id,
+    (made).name AS commit_sha
+  FROM (
+    SELECT
+      payload,
+      id,
+      unnest(commits_of((tool_input).command, printed, is_success, commit_sha)) AS made
+    FROM payload
+    WHERE is_tool_call
+      AND is_shell_tool(tool_name)
+  )
   UNION ALL BY NAME
   SELECT
     payload,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    coalesce(pull_request_url, printed_pull_request(printed)) AS url
-  FROM payload
-  WHERE is_tool_call
-    AND is_success
-    AND is_shell_tool(tool_name)
-    AND (pull_request_url IS NOT NULL OR is_pull_request_command((tool_input).command))
+    'pull_request:' || id || (opened).ending AS event_id,
+    (opened).name AS url
+  FROM (
+    SELECT
+      payload,
+      id,
+      unnest(CASE
+        WHEN is_shell_tool(tool_name) THEN pull_requests_of((tool_input).command, printed, is_success, pull_request_url)
+        ELSE pull_requests_of_tool(tool_name, printed, is_success)
+      END) AS opened
+    FROM payload
+    WHERE is_tool_call
+  )
   UNION ALL BY NAME
   SELECT
     payload,

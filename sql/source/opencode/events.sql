@@ -68,12 +68,6 @@ file_change AS (
   FROM tool
   WHERE success
 ),
-git_command AS (
-  SELECT *
-  FROM tool
-  WHERE success
-    AND is_shell_tool(name)
-),
 event AS (
   SELECT
     message,
@@ -146,20 +140,33 @@ event AS (
     message,
     coalesce(state.time."end", message.occurred_ms) AS occurred_ms,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    printed_commit(state.output) AS commit_sha
-  FROM git_command
-  WHERE is_commit_command(state.input.command)
-    AND NOT is_nothing_committed(state.output)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(state.input.command, command_output(state.output), success, NULL)) AS made
+    FROM tool
+    WHERE is_shell_tool(name)
+      AND success IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     message,
     coalesce(state.time."end", message.occurred_ms) AS occurred_ms,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    printed_pull_request(state.output) AS url
-  FROM git_command
-  WHERE is_pull_request_command(state.input.command)
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(state.input.command, command_output(state.output), success, NULL)
+        ELSE pull_requests_of_tool(name, state.output, success)
+      END) AS opened
+    FROM tool
+    WHERE success IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     message,

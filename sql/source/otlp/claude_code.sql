@@ -25,7 +25,23 @@ own AS (
     tokens_of(attributes['cache_creation_tokens']) AS cache_write,
     nullif(attributes['command_name'], '') AS slash_command,
     coalesce(attributes['skill.name'], attributes['tool_parameters/skill_name'], attributes['tool_input/skill']) AS skill,
-    nullif(attributes['tool_parameters/git_commit_id'], '') AS sha,
+    CASE
+      WHEN name = 'tool_result'
+        THEN list_concat(
+          -- The hash is there if git printed one.
+          list_transform(
+            commits_of(attributes['tool_parameters/full_command'], 'not known', is_success, nullif(attributes['tool_parameters/git_commit_id'], '')),
+            lambda made: {'type': 'git_commit', 'ending': (made).ending, 'name': (made).name}
+          ),
+          list_transform(
+            list_concat(
+              pull_requests_of(attributes['tool_parameters/full_command'], NULL, is_success, NULL),
+              pull_requests_of_tool(called, NULL, is_success)
+            ),
+            lambda opened: {'type': 'pull_request', 'ending': (opened).ending, 'name': (opened).name}
+          )
+        )
+    END AS git,
     CASE
       WHEN name = 'tool_result'
         THEN changed_files(
@@ -47,6 +63,8 @@ own AS (
 event AS (
   SELECT
     *,
+    NULL AS ending,
+    NULL AS printed,
     unnest(
       CASE
         WHEN name = 'user_prompt' THEN [CASE WHEN slash_command IS NULL THEN 'user_message' ELSE 'slash_command' END]
@@ -59,7 +77,6 @@ event AS (
           THEN [
             'tool_call',
             CASE WHEN is_success AND name_of((file).path) IS NOT NULL THEN 'file_change' END,
-            CASE WHEN sha IS NOT NULL THEN 'git_commit' END,
             CASE WHEN called = 'Skill' AND name_of(skill) IS NOT NULL THEN 'skill_use' END
           ]
         WHEN name IN ('tool', 'tool_decision') THEN ['tool_call']
@@ -67,6 +84,18 @@ event AS (
       END
     ) AS type
   FROM own
+  UNION ALL BY NAME
+  SELECT
+    * EXCLUDE (git_event),
+    (git_event).ending AS ending,
+    (git_event).name AS printed,
+    (git_event).type AS type
+  FROM (
+    SELECT
+      *,
+      unnest(git) AS git_event
+    FROM own
+  )
 )
 SELECT
   source,
@@ -79,7 +108,8 @@ SELECT
     WHEN 'assistant_message' THEN 'message:' || reply
     WHEN 'tool_call' THEN 'tool:' || call
     WHEN 'file_change' THEN 'file:' || call
-    WHEN 'git_commit' THEN 'commit:' || call
+    WHEN 'git_commit' THEN 'commit:' || call || ending
+    WHEN 'pull_request' THEN 'pull_request:' || call || ending
     WHEN 'skill_use' THEN 'skill:' || CASE name WHEN 'skill_activated' THEN other ELSE call END
   END AS event_id,
   CASE type WHEN 'slash_command' THEN slash_command END AS command_name,
@@ -99,7 +129,7 @@ SELECT
   CASE WHEN type = 'tool_call' THEN CASE name WHEN 'tool_result' THEN milliseconds_of(attributes['duration_ms']) WHEN 'tool' THEN count_of(took_ms) END END AS duration_ms,
   CASE type WHEN 'file_change' THEN (file).path END AS path,
   CASE type WHEN 'file_change' THEN (file).operation END AS operation,
-  CASE type WHEN 'git_commit' THEN sha END AS commit_sha,
+  CASE type WHEN 'git_commit' THEN printed END AS commit_sha,
   CASE type WHEN 'skill_use' THEN skill END AS skill_name
 FROM event
 WHERE type IS NOT NULL

@@ -21,12 +21,17 @@ own AS (
 event AS (
   SELECT
     *,
-    CASE
-      WHEN name = 'sse_event' THEN CASE WHEN attributes['event.kind'] = 'response.completed' AND is_used(all_input, output, cached, written) THEN 'model_usage' END
-      WHEN name = 'user_prompt' THEN CASE WHEN NOT is_title THEN 'user_message' END
-      WHEN name = 'conversation_starts' THEN CASE WHEN NOT is_title THEN 'session_start' END
-      WHEN name IN ('tool_result', 'tool_decision') THEN 'tool_call'
-    END AS type
+    -- Codex says that a command succeeded if it ran; how it ended is in its output.
+    name = 'tool_result'
+      AND coalesce(attributes['success'], 'true') <> 'false'
+      AND coalesce(codex_success(attributes['output/ending']), true) AS is_success,
+    unnest(CASE
+      WHEN name = 'sse_event' THEN [CASE WHEN attributes['event.kind'] = 'response.completed' AND is_used(all_input, output, cached, written) THEN 'model_usage' END]
+      WHEN name = 'user_prompt' THEN [CASE WHEN NOT is_title THEN 'user_message' END]
+      WHEN name = 'conversation_starts' THEN [CASE WHEN NOT is_title THEN 'session_start' END]
+      WHEN name IN ('tool_result', 'tool_decision')
+        THEN ['tool_call', CASE WHEN len(pull_requests_of_tool(attributes['tool_name'], NULL, is_success)) > 0 THEN 'pull_request' END]
+    END) AS type
   FROM own
 )
 SELECT
@@ -38,6 +43,7 @@ SELECT
     WHEN 'user_message' THEN 'turn:' || other
     WHEN 'session_start' THEN 'session_start:' || other
     WHEN 'tool_call' THEN 'tool:' || call
+    WHEN 'pull_request' THEN 'pull_request:' || call
   END AS event_id,
   CASE type WHEN 'model_usage' THEN attributes['model'] END AS model,
   CASE type WHEN 'model_usage' THEN greatest(all_input - cached - written, 0) END AS input_tokens,
@@ -50,13 +56,7 @@ SELECT
     ELSE 'mcp__' || server || '__' || attributes['tool_name']
   END AS tool_name,
   CASE type WHEN 'tool_call' THEN server END AS mcp_server,
-  -- Codex says that a command succeeded if it ran; how it ended is in its output.
-  CASE type
-    WHEN 'tool_call'
-      THEN name = 'tool_result'
-        AND coalesce(attributes['success'], 'true') <> 'false'
-        AND coalesce(codex_success(attributes['output/ending']), true)
-  END AS success,
-  CASE name WHEN 'tool_result' THEN milliseconds_of(attributes['duration_ms']) END AS duration_ms
+  CASE type WHEN 'tool_call' THEN is_success END AS success,
+  CASE WHEN type = 'tool_call' AND name = 'tool_result' THEN milliseconds_of(attributes['duration_ms']) END AS duration_ms
 FROM event
 WHERE type IS NOT NULL

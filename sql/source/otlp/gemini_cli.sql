@@ -30,12 +30,14 @@ counted AS (
 event AS (
   SELECT
     *,
-    CASE
-      WHEN name = 'api_response' THEN CASE WHEN is_used(input, output, cached, 0) THEN 'model_usage' END
-      WHEN name = 'user_prompt' THEN CASE WHEN coalesce(attributes['subagent_name'], '') = '' THEN 'user_message' END
-      WHEN name = 'slash_command' THEN CASE WHEN regexp_full_match(attributes['command'], '/?[A-Za-z][\w:.-]{0,199}') THEN 'slash_command' END
-      WHEN name = 'tool_call' THEN 'tool_call'
-    END AS type
+    attributes['success'] = 'true' AND coalesce(attributes['decision'], '') <> 'reject' AS is_success,
+    unnest(CASE
+      WHEN name = 'api_response' THEN [CASE WHEN is_used(input, output, cached, 0) THEN 'model_usage' END]
+      WHEN name = 'user_prompt' THEN [CASE WHEN coalesce(attributes['subagent_name'], '') = '' THEN 'user_message' END]
+      WHEN name = 'slash_command' THEN [CASE WHEN regexp_full_match(attributes['command'], '/?[A-Za-z][\w:.-]{0,199}') THEN 'slash_command' END]
+      WHEN name = 'tool_call'
+        THEN ['tool_call', CASE WHEN len(pull_requests_of_tool(attributes['function_name'], NULL, is_success)) > 0 THEN 'pull_request' END]
+    END) AS type
   FROM counted
 )
 SELECT
@@ -47,6 +49,7 @@ SELECT
     WHEN 'user_message' THEN 'turn:otlp:' || digest
     WHEN 'slash_command' THEN 'slash:otlp:' || digest
     WHEN 'tool_call' THEN 'tool:' || coalesce(id_of(attributes['call_id']), 'otlp:' || digest)
+    WHEN 'pull_request' THEN 'pull_request:' || coalesce(id_of(attributes['call_id']), 'otlp:' || digest)
   END AS event_id,
   CASE type WHEN 'model_usage' THEN attributes['model'] END AS model,
   CASE type WHEN 'model_usage' THEN attributes['response_id'] END AS request_id,
@@ -56,7 +59,7 @@ SELECT
   CASE type WHEN 'slash_command' THEN attributes['command'] END AS command_name,
   CASE type WHEN 'tool_call' THEN attributes['function_name'] END AS tool_name,
   CASE type WHEN 'tool_call' THEN nullif(attributes['mcp_server_name'], '') END AS mcp_server,
-  CASE type WHEN 'tool_call' THEN attributes['success'] = 'true' AND coalesce(attributes['decision'], '') <> 'reject' END AS success,
+  CASE type WHEN 'tool_call' THEN is_success END AS success,
   CASE type WHEN 'tool_call' THEN milliseconds_of(attributes['duration_ms']) END AS duration_ms
 FROM event
 WHERE type IS NOT NULL

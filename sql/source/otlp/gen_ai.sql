@@ -33,6 +33,19 @@ own AS (
       )
     ) AS written
   FROM record
+),
+event AS (
+  SELECT
+    *,
+    CASE WHEN type = 'tool_call' THEN coalesce(attributes['gen_ai.tool.name'], attributes['ai.toolCall.name']) END AS called,
+    CASE WHEN type = 'tool_call' THEN coalesce(id_of(attributes['gen_ai.tool.call.id']), id_of(attributes['ai.toolCall.id']), 'otlp:' || other) END AS call,
+    -- Copilot says that a command succeeded if it ran.
+    CASE
+      WHEN type = 'tool_call' THEN attributes['error.type/is_set'] IS NULL AND coalesce(attributes['process.exit.code'], '0') = '0'
+    END AS is_success
+  FROM own
+  WHERE type IN ('user_message', 'tool_call')
+    OR type = 'model_usage' AND is_used(all_input, output, cached, written)
 )
 SELECT
   source,
@@ -41,7 +54,7 @@ SELECT
   CASE type
     WHEN 'model_usage' THEN 'usage:otlp:' || coalesce(id_of(attributes['gen_ai.response.id']), other)
     WHEN 'user_message' THEN 'turn:otlp:' || other
-    ELSE 'tool:' || coalesce(id_of(attributes['gen_ai.tool.call.id']), id_of(attributes['ai.toolCall.id']), 'otlp:' || other)
+    ELSE 'tool:' || call
   END AS event_id,
   CASE type WHEN 'model_usage' THEN coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) END AS model,
   CASE type WHEN 'model_usage' THEN attributes['gen_ai.response.id'] END AS request_id,
@@ -49,12 +62,15 @@ SELECT
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cached END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN written END AS cache_write_tokens,
-  CASE type WHEN 'tool_call' THEN coalesce(attributes['gen_ai.tool.name'], attributes['ai.toolCall.name']) END AS tool_name,
-  -- Copilot says that a command succeeded if it ran.
-  CASE type
-    WHEN 'tool_call' THEN attributes['error.type/is_set'] IS NULL AND coalesce(attributes['process.exit.code'], '0') = '0'
-  END AS success,
+  called AS tool_name,
+  is_success AS success,
   CASE type WHEN 'tool_call' THEN count_of(took_ms) END AS duration_ms
-FROM own
-WHERE type IN ('user_message', 'tool_call')
-  OR type = 'model_usage' AND is_used(all_input, output, cached, written)
+FROM event
+UNION ALL BY NAME
+SELECT
+  source,
+  common,
+  'pull_request' AS type,
+  'pull_request:' || call AS event_id
+FROM event
+WHERE len(pull_requests_of_tool(called, NULL, is_success)) > 0

@@ -203,14 +203,6 @@ tool AS MATERIALIZED (
     ON told_tool.id = tool_use.id
     AND told_tool.session_id = tool_use.session_id
 ),
-git_command AS (
-  SELECT
-    *,
-    command_output(output) AS printed
-  FROM tool
-  WHERE success
-    AND is_shell_tool(name)
-),
 event AS (
   SELECT
     line,
@@ -300,21 +292,34 @@ event AS (
     result_ms AS occurred_ms,
     autonomy_mode,
     'git_commit' AS type,
-    'commit:' || id AS event_id,
-    printed_commit(printed) AS commit_sha
-  FROM git_command
-  WHERE is_commit_command(args.command)
-    AND NOT is_nothing_committed(printed)
+    'commit:' || id || made.ending AS event_id,
+    made.name AS commit_sha
+  FROM (
+    SELECT
+      *,
+      unnest(commits_of(args.command, command_output(output), success, NULL)) AS made
+    FROM tool
+    WHERE is_shell_tool(name)
+      AND result_ms IS NOT NULL
+  )
   UNION ALL BY NAME
   SELECT
     line,
     result_ms AS occurred_ms,
     autonomy_mode,
     'pull_request' AS type,
-    'pull_request:' || id AS event_id,
-    printed_pull_request(printed) AS url
-  FROM git_command
-  WHERE is_pull_request_command(args.command)
+    'pull_request:' || id || opened.ending AS event_id,
+    opened.name AS url
+  FROM (
+    SELECT
+      *,
+      unnest(CASE
+        WHEN is_shell_tool(name) THEN pull_requests_of(args.command, command_output(output), success, NULL)
+        ELSE pull_requests_of_tool(name, output, success)
+      END) AS opened
+    FROM tool
+    WHERE result_ms IS NOT NULL
+  )
 )
 SELECT
   event.line.source AS source,

@@ -13,6 +13,7 @@ const EVENTS = columnNames('events');
 const BATCHES = columnNames('batches');
 const ARRIVALS = columnNames('arrivals');
 const REJECTS = columnNames('rejects');
+const MENDED_LINES = columnNames('mended_lines');
 const INGESTED_FILES = columnNames('ingested_files');
 const USER_EMAILS = [...columnNames('user_emails'), 'batch'];
 
@@ -39,6 +40,7 @@ class Reader extends Settler {
       for (const table of [
         'events',
         'rejects',
+        'mended_lines',
         'arrivals',
         'user_emails',
         'batches',
@@ -85,6 +87,18 @@ class Reader extends Settler {
     await this.fetch(
       'SELECT * FROM rejects WHERE (org_id, source) IN (SELECT org_id, source FROM incoming_rejects)',
       'rejects',
+    );
+  }
+
+  protected override async recallMended(): Promise<void> {
+    await this.stored.run('TRUNCATE TABLE incoming_rejects');
+    await this.send('SELECT DISTINCT org_id, source FROM new_mended_lines', 'incoming_rejects', [
+      'org_id',
+      'source',
+    ]);
+    await this.fetch(
+      'SELECT * FROM mended_lines WHERE (org_id, source) IN (SELECT org_id, source FROM incoming_rejects)',
+      'mended_lines',
     );
   }
 
@@ -187,6 +201,7 @@ export class ClickHouseSettler {
       ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
     );
     await reader.send(`FROM rejects WHERE batch = ${number}`, 'rejects_rows', REJECTS);
+    await reader.send(`FROM mended_lines WHERE batch = ${number}`, 'mended_lines_rows', MENDED_LINES);
     await reader.send('FROM arrivals', 'arrivals_rows', ARRIVALS);
     await reader.send(
       `SELECT org_id, user_id, coalesce(user_email, '') AS user_email, coalesce(seen_at, instant(0)) AS seen_at,
@@ -221,7 +236,7 @@ export class ClickHouseSettler {
       )`,
     );
     await session.run(`DELETE FROM removals WHERE removed_by <= ${batch}`);
-    for (const table of ['arrivals_rows', 'rejects_rows', 'ingested_files_rows'])
+    for (const table of ['arrivals_rows', 'rejects_rows', 'mended_lines_rows', 'ingested_files_rows'])
       await session.run(`DELETE FROM ${table} WHERE batch ${isAbandoned}`);
     await session.run(
       `DELETE FROM user_emails_rows WHERE (org_id, user_id, batch) NOT IN (
