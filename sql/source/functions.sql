@@ -440,6 +440,23 @@ CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
 -- cache_written({'cache_creation_input_tokens': 60, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 60;
 -- cache_written({'cache_creation_input_tokens': NULL, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 45;
 
+-- The calls of models that an answer of Claude's API lists, NULL without a list: those of its own model, of one that took over, and of
+-- advisors.
+CREATE OR REPLACE MACRO model_iterations(iterations) AS
+  from_json(iterations, '[{
+    "type": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT",
+    "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
+    "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"}
+  }]');
+-- (model_iterations('[{"type": "message", "input_tokens": 3}]')[1]).input_tokens -> 3;
+-- model_iterations(NULL) -> NULL;
+
+-- The model of a usage: `unknown` if nothing names it, so that its tokens count, without a price.
+CREATE OR REPLACE MACRO model_name(name) AS coalesce(nullif(name, ''), 'unknown');
+-- model_name('gpt-5') -> 'gpt-5';
+-- model_name('') -> 'unknown';
+-- model_name(NULL) -> 'unknown';
+
 -- A number that telemetry has as a text, if an event can have it as a count; 0 where there is none. A text that is no such number
 -- becomes one that no event can have.
 CREATE OR REPLACE MACRO tokens_of(text) AS

@@ -195,6 +195,8 @@ function isBetter(one: Copy, other: Copy): boolean {
   if (isUsage(one) !== isUsage(other)) return isUsage(one);
   const difference =
     (isUsage(one) ? other.count('output_tokens') - one.count('output_tokens') : 0) ||
+    Number(isUsage(one) && one.text('model') === 'unknown') -
+      Number(isUsage(other) && other.text('model') === 'unknown') ||
     channelRank(one) - channelRank(other) ||
     one.occurred_at - other.occurred_at ||
     byteOrder(one.session_id, other.session_id) ||

@@ -386,7 +386,7 @@ event AS (
     line,
     'model_usage' AS type,
     event_id,
-    line.setting.model AS model,
+    model_name(line.setting.model) AS model,
     greatest(0, tokens.input - tokens.cached - tokens.written) AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cached AS cache_read_tokens,

@@ -163,7 +163,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     event_id,
-    model,
+    model_name(model) AS model,
     greatest(
       coalesce(usage.inputTokens, 0) - coalesce(usage.cacheReadTokens, 0) - coalesce(usage.cacheWriteTokens, 0),
       0

@@ -80,7 +80,7 @@ event AS (
     message.occurred_ms AS occurred_ms,
     'model_usage' AS type,
     concat_ws(':', 'usage', message.occurred_ms, message.model, message.tokens.input, message.tokens.output, message.tokens.cache.read) AS event_id,
-    message.model AS model,
+    model_name(message.model) AS model,
     coalesce(message.tokens.input, 0) AS input_tokens,
     coalesce(message.tokens.output, 0) + coalesce(message.tokens.reasoning, 0) AS output_tokens,
     coalesce(message.tokens.cache.read, 0) AS cache_read_tokens,

@@ -39,7 +39,7 @@ SELECT
     WHEN 'session_start' THEN 'session_start:' || other
     WHEN 'tool_call' THEN 'tool:' || call
   END AS event_id,
-  CASE type WHEN 'model_usage' THEN attributes['model'] END AS model,
+  CASE type WHEN 'model_usage' THEN model_name(attributes['model']) END AS model,
   CASE type WHEN 'model_usage' THEN greatest(all_input - cached - written, 0) END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cached END AS cache_read_tokens,
