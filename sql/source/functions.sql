@@ -451,6 +451,25 @@ CREATE OR REPLACE MACRO model_iterations(iterations) AS
 -- (model_iterations('[{"type": "message", "input_tokens": 3}]')[1]).input_tokens -> 3;
 -- model_iterations(NULL) -> NULL;
 
+-- The time of what happened in a message of opencode. A fork copies the messages of its session: a copy is a millisecond later, so that it
+-- gives way to the original wherever that is, but never on another day.
+CREATE OR REPLACE MACRO opencode_ms(instant, is_copy) AS
+  instant + CASE WHEN is_copy AND instant % 86400000 < 86399999 THEN 1 ELSE 0 END;
+-- opencode_ms(1781085600000, false) -> 1781085600000;
+-- opencode_ms(1781085600000, true) -> 1781085600001;
+-- opencode_ms(1781135999999, true) -> 1781135999999;
+-- opencode_ms(NULL, true) -> NULL;
+
+-- The sum of some `tokens` of opencode.
+CREATE OR REPLACE MACRO opencode_tokens(all_tokens) AS {
+  'input': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).input, 0))) AS BIGINT),
+  'output': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).output, 0) + coalesce((tokens).reasoning, 0))) AS BIGINT),
+  'cache_read': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).cache.read, 0))) AS BIGINT),
+  'cache_write': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).cache.write, 0))) AS BIGINT)
+};
+-- (opencode_tokens([{'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': NULL}}, NULL])).output -> 5;
+-- (opencode_tokens([{'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': NULL}}, {'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': 5}}])).cache_write -> 5;
+
 -- The model of a usage: `unknown` if nothing names it, so that its tokens count, without a price.
 CREATE OR REPLACE MACRO model_name(name) AS coalesce(nullif(name, ''), 'unknown');
 -- model_name('gpt-5') -> 'gpt-5';
