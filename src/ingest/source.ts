@@ -124,7 +124,8 @@ export const COPILOT_CLI: Source = {
   name: 'copilot-cli',
   title: 'Copilot CLI sessions',
   sql: folderOf('copilot-cli'),
-  files: /\/events\.jsonl$/,
+  // A session was a file before it was a folder.
+  files: /\/(events|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
   folders: ['${COPILOT_HOME:-~/.copilot}/session-state'],
   unit: 'line',
