@@ -1,6 +1,6 @@
 import { isOfSystem } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
-import { checkoutOf } from '../disk/git-remote.js';
+import { Checkouts } from '../disk/git-remote.js';
 import { requireOrganization } from '../store/organization.js';
 import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { isOfStore, isOutOfMemory } from '../store/store-fault.js';
@@ -134,7 +134,7 @@ function batchOf(
       userId,
       receivedAt: now,
     })),
-    ...(source.namesRepos ? {} : { checkoutOf }),
+    ...(source.namesRepos ? {} : { checkoutOf: new Checkouts().of }),
     settledAt: now,
   };
 }
