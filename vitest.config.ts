@@ -53,6 +53,7 @@ const ON_EVERY_STORE = [
   'test/golden.test.ts',
   'test/ingest/changed-files.test.ts',
   'test/ingest/organizations.test.ts',
+  'test/ingest/withdrawn.test.ts',
   'test/lake/verify.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

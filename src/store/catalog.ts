@@ -1186,7 +1186,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "source", type: "VARCHAR", isNullable: false, comment: "canonical, claude-code, ..." },
       { name: "user_id", type: "VARCHAR", isNullable: false, comment: "whose file it was said to be; empty where its lines name their user" },
       { name: "path", type: "VARCHAR", isNullable: false },
-      { name: "state", type: "VARCHAR", isNullable: false, comment: "a hash of its size, times and last bytes, and of what its source's SQL computes; empty if lines were rejected" },
+      { name: "state", type: "VARCHAR", isNullable: false, comment: "a hash of its size, times and last bytes, and of what its source's SQL computes; the second alone if lines were rejected" },
       { name: "batch", type: "BIGINT", isNullable: false, comment: "the batch that read it" },
     ],
   },
