@@ -33,10 +33,9 @@ withdrawn_session AS (
   FROM missing_session
   WHERE (
       session_id IN (SELECT session_id FROM given_events WHERE run = getvariable('run'))
-      OR EXISTS (SELECT 1 FROM given_files WHERE run = getvariable('run') AND contains(given_files.path, session_id))
+      OR EXISTS (SELECT 1 FROM given_files WHERE run = getvariable('run') AND names_session(given_files.path, session_id))
     )
-    -- Some agents name a file after the beginning of the session's id.
-    AND NOT EXISTS (SELECT 1 FROM other_files WHERE contains(other_files.path, left(session_id, 8)))
+    AND NOT EXISTS (SELECT 1 FROM other_files WHERE names_session(other_files.path, session_id))
 )
 SELECT
   row_id,

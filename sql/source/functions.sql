@@ -440,6 +440,19 @@ CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
 -- cache_written({'cache_creation_input_tokens': 60, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 60;
 -- cache_written({'cache_creation_input_tokens': NULL, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 45;
 
+-- Whether the path of a file names a session: a folder or a file is called so, up to a dot. Of a UUID the beginning is enough, which
+-- some agents put into the name of a file.
+CREATE OR REPLACE MACRO names_session(path, session_id) AS
+  CASE
+    WHEN regexp_full_match(session_id, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}') THEN contains(path, left(session_id, 8))
+    ELSE contains(path || '/', '/' || session_id || '/') OR contains(path, '/' || session_id || '.')
+  END;
+-- names_session('/home/ada/.gemini/tmp/a/chats/session-2026-06-10T10-00-019e1000.json', '019e1000-0000-7000-8000-000000000000') -> true;
+-- names_session('/home/ada/opencode/ses_1.json', 'ses_1') -> true;
+-- names_session('/home/ada/tasks/1/ui_messages.json', '1') -> true;
+-- names_session('/home/ada/opencode/ses_12.json', 'ses_1') -> false;
+-- names_session('/home/ada/opencode/opencode.db', 'ses_1') -> false;
+
 -- The calls of models that an answer of Claude's API lists, NULL without a list: those of its own model, of one that took over, and of
 -- advisors.
 CREATE OR REPLACE MACRO model_iterations(iterations) AS
