@@ -54,6 +54,7 @@ const ON_EVERY_STORE = [
   'test/ingest/changed-files.test.ts',
   'test/ingest/mended-lines.test.ts',
   'test/ingest/organizations.test.ts',
+  'test/ingest/withdrawn.test.ts',
   'test/lake/verify.test.ts',
   'test/laws/arrival.test.ts',
   'test/laws/numbers.test.ts',

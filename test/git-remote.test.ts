@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkoutOf } from '../src/disk/git-remote.js';
+import { Checkouts } from '../src/disk/git-remote.js';
 
 const root = mkdtempSync(join(tmpdir(), 'daybook-remote-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -27,6 +27,8 @@ function repository(...remotes: [name: string, url: string][]): string {
   for (const [name, url] of remotes) git(folder, 'remote', 'add', name, url);
   return folder;
 }
+
+const checkoutOf = (folder: string) => new Checkouts().of(folder);
 
 const remoteOf = async (folder: string) => (await checkoutOf(folder))?.repo;
 
@@ -122,4 +124,44 @@ test('takes no longer than the file is, whatever is in it', async () => {
   ];
   writeFileSync(config, `${lines.join('\n')}\n[ remote "origin" ] url = ${URL}\n`);
   expect(await remoteOf(folder)).toBe(URL);
+});
+
+test('is that of a worktree that was removed, as long as git has its entry', async () => {
+  const folder = repository(['origin', URL]);
+  const worktree = join(root, 'removed');
+  git(folder, 'worktree', 'add', '-q', '-b', 'feature', worktree);
+  rmSync(worktree, { recursive: true });
+  expect(await checkoutOf(join(worktree, 'src'))).toMatchObject({ repo: URL, branch: 'feature' });
+  // Beside other worktrees of a repository in another folder.
+  const nested = join(root, 'worktrees', 'two');
+  git(folder, 'worktree', 'add', '-q', join(root, 'worktrees', 'one'));
+  git(folder, 'worktree', 'add', '-q', nested);
+  rmSync(nested, { recursive: true });
+  expect(await remoteOf(nested)).toBe(URL);
+  git(folder, 'worktree', 'prune');
+  expect(await remoteOf(nested)).toBe(undefined);
+});
+
+test('is that of a worktree that was removed elsewhere, if the repository was seen', async () => {
+  const folder = repository(['origin', URL]);
+  const elsewhere = mkdtempSync(join(tmpdir(), 'daybook-elsewhere-'));
+  const worktree = join(elsewhere, 'deep', 'deeper', 'worktree');
+  git(folder, 'worktree', 'add', '-q', worktree);
+  rmSync(elsewhere, { recursive: true });
+  const checkouts = new Checkouts();
+  expect(await checkouts.of(worktree)).toBe(undefined);
+  await checkouts.of(folder);
+  expect(await checkouts.of(worktree)).toMatchObject({ repo: URL });
+});
+
+test('is that of the repository in which Claude Code made a worktree that was removed', async () => {
+  const folder = repository(['origin', URL]);
+  const worktree = join(folder, '.claude', 'worktrees', 'fix-1');
+  expect(await checkoutOf(join(worktree, 'src'))).toEqual({
+    repo: URL,
+    branch: undefined,
+    branchSince: Infinity,
+  });
+  expect(await remoteOf(join(folder, 'gone'))).toBe(undefined);
+  expect(await remoteOf(join(root, 'gone', '.claude', 'worktrees', 'fix-1'))).toBe(undefined);
 });

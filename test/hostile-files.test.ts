@@ -202,7 +202,7 @@ function failingSql(): string {
 }
 
 describe('a database', () => {
-  const TABLES = `CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, version TEXT);
+  const TABLES = `CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, version TEXT, time_created INT);
     CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_updated INT, data TEXT)`;
   const MESSAGES = 'CREATE TABLE message (id TEXT, session_id TEXT, time_updated INT, data TEXT)';
   const ENDLESS = 'WITH RECURSIVE r (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM r)';

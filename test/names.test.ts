@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../src/api/api-keys.js';
-import { checkoutOf } from '../src/disk/git-remote.js';
+import { Checkouts } from '../src/disk/git-remote.js';
 import { buildApp } from '../src/service/app.js';
 import { Arguments } from '../src/socket/commands.js';
 import { ending, temporaryFolder, World } from './world.js';
@@ -107,9 +107,9 @@ describe('a name with a control character', () => {
     const write = (address: string) =>
       writeFileSync(join(folder, '.git', 'config'), `[remote "origin"]\n\turl =  ${address}\n`);
     write('https://git.acme.example/x.git');
-    expect((await checkoutOf(folder))?.repo).toBe('https://git.acme.example/x.git');
+    expect((await new Checkouts().of(folder))?.repo).toBe('https://git.acme.example/x.git');
     write('https://git.acme.example/\u001b[31mx.git');
-    expect((await checkoutOf(folder))?.repo).toBeUndefined();
+    expect((await new Checkouts().of(folder))?.repo).toBeUndefined();
   });
 });
 

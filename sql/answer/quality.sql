@@ -59,6 +59,7 @@ SELECT
   CAST(events_without_autonomy_mode AS BIGINT) AS events_without_autonomy_mode,  -- events without an autonomy mode, e.g. 6
   CAST(events_without_user AS BIGINT) AS events_without_user,  -- events that don't say whose they are, e.g. 0
   CAST(models_not_on_rate_card AS BIGINT) AS models_not_on_rate_card,  -- models that are not on the rate card, e.g. 0
+  CAST(incomplete_sessions AS BIGINT) AS incomplete_sessions,  -- sessions of whose calls only the output tokens are known, e.g. 0
   CAST(built_at AS TIMESTAMP_MS) AS built_at,  -- time of the newest build of the day, e.g. 2026-06-08T00:15:04.000Z
   CAST(first_built_at AS TIMESTAMP_MS) AS first_built_at,  -- time of the first build of the day, e.g. 2026-06-08T00:15:04.000Z
   coalesce(digests, []) AS digests,

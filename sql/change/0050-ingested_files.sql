@@ -6,7 +6,7 @@ CREATE TABLE ingested_files (
   source   VARCHAR NOT NULL,  -- canonical, claude-code, ...
   user_id  VARCHAR NOT NULL,  -- whose file it was said to be; empty where its lines name their user
   path     VARCHAR NOT NULL,
-  state    VARCHAR NOT NULL,  -- a hash of its size, times and last bytes, and of what its source's SQL computes; empty if lines were rejected
+  state    VARCHAR NOT NULL,  -- a hash of its size, times and last bytes, and of what its source's SQL computes; the second alone if lines were rejected
   batch    BIGINT NOT NULL    -- the batch that read it
 )
 --clickhouse ENGINE = ReplacingMergeTree(batch) ORDER BY (org_id, source, user_id, path)

@@ -177,6 +177,7 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
     AND events_without_autonomy_mode >= 0
     AND events_without_user >= 0
     AND models_not_on_rate_card >= 0
+    AND incomplete_sessions >= 0
   )
 UNION ALL
 SELECT DISTINCT

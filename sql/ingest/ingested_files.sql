@@ -6,8 +6,9 @@ SELECT DISTINCT
   CAST($source AS VARCHAR) AS source,
   coalesce(file_user_id, '') AS user_id,
   name AS path,
-  -- A file with rejected lines is read again, so that they are told of again. Those of the future may be accepted then.
-  CASE WHEN name IN (SELECT source FROM new_rejects) THEN '' ELSE state END AS state,
+  -- A file with rejected lines is read again, so that they are told of again. Those of the future may be accepted then. What its source's
+  -- SQL computes stays, to tell when that changes.
+  CASE WHEN name IN (SELECT source FROM new_rejects) THEN ' ' || split_part(state, ' ', 2) ELSE state END AS state,
   CAST(getvariable('batch') AS BIGINT) AS batch
 FROM batch_files
 WHERE state IS NOT NULL

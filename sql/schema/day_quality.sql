@@ -17,6 +17,7 @@ SELECT
   quality.events_without_autonomy_mode AS events_without_autonomy_mode,
   quality.events_without_user AS events_without_user,
   quality.models_not_on_rate_card AS models_not_on_rate_card,
+  quality.incomplete_sessions AS incomplete_sessions,
   days.built_at AS built_at,
   days.first_built_at AS first_built_at
 FROM (

@@ -9,7 +9,8 @@ CREATE TABLE quality (
   events_without_client          BIGINT NOT NULL,
   events_without_autonomy_mode   BIGINT NOT NULL,
   events_without_user            BIGINT NOT NULL,  -- those of the user unknown
-  models_not_on_rate_card        BIGINT NOT NULL   -- distinct models
+  models_not_on_rate_card        BIGINT NOT NULL,  -- distinct models
+  incomplete_sessions            BIGINT NOT NULL   -- sessions with output tokens of models and no input tokens
 --clickhouse , build BIGINT NOT NULL
 )
 --clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day)

@@ -839,6 +839,55 @@ CREATE OR REPLACE MACRO cache_written(usage) AS greatest(
 -- cache_written({'cache_creation_input_tokens': 60, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 60;
 -- cache_written({'cache_creation_input_tokens': NULL, 'cache_creation': {'ephemeral_5m_input_tokens': 20, 'ephemeral_1h_input_tokens': 25}}) -> 45;
 
+-- Whether the path of a file names a session: a folder or a file is called so, up to a dot. Of a UUID the beginning is enough, which
+-- some agents put into the name of a file.
+CREATE OR REPLACE MACRO names_session(path, session_id) AS
+  CASE
+    WHEN regexp_full_match(session_id, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}') THEN contains(path, left(session_id, 8))
+    ELSE contains(path || '/', '/' || session_id || '/') OR contains(path, '/' || session_id || '.')
+  END;
+-- names_session('/home/ada/.gemini/tmp/a/chats/session-2026-06-10T10-00-019e1000.json', '019e1000-0000-7000-8000-000000000000') -> true;
+-- names_session('/home/ada/opencode/ses_1.json', 'ses_1') -> true;
+-- names_session('/home/ada/tasks/1/ui_messages.json', '1') -> true;
+-- names_session('/home/ada/opencode/ses_12.json', 'ses_1') -> false;
+-- names_session('/home/ada/opencode/opencode.db', 'ses_1') -> false;
+
+-- The calls of models that an answer of Claude's API lists, NULL without a list: those of its own model, of one that took over, and of
+-- advisors.
+CREATE OR REPLACE MACRO model_iterations(iterations) AS
+  from_json(iterations, '[{
+    "type": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT",
+    "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
+    "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"}
+  }]');
+-- (model_iterations('[{"type": "message", "input_tokens": 3}]')[1]).input_tokens -> 3;
+-- model_iterations(NULL) -> NULL;
+
+-- The time of what happened in a message of opencode. A fork copies the messages of its session: a copy is a millisecond later, so that it
+-- gives way to the original wherever that is, but never on another day.
+CREATE OR REPLACE MACRO opencode_ms(instant, is_copy) AS
+  instant + CASE WHEN is_copy AND instant % 86400000 < 86399999 THEN 1 ELSE 0 END;
+-- opencode_ms(1781085600000, false) -> 1781085600000;
+-- opencode_ms(1781085600000, true) -> 1781085600001;
+-- opencode_ms(1781135999999, true) -> 1781135999999;
+-- opencode_ms(NULL, true) -> NULL;
+
+-- The sum of some `tokens` of opencode.
+CREATE OR REPLACE MACRO opencode_tokens(all_tokens) AS {
+  'input': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).input, 0))) AS BIGINT),
+  'output': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).output, 0) + coalesce((tokens).reasoning, 0))) AS BIGINT),
+  'cache_read': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).cache.read, 0))) AS BIGINT),
+  'cache_write': CAST(list_sum(list_transform(all_tokens, lambda tokens: coalesce((tokens).cache.write, 0))) AS BIGINT)
+};
+-- (opencode_tokens([{'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': NULL}}, NULL])).output -> 5;
+-- (opencode_tokens([{'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': NULL}}, {'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': 5}}])).cache_write -> 5;
+
+-- The model of a usage: `unknown` if nothing names it, so that its tokens count, without a price.
+CREATE OR REPLACE MACRO model_name(name) AS coalesce(nullif(name, ''), 'unknown');
+-- model_name('gpt-5') -> 'gpt-5';
+-- model_name('') -> 'unknown';
+-- model_name(NULL) -> 'unknown';
+
 -- A number that telemetry has as a text, if an event can have it as a count; 0 where there is none. A text that is no such number
 -- becomes one that no event can have.
 CREATE OR REPLACE MACRO tokens_of(text) AS

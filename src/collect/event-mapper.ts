@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { streamForeign } from '../disk/foreign-file.js';
-import { checkoutOf } from '../disk/git-remote.js';
+import { Checkouts } from '../disk/git-remote.js';
 import type { ChangedFile } from '../ingest/changed-files.js';
 import type { Source } from '../ingest/source.js';
 import { connect, limitMemory, type Session } from '../store/duckdb-session.js';
@@ -171,7 +171,7 @@ export class EventMapper {
         userId,
         receivedAt: now,
       })),
-      ...(source.namesRepos ? {} : { checkoutOf }),
+      ...(source.namesRepos ? {} : { checkoutOf: new Checkouts().of }),
       settledAt: now,
     };
     this.reader.events = [];

@@ -10,7 +10,7 @@ import { LeftOut } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';
-import { type Config, expandPath } from '../settings/config.js';
+import { type Config, expandPaths } from '../settings/config.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
 import { bytes, count, withProgress } from '../terminal/terminal.js';
@@ -122,7 +122,7 @@ async function runAll(
   const chosen = settings();
   const agents: Agent[] = [];
   for (const source of AGENTS) {
-    const folders = source.folders.map(expandPath).filter((folder) => existsSync(folder));
+    const folders = source.folders.flatMap(expandPaths).filter((folder) => existsSync(folder));
     const leftOut = new Set<string>();
     const files = inputFiles(folders, source, ({ message }) => leftOut.add(message));
     const result = files.length > 0 ? await read(source, files, options, { chosen, clock }) : NOTHING;
@@ -216,7 +216,7 @@ const NOTHING: Agent['result'] = {
 
 /** The default folders of a source that exist here; all of them if none does, so that an error can name them. */
 function foldersOf({ folders }: Source): string[] {
-  const paths = folders.map(expandPath);
+  const paths = folders.flatMap(expandPaths);
   const found = paths.filter((path) => existsSync(path));
   return found.length > 0 ? found : paths;
 }

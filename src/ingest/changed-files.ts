@@ -17,6 +17,14 @@ interface Owner {
 export interface ChangedFile extends InputFile {
   /** Of a database that the same SQL has read before: from when on rows have to be read. Unix milliseconds. */
   readonly since?: number | undefined;
+  /** Whether another SQL has read the file before. */
+  readonly isRemapped?: boolean;
+}
+
+/** The files that have changed, and the paths of all that were ever read. */
+export interface Changes {
+  readonly changed: readonly ChangedFile[];
+  readonly known: readonly string[];
 }
 
 /** The state of a database ends in a time: see withRows. */
@@ -41,7 +49,14 @@ export function changedSince(
 ): readonly ChangedFile[] {
   return files
     .filter(({ path, state }) => state === undefined || !`${known.get(path)} `.startsWith(`${state} `))
-    .map((file) => ({ ...file, since: sinceOf(known.get(file.path) ?? '', file.state) }));
+    .map((file) => {
+      const before = known.get(file.path);
+      return {
+        ...file,
+        since: sinceOf(before ?? '', file.state),
+        isRemapped: before !== undefined && before.split(' ')[1] !== file.state?.split(' ')[1],
+      };
+    });
 }
 
 /** The files that aren't as they were when the store last read them for the same organization, source and user. */
@@ -49,13 +64,13 @@ export async function changedFiles(
   store: Pick<Store, 'select'>,
   { orgId, source, userId }: Owner,
   files: readonly InputFile[],
-): Promise<readonly ChangedFile[]> {
+): Promise<Changes> {
   const rows = await store.select(
     'SELECT path, state FROM ingested_files WHERE org_id = $org_id AND source = $source AND user_id = $user_id',
     { org_id: orgId, source: source.name, user_id: userId ?? '' },
   );
   const known = new Map(rows.map(({ path, state }) => [String(path), String(state)]));
-  return changedSince(known, files);
+  return { changed: changedSince(known, files), known: [...known.keys()] };
 }
 
 /** Some files, and those among all that the source's SQL must see together with one of them. */

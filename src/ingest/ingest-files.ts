@@ -1,6 +1,6 @@
 import { isOfSystem } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
-import { checkoutOf } from '../disk/git-remote.js';
+import { Checkouts } from '../disk/git-remote.js';
 import { requireOrganization } from '../store/organization.js';
 import { type Batch, EXAMPLES, type Settled, type Store } from '../store/store.js';
 import { isOfStore, isOutOfMemory } from '../store/store-fault.js';
@@ -13,6 +13,8 @@ import type { Source } from './source.js';
 const BATCH = { bytes: 1 << 30, files: 20_000 };
 /** The same for documents, and for lines whose order counts: all of a batch is in memory at a time. */
 const SMALL_BATCH = { bytes: 64 << 20, files: 500 };
+/** Counts the runs that have read all files again, since the process began. */
+let runs = 0;
 /** When the store has failed on more files, the rest is not tried. */
 const FAILURES_AT_MOST = 100;
 
@@ -63,7 +65,7 @@ export async function ingest(
   };
   const { source } = request;
   const all = withMeaning(source, request.files);
-  const changed = await changedFiles(store, request, all);
+  const { changed, known } = await changedFiles(store, request, all);
   const most = source.unit === 'document' || source.isOrdered === true ? SMALL_BATCH : BATCH;
   const read = new Set<string>();
   let failures = 0;
@@ -71,9 +73,19 @@ export async function ingest(
   const settle = async (
     some: readonly ChangedFile[],
     report: (share: number) => void,
+    run?: number,
   ): Promise<readonly Settled[]> => {
     try {
-      return [await store.settle(batchOf(request, some, clock()), report, signal)];
+      const batch = batchOf(request, some, clock());
+      return [
+        run === undefined
+          ? await store.settle(batch, report, signal)
+          : await store.remap(
+              { source, files: batch.files, settledAt: batch.settledAt, run },
+              report,
+              signal,
+            ),
+      ];
     } catch (error) {
       if (signal?.aborted === true || isOfStore(error)) throw error;
       const half = Math.ceil(some.length / 2);
@@ -87,10 +99,32 @@ export async function ingest(
         return [{ ...NOTHING, leftOut: some.map(({ path }) => leftOutBy(error, path).message) }];
       }
       const settled: Settled[] = [];
-      for (const part of parts) settled.push(...(await settle(part, report)));
+      for (const part of parts) settled.push(...(await settle(part, report, run)));
       return settled;
     }
   };
+  // Events of agents are what a mapping makes of files. Those that a former mapping made and the present one doesn't go before others come, so
+  // that the next run does all of it again if this one is cut off.
+  if (!source.namesUsers && changed.some(({ isRemapped }) => isRemapped === true)) {
+    runs += 1;
+    let events = 0;
+    for (const files of batchesOf(source, all, all, most)) {
+      signal?.throwIfAborted();
+      for (const { accepted } of await settle(files, () => {}, runs)) events += accepted;
+    }
+    const { orgId, userId = '' } = request;
+    const paths = [...new Set([...known, ...all.map(({ path }) => path)])];
+    await store.withdraw({
+      run: runs,
+      orgId,
+      source: source.name,
+      userId,
+      events,
+      files: paths,
+      settledAt: clock(),
+    });
+    failures = 0;
+  }
   const batches = [...batchesOf(source, changed, all, most)];
   for (const { path } of batches.flat()) read.add(path);
   const unchanged = all.filter(({ path }) => !read.has(path));
@@ -143,7 +177,7 @@ function batchOf(
       userId,
       receivedAt: now,
     })),
-    ...(source.namesRepos ? {} : { checkoutOf }),
+    ...(source.namesRepos ? {} : { checkoutOf: new Checkouts().of }),
     settledAt: now,
   };
 }

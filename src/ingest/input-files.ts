@@ -6,6 +6,7 @@ import { withoutPacking } from '../store/line-numbers.js';
 import { readableBeside } from '../store/readable-batch.js';
 import { fileLimitOf, sideFilesOf, unitOf } from '../store/source-sql.js';
 import { databaseState, type SeenFile, seeFile } from './file-state.js';
+import { isWithin, linkedFolder, realPathOf } from './linked-folder.js';
 import type { Source } from './source.js';
 
 /** A file to ingest, by absolute path. */
@@ -44,8 +45,9 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 /**
- * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names. Throws a
- * UsageError for a path that isn't there. `skip` takes an error for whatever else can't be read, or that is thrown as well.
+ * The files that paths name: a file is itself, a folder is all the files of the source below it, in order of their names. A link to a folder
+ * of an agent is followed, and its files are read once, under their real paths. Throws a UsageError for a path that isn't there. `skip` takes
+ * an error for whatever else can't be read, or that is thrown as well.
  */
 export function inputFiles(
   paths: readonly string[],
@@ -54,13 +56,16 @@ export function inputFiles(
     throw error;
   },
 ): InputFile[] {
-  const files: InputFile[] = [];
+  const files = new Map<string, InputFile>();
+  /** The real paths of the folders that are read with all that is below them. */
+  const folders: string[] = [];
+  const isRead = (folder: string) => folders.some((one) => isWithin(folder, one));
   const add = (path: string, isFolder: boolean): void => {
     try {
       if (isFolder) for (const entry of entriesOf(path)) addEntry(path, entry);
       else {
         const file = seen(source, path, skip);
-        if (file !== undefined) files.push({ path, ...file });
+        if (file !== undefined) files.set(path, { path, ...file });
         // It may have gone in the meantime, or the system may know it by another name than the one that it told.
         else if (path.includes('\uFFFD')) skip(new LeftOut(path, 'its name is not UTF-8'));
       }
@@ -75,16 +80,40 @@ export function inputFiles(
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       if (source.skippedFolders?.test(path) !== true) add(path, true);
+    } else if (entry.isSymbolicLink() && !source.namesUsers && source.skippedFolders?.test(path) !== true) {
+      addLink(path);
     } else if (source.files.test(withoutPacking(path))) {
       if (entry.isSymbolicLink()) skip(new LeftOut(path, 'it is a link, and links are not followed'));
       else add(path, false);
     }
   };
+  const addLink = (path: string): void => {
+    try {
+      const folder = linkedFolder(path);
+      if (folder === undefined) {
+        if (source.files.test(withoutPacking(path)))
+          skip(new LeftOut(path, 'it is a link, and links to files are not followed'));
+      } else if (!isRead(folder) && source.skippedFolders?.test(folder) !== true) {
+        folders.push(folder);
+        add(folder, true);
+      }
+    } catch (error) {
+      if (!(error instanceof LeftOut)) throw error;
+      skip(error);
+    }
+  };
+  const named: { path: string; isFolder: boolean }[] = [];
   for (const given of paths) {
     if (given === '') throw new UsageError('A path is empty: name the files or folders to read.');
     const path = resolve(given);
     if (!existsSync(path)) throw new UsageError(`There is no file or folder ${path}.`);
-    add(path, statSync(path, { throwIfNoEntry: false })?.isDirectory() === true);
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const real = isFolder ? realPathOf(path) : undefined;
+    // Two of an agent's folders can be the same one.
+    if (real !== undefined && !source.namesUsers && isRead(real)) continue;
+    if (real !== undefined) folders.push(real);
+    named.push({ path, isFolder });
   }
-  return files;
+  for (const { path, isFolder } of named) add(path, isFolder);
+  return [...files.values()];
 }

@@ -13,7 +13,7 @@ export interface Source extends SourceSql {
   readonly files: RegExp;
   /** Folders below those that are never looked into, by their paths. */
   readonly skippedFolders?: RegExp;
-  /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. */
+  /** The folders that are read where none is named, as `${VARIABLE:-~/folder}/more`. A variable can have several, with commas between. */
   readonly folders: readonly string[];
   /**
    * The other files that its SQL needs to map the lines of a file, without .gz and .zst: the path of a file, or of a folder whose files
@@ -46,9 +46,16 @@ export const CLAUDE_CODE: Source = {
   name: 'claude-code',
   title: 'Claude Code transcripts',
   sql: folderOf('claude-code'),
-  files: /\.jsonl$/,
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
-  folders: ['${CLAUDE_CONFIG_DIR:-~/.claude}/projects'],
+  // Beside the transcripts of the desktop app are copies of them with other members.
+  files: /^(?!.*\/local-agent-mode-sessions\/(?!.*\/projects\/)).*(?<!\/audit)\.jsonl$/,
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: as a shell has it
+  folders: [
+    '${CLAUDE_CONFIG_DIR:-~/.claude,~/.config/claude}/projects',
+    '~/Library/Application Support/Claude/local-agent-mode-sessions',
+    '${XDG_CONFIG_HOME:-~/.config}/Claude/local-agent-mode-sessions',
+    '${APPDATA:-~/AppData/Roaming}/Claude/local-agent-mode-sessions',
+  ],
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as a shell has it
   unit: 'line',
   limitMb: 64,
   // A sub-agent has the permission mode of its session, which stands in the session's file.
@@ -124,7 +131,8 @@ export const COPILOT_CLI: Source = {
   name: 'copilot-cli',
   title: 'Copilot CLI sessions',
   sql: folderOf('copilot-cli'),
-  files: /\/events\.jsonl$/,
+  // A session was a file before it was a folder.
+  files: /\/(events|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell has it
   folders: ['${COPILOT_HOME:-~/.copilot}/session-state'],
   unit: 'line',

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -224,12 +224,20 @@ function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jw
   return { jwks: where, secret, issuer, audience, algorithms };
 }
 
-/** Expands `~` at the beginning of a path, and `${VARIABLE:-default}`, as a shell does. */
-export function expandPath(path: string): string {
-  return path
-    .replaceAll(
-      /\$\{(\w+):-([^{}]*)\}/g,
-      (_, name: string, otherwise: string) => process.env[name] || otherwise,
-    )
-    .replace(/^~(?=\/|$)/, homedir());
+/**
+ * Expands `~` at the beginning of a path, and one `${VARIABLE:-default}`, as a shell does. The variable, like its default, can name several
+ * folders with commas between: then there is a path for each.
+ */
+export function expandPaths(path: string): string[] {
+  const [whole, name = '', otherwise = ''] = /\$\{(\w+):-([^{}]*)\}/.exec(path) ?? [];
+  if (whole === undefined) return [expandHome(path)];
+  const value = process.env[name] || otherwise;
+  const folders = existsSync(value) ? [value] : value.split(',').map((folder) => folder.trim());
+  return folders
+    .filter((folder) => folder !== '')
+    .map((folder) => expandHome(path.replace(whole, () => folder)));
+}
+
+function expandHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, () => homedir());
 }

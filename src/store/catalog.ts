@@ -161,6 +161,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "events_without_autonomy_mode", type: "BIGINT", isNullable: false },
       { name: "events_without_user", type: "BIGINT", isNullable: false, comment: "those of the user unknown" },
       { name: "models_not_on_rate_card", type: "BIGINT", isNullable: false, comment: "distinct models" },
+      { name: "incomplete_sessions", type: "BIGINT", isNullable: false, comment: "sessions with output tokens of models and no input tokens" },
     ],
   },
   session_models: {
@@ -606,6 +607,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "events_without_autonomy_mode", type: "BIGINT", isNullable: true },
       { name: "events_without_user", type: "BIGINT", isNullable: true },
       { name: "models_not_on_rate_card", type: "BIGINT", isNullable: true },
+      { name: "incomplete_sessions", type: "BIGINT", isNullable: true },
       { name: "built_at", type: "TIMESTAMP_MS", isNullable: true },
       { name: "first_built_at", type: "TIMESTAMP_MS", isNullable: true },
     ],
@@ -1185,7 +1187,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "source", type: "VARCHAR", isNullable: false, comment: "canonical, claude-code, ..." },
       { name: "user_id", type: "VARCHAR", isNullable: false, comment: "whose file it was said to be; empty where its lines name their user" },
       { name: "path", type: "VARCHAR", isNullable: false },
-      { name: "state", type: "VARCHAR", isNullable: false, comment: "a hash of its size, times and last bytes, and of what its source's SQL computes; empty if lines were rejected" },
+      { name: "state", type: "VARCHAR", isNullable: false, comment: "a hash of its size, times and last bytes, and of what its source's SQL computes; the second alone if lines were rejected" },
       { name: "batch", type: "BIGINT", isNullable: false, comment: "the batch that read it" },
     ],
   },
@@ -1752,6 +1754,7 @@ export const ANSWERS: Readonly<Record<string, AnswerText>> = {
       { name: "events_without_autonomy_mode", type: "BIGINT", comment: "events without an autonomy mode, e.g. 6" },
       { name: "events_without_user", type: "BIGINT", comment: "events that don't say whose they are, e.g. 0" },
       { name: "models_not_on_rate_card", type: "BIGINT", comment: "models that are not on the rate card, e.g. 0" },
+      { name: "incomplete_sessions", type: "BIGINT", comment: "sessions of whose calls only the output tokens are known, e.g. 0" },
       { name: "built_at", type: "TIMESTAMP_MS", comment: "time of the newest build of the day, e.g. 2026-06-08T00:15:04.000Z" },
       { name: "first_built_at", type: "TIMESTAMP_MS", comment: "time of the first build of the day, e.g. 2026-06-08T00:15:04.000Z" },
       {

@@ -22,7 +22,18 @@ import { removableOf } from './removable-days.js';
 import { Renewable } from './renewable.js';
 import { applyChanges as applyDuckDbChanges, bringUpToDate, requireUpToDate } from './schema-change.js';
 import { copyOf, quote, valuesOf, withSources } from './sql-text.js';
-import type { Batch, OrgDay, Parameters, Read, ReadColumns, Row, Settled, Sources, Store } from './store.js';
+import type {
+  Batch,
+  OrgDay,
+  Parameters,
+  Read,
+  ReadColumns,
+  Row,
+  Settled,
+  Sources,
+  Store,
+  Withdrawal,
+} from './store.js';
 import { StoreUnavailable } from './store-fault.js';
 
 /** How many days one statement notes as removed: a server takes texts of 256 KiB by default. */
@@ -260,6 +271,16 @@ export class ClickHouseStore implements Store {
     return withReadable(batch, { folder: this.folder, signal }, (readable) =>
       this.writing(() => this.staging.use(({ settler }) => settler.settle(readable, progress, this.commit))),
     );
+  }
+
+  remap(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
+    return withReadable(batch, { folder: this.folder, signal }, (readable) =>
+      this.queue.run(() => this.staging.use(({ settler }) => settler.remap(readable, progress))),
+    );
+  }
+
+  withdraw(withdrawal: Withdrawal): Promise<number> {
+    return this.writing(() => this.staging.use(({ settler }) => settler.withdraw(withdrawal, this.commit)));
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {

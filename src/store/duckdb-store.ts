@@ -17,12 +17,13 @@ import { Processors } from './processors.js';
 import { Queue } from './queue.js';
 import { withReadable } from './readable-batch.js';
 import type { ReferencePaths } from './reference-data.js';
+import { Remapper, withdraw } from './remapper.js';
 import { removableOf } from './removable-days.js';
 import { type Mishaps, Renewable } from './renewable.js';
 import { applyChanges, bringUpToDate, definedIn, requireUpToDate } from './schema-change.js';
 import { Settler } from './settler.js';
 import { copyOf, valuesOf, withSources } from './sql-text.js';
-import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store } from './store.js';
+import type { Batch, OrgDay, Parameters, Read, Row, Settled, Sources, Store, Withdrawal } from './store.js';
 import { StoreUnavailable } from './store-fault.js';
 import { copyBeforeUpgrade } from './upgrade-copy.js';
 
@@ -41,6 +42,7 @@ interface Opened {
   readonly instance: DuckDBInstance;
   readonly writer: Session;
   readonly settler: Settler;
+  readonly remapper: Remapper;
   readonly builder: Builder;
   readonly processors: Processors;
   /** Connections that wait for a reader. */
@@ -95,6 +97,7 @@ export class DuckDbStore implements Store {
               instance,
               writer,
               settler: new Settler(writer, folder),
+              remapper: new Remapper(writer, folder),
               builder: new Builder(writer, daily),
               processors,
               idle: [],
@@ -174,6 +177,20 @@ export class DuckDbStore implements Store {
         return settler.settle(readable, progress);
       }),
     );
+  }
+
+  remap(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled> {
+    return withReadable(batch, { folder: this.folder, signal }, (readable) =>
+      this.exclusive(async ({ settler, remapper, processors }) => {
+        await processors.choose(readable.files);
+        settler.forget();
+        return remapper.settle(readable, progress);
+      }),
+    );
+  }
+
+  withdraw(withdrawal: Withdrawal): Promise<number> {
+    return this.exclusive(({ writer }) => withdraw(writer, withdrawal));
   }
 
   build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {

@@ -18,13 +18,19 @@ export async function nameRepos(
   const repos = new Map<string, string>();
   const branches = new Map<string, string>();
   const since = new Map<string, string>();
-  for (const { cwd } of folders) {
-    const { repo, branch, branchSince } = (await checkoutOf(String(cwd))) ?? {};
-    if (repo !== undefined) repos.set(String(cwd), quote(repo));
-    if (branch === undefined || branchSince === Infinity) continue;
-    branches.set(String(cwd), quote(branch));
-    since.set(String(cwd), String(branchSince));
-  }
+  const note = async (cwd: string): Promise<boolean> => {
+    const { repo, branch, branchSince } = (await checkoutOf(cwd)) ?? {};
+    if (repo !== undefined) repos.set(cwd, quote(repo));
+    if (branch !== undefined && branchSince !== Infinity) {
+      branches.set(cwd, quote(branch));
+      since.set(cwd, String(branchSince));
+    }
+    return repo !== undefined;
+  };
+  const unknown: string[] = [];
+  for (const { cwd } of folders) if (!(await note(String(cwd)))) unknown.push(String(cwd));
+  // The repository of a removed worktree may be that of a folder that came after it.
+  if (unknown.length < folders.length) for (const cwd of unknown) await note(cwd);
   await fill(session, 'repo', repos, '');
   await fill(session, 'git_branch', branches, `AND epoch_ms(occurred_at) >= ${mapOf(since)}[cwd]`);
 }

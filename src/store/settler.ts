@@ -103,6 +103,8 @@ export class Settler {
   protected defined: SourceSql | undefined;
   /** The columns of `events` that a line fills. */
   protected readonly columns: string = EVENT_COLUMNS;
+  /** Where its events go. */
+  protected readonly table: string = 'events';
   /** Whether lines with a fault are kept with their place and reason, or only counted. */
   protected readonly keepsRejects: boolean = true;
 
@@ -110,6 +112,11 @@ export class Settler {
     protected readonly session: Session,
     protected readonly folder: string,
   ) {}
+
+  /** Defines the source again with the next batch, because somebody else has used the connection for another. */
+  forget(): void {
+    this.defined = undefined;
+  }
 
   /** Puts the stored rejects that the new ones may repeat beside them, where they are kept elsewhere. */
   protected async recallRejects(): Promise<void> {}
@@ -259,7 +266,7 @@ export class Settler {
     // Rejected lines are counted on the way, so that lines are read once.
     return overLines(session, () =>
       session.run(
-        `INSERT INTO events (${this.columns}, batch) SELECT ${this.columns}, getvariable('batch') FROM checked
+        `INSERT INTO ${this.table} (${this.columns}, batch) SELECT ${this.columns}, getvariable('batch') FROM checked
         WHERE CASE WHEN fault IS NULL THEN true ELSE nextval('faulty_events') < 0 END
         ${order}`,
       ),

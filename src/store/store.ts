@@ -83,6 +83,23 @@ export interface Batch {
    * left out.
    */
   readonly token?: string;
+  /** The run of `remap` that the batch belongs to. */
+  readonly run?: number;
+}
+
+/** The end of a run of `remap`: the files of a source that were read again, and whose events are compared with the stored ones. */
+export interface Withdrawal {
+  readonly run: number;
+  readonly orgId: string;
+  /** The name of the source. */
+  readonly source: string;
+  readonly userId: string;
+  /** How many events the run gave. */
+  readonly events: number;
+  /** The paths of all files that were ever read for the same organization, source and user. */
+  readonly files: readonly string[];
+  /** Unix milliseconds. */
+  readonly settledAt: number;
 }
 
 /** A line that broke a rule, and the sentence that says which. */
@@ -152,6 +169,13 @@ export interface Store {
    * that aborts before all files are there to be read.
    */
   settle(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled>;
+  /** Reads a batch as settle does, but only notes what it gives, for `withdraw`. Answers the events as accepted. */
+  remap(batch: Batch, progress?: (share: number) => void, signal?: AbortSignal): Promise<Settled>;
+  /**
+   * Removes the stored events that files gave under an earlier mapping of their source and don't give any more: see
+   * sql/ingest/withdrawn.sql. Answers how many they were.
+   */
+  withdraw(withdrawal: Withdrawal): Promise<number>;
   /**
    * Computes all tables of some days and replaces them together. `batch` is the newest that was there when the days were
    * chosen: what came after it makes them stale again. Throws ChecksFailed, and leaves all of them as they were, when one

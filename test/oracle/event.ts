@@ -189,12 +189,20 @@ function compare(one: Value, other: Value): number {
   return typeof one === 'string' ? byteOrder(one, String(other)) : Number(one) - Number(other);
 }
 
+/** The tokens of a usage beside its output. */
+function inputOf(copy: Copy): number {
+  return copy.count('input_tokens') + copy.count('cache_read_tokens') + copy.count('cache_write_tokens');
+}
+
 /** Whether a copy of an event stands rather than another (events.md, "Which copy stands"). */
 function isBetter(one: Copy, other: Copy): boolean {
   const isUsage = (copy: Copy) => copy.type === 'model_usage';
   if (isUsage(one) !== isUsage(other)) return isUsage(one);
   const difference =
     (isUsage(one) ? other.count('output_tokens') - one.count('output_tokens') : 0) ||
+    (isUsage(one) ? inputOf(other) - inputOf(one) : 0) ||
+    Number(isUsage(one) && one.text('model') === 'unknown') -
+      Number(isUsage(other) && other.text('model') === 'unknown') ||
     channelRank(one) - channelRank(other) ||
     one.occurred_at - other.occurred_at ||
     byteOrder(one.session_id, other.session_id) ||

@@ -362,7 +362,7 @@ export const movingSessions: fc.Arbitrary<SentEvent[]> = fc
 const MOVING_USAGE = fc
   .record({
     type: fc.constant('model_usage'),
-    model: oneOf('opus-5', 'free'),
+    model: oneOf('opus-5', 'free', 'unknown'),
     input_tokens: fc.constant(1),
     output_tokens: oneOf(1, 2),
   })

@@ -122,6 +122,25 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     [{ type: 'model_usage', model: 'claude-haiku-4-5' }],
   ],
   [
+    'calls of which nothing names the model',
+    CLAUDE,
+    [
+      claude('api_request', {
+        request_id: 'r1',
+        input_tokens: 3,
+        output_tokens: 1,
+        query_source: 'auxiliary',
+      }),
+      claude('api_request', {
+        ...{ request_id: 'r2', model: '', input_tokens: 4, output_tokens: 1, query_source: 'auxiliary' },
+      }),
+    ],
+    [
+      { type: 'model_usage', model: 'unknown', input_tokens: 3 },
+      { type: 'model_usage', model: 'unknown', input_tokens: 4 },
+    ],
+  ],
+  [
     'tools, of which one was rejected',
     CLAUDE,
     [

@@ -1555,6 +1555,10 @@ export interface QualityRow {
    */
   models_not_on_rate_card: number;
   /**
+   * sessions of whose calls only the output tokens are known
+   */
+  incomplete_sessions: number;
+  /**
    * time of the newest build of the day
    */
   built_at: string;

@@ -6,6 +6,9 @@ transcript_line AS MATERIALIZED (
   SELECT
     -- All known timestamps end in Z. An event with an unreadable time is rejected.
     epoch_ms(CAST(try_cast("timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)) AS occurred_ms,
+    -- Some proxies give every message the id ''. Then the request tells answers apart, or the line.
+    coalesce(message_id, request_id, uuid) AS answer_id,
+    CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
     * EXCLUDE ("timestamp")
   FROM transcript_lines
 ),
@@ -45,8 +48,8 @@ nested_answer AS (
   SELECT
     coalesce(epoch_ms(CAST(try_cast(nested."timestamp" AS TIMESTAMPTZ) AS TIMESTAMP)), occurred_ms) AS occurred_ms,
     line,
-    coalesce(nested.message.id, nested.uuid) AS answer_id,
-    nested.requestId AS request_id,
+    coalesce(nullif(nested.message.id, ''), nullif(nested.requestId, ''), nested.uuid) AS answer_id,
+    nullif(nested.requestId, '') AS request_id,
     nested.message.model AS model,
     nested.message.usage AS usage
   FROM (
@@ -91,6 +94,9 @@ answer AS MATERIALIZED (
     max(request_id) AS request_id,
     bool_or(is_message) AS is_message,
     max(model) AS model,
+    arg_min(model, occurred_ms) AS first_model,
+    -- Whether another model took over in the middle.
+    min(model) <> max(model) OR bool_or(coalesce(contains(usage.iterations, '"fallback_message"'), false)) AS is_taken_over,
     bool_or(usage IS NOT NULL) AS has_usage,
     coalesce(max(usage.input_tokens), 0) AS input_tokens,
     coalesce(max(usage.output_tokens), 0) AS output_tokens,
@@ -102,8 +108,8 @@ answer AS MATERIALIZED (
     SELECT
       occurred_ms,
       line,
-      coalesce(message_id, uuid) AS answer_id,
-      CASE WHEN is_sidechain THEN '' ELSE coalesce(request_id, '') END AS request_key,
+      answer_id,
+      request_key,
       request_id,
       true AS is_message,
       model,
@@ -129,6 +135,79 @@ answer AS MATERIALIZED (
     line.source,
     line.session_id
 ),
+-- If another model took over, each has the usage of its own lines, or of its own iterations where a line lists them. The model of the first
+-- line has the answer's id, and the others have their name in it.
+model_share AS (
+  SELECT
+    min(occurred_ms) AS occurred_ms,
+    answer_id,
+    request_key,
+    source,
+    session_id,
+    model,
+    max(input_tokens) AS input_tokens,
+    max(output_tokens) AS output_tokens,
+    max(cache_read_tokens) AS cache_read_tokens,
+    max(cache_write_tokens) AS cache_write_tokens,
+    max(cache_write_1h_tokens) AS cache_write_1h_tokens
+  FROM (
+    SELECT
+      min(occurred_ms) AS occurred_ms,
+      answer_id,
+      request_key,
+      source,
+      session_id,
+      coalesce(part.model, model) AS model,
+      CAST(sum(part.input_tokens) AS BIGINT) AS input_tokens,
+      CAST(sum(part.output_tokens) AS BIGINT) AS output_tokens,
+      CAST(sum(part.cache_read_input_tokens) AS BIGINT) AS cache_read_tokens,
+      CAST(sum(cache_written(part)) AS BIGINT) AS cache_write_tokens,
+      CAST(sum(part.cache_creation.ephemeral_1h_input_tokens) AS BIGINT) AS cache_write_1h_tokens
+    FROM (
+      SELECT
+        occurred_ms,
+        answer_id,
+        request_key,
+        line.source AS source,
+        line.session_id AS session_id,
+        uuid,
+        model,
+        unnest(
+          CASE
+            WHEN contains(usage.iterations, '"fallback_message"')
+              THEN list_filter(model_iterations(usage.iterations), lambda part: part.type IN ('message', 'fallback_message'))
+            ELSE [{
+              'type': 'message',
+              'model': model,
+              'input_tokens': usage.input_tokens,
+              'output_tokens': usage.output_tokens,
+              'cache_read_input_tokens': usage.cache_read_input_tokens,
+              'cache_creation_input_tokens': usage.cache_creation_input_tokens,
+              'cache_creation': usage.cache_creation
+            }]
+          END
+        ) AS part
+      FROM transcript_line
+      WHERE type = 'assistant'
+        AND usage IS NOT NULL
+        AND coalesce(model, '') <> '<synthetic>'
+        AND (answer_id, request_key) IN (SELECT answer_id, request_key FROM answer WHERE is_taken_over)
+    )
+    GROUP BY
+      answer_id,
+      request_key,
+      source,
+      session_id,
+      uuid,
+      coalesce(part.model, model)
+  )
+  GROUP BY
+    answer_id,
+    request_key,
+    source,
+    session_id,
+    model
+),
 -- Usage of advisors: other models that were asked for the answer. The answer's own counters don't include it.
 advice AS (
   SELECT
@@ -145,18 +224,13 @@ advice AS (
       answer_id,
       request_id,
       unnest(list_transform(
-        from_json(iterations, '[{
-          "type": "VARCHAR", "model": "VARCHAR", "input_tokens": "BIGINT", "output_tokens": "BIGINT",
-          "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
-          "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"}
-        }]'),
+        model_iterations(iterations),
         lambda usage, place: {'place': place, 'usage': usage}
       )) AS iteration
     FROM answer
     WHERE iterations IS NOT NULL
   )
   WHERE iteration.usage.type = 'advisor_message'
-    AND iteration.usage.model IS NOT NULL
 ),
 tool_result AS (
   SELECT
@@ -395,7 +469,7 @@ event AS (
     line,
     'model_usage' AS type,
     'usage:' || answer_id || ':' || request_key AS event_id,
-    model,
+    model_name(model) AS model,
     input_tokens,
     output_tokens,
     cache_read_tokens,
@@ -404,14 +478,36 @@ event AS (
     request_id
   FROM answer
   WHERE has_usage
-    AND model IS NOT NULL
+    AND NOT coalesce(is_taken_over, false)
+    AND (model IS NOT NULL OR is_used(input_tokens, output_tokens, cache_read_tokens, cache_write_tokens))
+  UNION ALL BY NAME
+  SELECT
+    model_share.occurred_ms AS occurred_ms,
+    answer.line AS line,
+    'model_usage' AS type,
+    'usage:' || answer.answer_id || CASE WHEN model_share.model = answer.first_model THEN '' ELSE ':' || model_share.model END || ':' || answer.request_key AS event_id,
+    model_share.model AS model,
+    coalesce(model_share.input_tokens, 0) AS input_tokens,
+    coalesce(model_share.output_tokens, 0) AS output_tokens,
+    coalesce(model_share.cache_read_tokens, 0) AS cache_read_tokens,
+    model_share.cache_write_tokens AS cache_write_tokens,
+    model_share.cache_write_1h_tokens AS cache_write_1h_tokens,
+    answer.request_id AS request_id
+  FROM model_share
+  JOIN answer
+    ON answer.answer_id = model_share.answer_id
+    AND answer.request_key = model_share.request_key
+    AND answer.line.source = model_share.source
+    AND answer.line.session_id = model_share.session_id
+  WHERE answer.is_taken_over
+    AND model_share.model IS NOT NULL
   UNION ALL BY NAME
   SELECT
     occurred_ms,
     line,
     'model_usage' AS type,
     'usage:' || answer_id || ':advisor:' || place AS event_id,
-    usage.model AS model,
+    model_name(usage.model) AS model,
     coalesce(usage.input_tokens, 0) AS input_tokens,
     coalesce(usage.output_tokens, 0) AS output_tokens,
     coalesce(usage.cache_read_input_tokens, 0) AS cache_read_tokens,

@@ -15,13 +15,13 @@ SELECT
     'agent_version': version,
     'entrypoint': entrypoint
   } AS line,
-  requestId AS request_id,
+  nullif(requestId, '') AS request_id,
   permissionMode AS permission_mode,
   coalesce(isSidechain, false) AS is_sidechain,
   coalesce(isMeta, false) OR coalesce(isCompactSummary, false) OR coalesce(isVisibleInTranscriptOnly, false) AS is_meta,
   coalesce(origin.kind, 'human') = 'human' AND coalesce(promptSource, '') <> 'system' AS is_human,
-  message.id AS message_id,
-  message.model AS model,
+  nullif(message.id, '') AS message_id,
+  nullif(message.model, '') AS model,
   message.usage AS usage,
   from_json(message.content, '[{
     "type": "VARCHAR", "id": "VARCHAR", "name": "VARCHAR", "tool_use_id": "VARCHAR", "is_error": "BOOLEAN",

@@ -70,11 +70,23 @@ document AS (
       WHEN json_type(line) = 'ARRAY'
         THEN from_json(line, '[{
           "ts": "BIGINT", "type": "VARCHAR", "say": "VARCHAR", "text": "VARCHAR", "partial": "BOOLEAN",
-          "modelInfo": { "modelId": "VARCHAR" }
+          "modelInfo": { "modelId": "VARCHAR", "providerId": "VARCHAR" }
         }]')
     END AS entries
   FROM lines
   JOIN batch_files USING (source)
+),
+-- Only Roo Code, and Kilo Code that was made from it, say in which protocol they call the model.
+protocol AS (
+  SELECT DISTINCT source
+  FROM (
+    SELECT
+      source,
+      unnest(entries) AS entry
+    FROM document
+  )
+  WHERE entry.say = 'api_req_started'
+    AND contains(entry.text, '"apiProtocol"')
 )
 SELECT
   {
@@ -85,7 +97,7 @@ SELECT
       WHEN json_type = 'ARRAY' THEN nullif(regexp_extract(name, '([^/\\]+)[/\\]ui_messages\.json(\.gz|\.zst)?$', 1), '')
       ELSE split_part(chat.sessionId, '__', 1)
     END,
-    'agent': CASE WHEN contains(name, 'roo-cline') THEN 'roo-code' ELSE 'cline' END,
+    'agent': CASE WHEN contains(name, 'roo-cline') OR protocol.source IS NOT NULL THEN 'roo-code' ELSE 'cline' END,
     'agent_version': chat.origin.version,
     'cwd': told.cwd,
     'repo': told.metadata.git.url,
@@ -103,8 +115,10 @@ SELECT
   contains(chat.sessionId, '__') AS is_subagent,
   chat.messages AS messages,
   entries,
+  protocol.source IS NOT NULL OR regexp_matches(name, 'roo-cline|kilo-code') AS is_of_roo,
   since AS model_since,
   models
 FROM document
 LEFT JOIN session_file USING (source)
 LEFT JOIN task_models USING (source)
+LEFT JOIN protocol USING (source)

@@ -55,7 +55,7 @@ turn AS (
     AND NOT is_subagent
     AND text <> ''
 ),
-entry AS MATERIALIZED (
+spoken AS MATERIALIZED (
   SELECT
     line,
     entry.ts AS occurred_ms,
@@ -69,10 +69,12 @@ entry AS MATERIALIZED (
           try_cast(entry.text AS JSON),
           '{"tokensIn": "BIGINT", "tokensOut": "BIGINT", "cacheReads": "BIGINT", "cacheWrites": "BIGINT"}'
         )
-    END AS tokens
+    END AS tokens,
+    is_of_roo OR coalesce(entry.modelInfo.providerId = 'openai', false) AS may_include_cached
   FROM (
     SELECT
       line,
+      is_of_roo,
       model_since,
       models,
       unnest(entries) AS entry,
@@ -81,6 +83,23 @@ entry AS MATERIALIZED (
   )
   WHERE entry.type = 'say'
     AND NOT coalesce(entry.partial, false)
+),
+-- Newer versions of Roo Code, and some providers of Cline, count cached tokens in tokensIn as well, and the file doesn't say so. As long as
+-- a later call of the task has less in than cached tokens, they don't.
+entry AS MATERIALIZED (
+  SELECT
+    *,
+    coalesce(tokens.cacheReads, 0) + coalesce(tokens.cacheWrites, 0) AS cached,
+    coalesce(tokens.tokensIn, 0) - CASE
+      WHEN may_include_cached
+        AND coalesce(
+          occurred_ms > max(CASE WHEN tokens.tokensIn < cached THEN occurred_ms END) OVER (PARTITION BY line.source, line.line_no),
+          true
+        )
+        THEN cached
+      ELSE 0
+    END AS input_tokens
+  FROM spoken
 ),
 tool AS MATERIALIZED (
   SELECT
@@ -186,7 +205,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     'usage:' || id AS event_id,
-    model,
+    model_name(model) AS model,
     greatest(
       coalesce(metrics.inputTokens, 0) - coalesce(metrics.cacheReadTokens, 0) - coalesce(metrics.cacheWriteTokens, 0),
       0
@@ -203,8 +222,8 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     id_with('usage:' || line.session_id, CAST(occurred_ms AS VARCHAR)) AS event_id,
-    model,
-    coalesce(tokens.tokensIn, 0) AS input_tokens,
+    model_name(model) AS model,
+    input_tokens,
     coalesce(tokens.tokensOut, 0) AS output_tokens,
     coalesce(tokens.cacheReads, 0) AS cache_read_tokens,
     coalesce(tokens.cacheWrites, 0) AS cache_write_tokens

@@ -14,6 +14,7 @@ thread AS MATERIALIZED (
     occurred_ms AS started_ms,
     payload.forked_from_id IS NOT NULL AS is_fork,
     payload.history_base IS NOT NULL AS has_base,
+    payload.parent_thread_id IS NOT NULL OR (payload.source->'subagent'->'thread_spawn'->>'parent_thread_id') IS NOT NULL AS has_parent,
     {
       'id': payload.id,
       -- A text is how a person started it, and an object what did so instead, unless it is the custom name of a program.
@@ -29,32 +30,80 @@ thread AS MATERIALIZED (
     AND payload.id IS NOT NULL
   QUALIFY row_number() OVER (PARTITION BY source ORDER BY line_no) = 1
 ),
--- A fork without history_base begins with its parent's lines, at new times. Its own lines begin with the first turn that is newer than
--- the thread. Turns and threads have UUIDv7 as ids, which sort by time; if they don't, the parent's lines are those of the first second.
-own_start AS (
+-- What lines say about who wrote them. A turn that is newer than the thread is its own, and an older one its parent's: both have UUIDv7 as
+-- ids, which sort by time. If they don't, the parent's turns are those of the first second.
+sign AS (
   SELECT
-    thread.source AS source,
-    min(rollout_line.line_no) AS line_no
+    rollout_line.source AS source,
+    line_no,
+    occurred_ms,
+    occurred_ms < started_ms AS is_earlier,
+    occurred_ms - lag(occurred_ms) OVER (PARTITION BY rollout_line.source ORDER BY line_no) >= 1000 AS is_after_pause,
+    type = 'token_usage_record' AND payload.thread_id = thread.thread.id AS is_own_record,
+    type = 'session_meta' AND is_uuid_v7(payload.id) AND payload.id < thread.thread.id AS is_of_parent,
+    CASE
+      WHEN type <> 'turn_context' AND kind IS DISTINCT FROM 'task_started' THEN NULL
+      WHEN is_uuid_v7(payload.turn_id) AND is_uuid_v7(thread.thread.id) THEN payload.turn_id >= thread.thread.id
+      ELSE occurred_ms > started_ms + 1000
+    END AS is_own_turn,
+    is_uuid_v7(payload.turn_id) AS has_turn_time
   FROM thread
   -- TRICKY: an inner join would pair every thread with every line, because filters aren't pushed down here.
   LEFT JOIN rollout_line ON rollout_line.source = thread.source
-  WHERE NOT is_fork
-    OR has_base
-    OR (
-      (type = 'turn_context' OR kind = 'task_started')
-      AND CASE
-        WHEN is_uuid_v7(payload.turn_id) AND is_uuid_v7(thread.thread.id) THEN payload.turn_id >= thread.thread.id
-        ELSE occurred_ms > started_ms + 1000
-      END
-    )
+),
+first_own_sign AS (
+  SELECT
+    source,
+    min(line_no) AS first_line_no,
+    min(CASE WHEN is_own_turn OR is_own_record THEN line_no END) AS line_no,
+    coalesce(bool_or(is_earlier), false) AS has_earlier_lines,
+    coalesce(bool_or(is_earlier OR is_of_parent OR (has_turn_time AND NOT is_own_turn)), false) AS has_lines_of_parent
+  FROM sign
+  GROUP BY source
+),
+-- A fork without history_base begins with its parent's lines: at new times, all at once, or at their old ones. Sub-agents can do so too. The
+-- thread's own lines begin with its first turn or record, or, if it calls a model before, as to compact what it has taken over, after the
+-- parent's last turn: at the first line that isn't older than the thread, or that comes after a pause.
+own_start AS MATERIALIZED (
+  SELECT
+    thread.source AS source,
+    any_value((is_fork AND NOT has_base) OR (has_parent AND has_lines_of_parent)) AS repeats,
+    CASE
+      WHEN repeats
+        THEN least(
+          any_value(first_own_sign.line_no),
+          min(
+            CASE
+              WHEN sign.line_no > coalesce(last_turn.line_no, 0)
+                AND CASE WHEN has_earlier_lines THEN NOT is_earlier ELSE is_after_pause END
+                AND sign.line_no > first_line_no
+                THEN sign.line_no
+            END
+          )
+        )
+      ELSE any_value(first_line_no)
+    END AS line_no
+  FROM thread
+  LEFT JOIN first_own_sign USING (source)
+  LEFT JOIN sign USING (source)
+  LEFT JOIN (
+    SELECT
+      sign.source AS source,
+      max(sign.line_no) AS line_no
+    FROM sign
+    LEFT JOIN first_own_sign USING (source)
+    WHERE (NOT sign.is_own_turn OR sign.is_of_parent)
+      AND sign.line_no < coalesce(first_own_sign.line_no, sign.line_no + 1)
+    GROUP BY sign.source
+  ) AS last_turn USING (source)
   GROUP BY thread.source
 ),
 -- The lines that the thread itself has written, each with the turn and the settings at that point. The columns that all events of a
 -- line share are members of one column, `line`.
 own_line AS MATERIALIZED (
   SELECT
-    rollout_line.source AS source,
-    rollout_line.line_no AS line_no,
+    source,
+    line_no,
     occurred_ms,
     type,
     kind,
@@ -65,15 +114,16 @@ own_line AS MATERIALIZED (
     ) AS turn_id,
     bool_or(type = 'token_usage_record') OVER so_far AS has_records,
     last_value(CASE WHEN kind = 'web_search_end' THEN {'id': payload.call_id, 'action': payload.action} END IGNORE NULLS) OVER so_far AS searched,
+    -- Before its first turn, a fork has the model of its parent.
+    model,
     {
-      'source': rollout_line.source,
-      'line_no': rollout_line.line_no,
-      'thread': thread.thread,
+      'source': source,
+      'line_no': line_no,
+      'thread': thread,
       'setting': last_value(
         CASE
           WHEN type = 'turn_context'
             THEN {
-              'model': payload.model,
               'cwd': payload.cwd,
               'autonomy_mode': codex_autonomy_mode(
                 payload.collaboration_mode->>'mode',
@@ -86,28 +136,44 @@ own_line AS MATERIALIZED (
         IGNORE NULLS
       ) OVER so_far
     } AS line
-  FROM rollout_line
-  LEFT JOIN thread ON thread.source = rollout_line.source
-  LEFT JOIN own_start ON own_start.source = rollout_line.source
-  WHERE thread.source IS NULL
-    OR rollout_line.line_no >= own_start.line_no
-  WINDOW so_far AS (PARTITION BY rollout_line.source ORDER BY rollout_line.line_no)
+  FROM (
+    SELECT
+      rollout_line.*,
+      thread.thread AS thread,
+      thread.source IS NULL OR rollout_line.line_no >= own_start.line_no AS is_own,
+      last_value(CASE WHEN type = 'turn_context' THEN payload.model END IGNORE NULLS) OVER (
+        PARTITION BY rollout_line.source
+        ORDER BY rollout_line.line_no
+      ) AS model
+    FROM rollout_line
+    LEFT JOIN thread ON thread.source = rollout_line.source
+    LEFT JOIN own_start ON own_start.source = rollout_line.source
+  )
+  WHERE is_own
+  WINDOW so_far AS (PARTITION BY source ORDER BY line_no)
   -- Turns that Codex has imported from a session of another agent, such as Claude Code, whose own files have them.
   QUALIFY NOT prefix(turn_id, 'external-import-turn-')
 ),
 -- The tokens of a thread so far, and what they were before. At its first count a fork that has no lines of its parent has the
--- parent's tokens too.
+-- parent's tokens too. One whose first own count has no more than the last call has counted from zero, whatever it repeats.
 token_total AS (
   SELECT
     source,
-    line_no,
+    counted.line_no AS line_no,
     total,
     last,
-    coalesce(
-      lag(total) OVER (PARTITION BY source ORDER BY line_no),
-      CASE WHEN is_fork THEN codex_difference(total, last) END,
-      {'input': 0, 'cached': 0, 'written': 0, 'output': 0}
-    ) AS before
+    CASE
+      WHEN repeats
+        AND total = last
+        AND counted.line_no >= own_start.line_no
+        AND lag(counted.line_no) OVER in_file < own_start.line_no
+        THEN {'input': 0, 'cached': 0, 'written': 0, 'output': 0}
+      ELSE coalesce(
+        lag(total) OVER in_file,
+        CASE WHEN is_fork OR repeats THEN codex_difference(total, last) END,
+        {'input': 0, 'cached': 0, 'written': 0, 'output': 0}
+      )
+    END AS before
   FROM (
     SELECT
       source,
@@ -120,14 +186,17 @@ token_total AS (
     FROM rollout_line
     WHERE kind = 'token_count'
       AND payload.info.total_token_usage IS NOT NULL
-  )
+  ) AS counted
   LEFT JOIN thread USING (source)
+  LEFT JOIN own_start USING (source)
+  WINDOW in_file AS (PARTITION BY source ORDER BY counted.line_no)
 ),
 -- Newer versions write a record of each response. From the first one on only these count, because totals repeat them.
 usage AS (
   SELECT
     occurred_ms,
     line,
+    model,
     id_with('usage', payload.response_id) AS event_id,
     codex_tokens(payload.usage) AS tokens
   FROM own_line
@@ -136,6 +205,7 @@ usage AS (
   SELECT
     occurred_ms,
     line,
+    model,
     'usage:' || line.thread.id || ':' || total.input || ':' || total.output AS event_id,
     CASE WHEN is_codex_reset(total, before) THEN last ELSE codex_difference(total, before) END AS tokens
   FROM own_line
@@ -386,7 +456,7 @@ event AS (
     line,
     'model_usage' AS type,
     event_id,
-    line.setting.model AS model,
+    model_name(model) AS model,
     greatest(0, tokens.input - tokens.cached - tokens.written) AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cached AS cache_read_tokens,

@@ -11,7 +11,7 @@ session_line AS MATERIALIZED (
     data
   FROM lines
   WHERE type IN (
-    'session.start', 'session.mode_changed', 'session.permissions_changed', 'session.usage_record', 'session.shutdown',
+    'session.start', 'session.resume', 'session.model_change', 'session.mode_changed', 'session.permissions_changed', 'session.usage_record', 'session.shutdown',
     'user.message', 'assistant.message', 'tool.execution_start', 'tool.execution_complete', 'skill.invoked'
   )
 ),
@@ -59,12 +59,13 @@ first_record AS (
   WHERE type = 'session.usage_record'
   GROUP BY line.source
 ),
-total AS (
+total AS MATERIALIZED (
   SELECT
     shutdown.line.source AS source,
     min(shutdown.line.line_no) AS line_no,
     shutdown.occurred_ms AS occurred_ms,
     shutdown.id AS id,
+    min(coalesce(try_cast(shutdown.data.sessionStartTime AS BIGINT), rfc3339_ms(shutdown.data.sessionStartTime))) AS started_ms,
     entry.key AS model,
     any_value(from_json(
       entry.value,
@@ -82,7 +83,86 @@ total AS (
     shutdown.id,
     entry.key
 ),
--- After a resume they can go on from those of the shutdown before, or begin again.
+-- The models that a session was told to use, and when it was resumed: instants in order.
+told_model AS (
+  SELECT
+    line.source AS source,
+    list(occurred_ms ORDER BY occurred_ms) FILTER (WHERE model IS NOT NULL) AS since,
+    list(model ORDER BY occurred_ms) FILTER (WHERE model IS NOT NULL) AS models,
+    list(occurred_ms ORDER BY occurred_ms) FILTER (WHERE type = 'session.resume') AS resumed
+  FROM (
+    SELECT
+      line,
+      type,
+      occurred_ms,
+      nullif(coalesce(data.newModel, data.selectedModel), '') AS model
+    FROM session_line
+    WHERE type IN ('session.start', 'session.resume', 'session.model_change')
+      AND occurred_ms IS NOT NULL
+  )
+  GROUP BY line.source
+),
+-- Messages of these versions have their output tokens, and nothing else of a call.
+spoken AS MATERIALIZED (
+  SELECT
+    session_line.line AS line,
+    session_line.occurred_ms AS occurred_ms,
+    coalesce(data.messageId, id) AS id,
+    model_name(coalesce(data.model, valid_at(told_model.since, told_model.models, session_line.occurred_ms))) AS model,
+    data.outputTokens AS output_tokens
+  FROM session_line
+  LEFT JOIN first_record
+    ON first_record.source = session_line.line.source
+  LEFT JOIN told_model
+    ON told_model.source = session_line.line.source
+  WHERE type = 'assistant.message'
+    AND data.outputTokens > 0
+    AND (first_record.occurred_ms IS NULL OR session_line.occurred_ms < first_record.occurred_ms)
+),
+shutdown AS MATERIALIZED (
+  SELECT
+    ended.*,
+    list_max(list_filter(told_model.resumed, lambda instant: instant <= ended.occurred_ms)) AS resumed_ms
+  FROM (
+    SELECT
+      source,
+      id,
+      occurred_ms,
+      min(started_ms) AS started_ms,
+      sum(usage.outputTokens) AS output_tokens,
+      lag(occurred_ms) OVER by_time AS earlier_ms,
+      lag(sum(usage.outputTokens)) OVER by_time AS earlier_output_tokens
+    FROM total
+    GROUP BY
+      source,
+      id,
+      occurred_ms
+    WINDOW by_time AS (PARTITION BY source ORDER BY occurred_ms, id)
+  ) AS ended
+  LEFT JOIN told_model USING (source)
+),
+-- The output tokens of messages between a shutdown and the one before, and of those after the last resume: what came before a resume
+-- without a shutdown may be missing in the totals.
+spoken_until AS (
+  SELECT
+    shutdown.source AS source,
+    shutdown.id AS id,
+    spoken.model AS model,
+    sum(spoken.output_tokens) AS all_output_tokens,
+    coalesce(sum(spoken.output_tokens) FILTER (WHERE spoken.occurred_ms > coalesce(shutdown.resumed_ms, 0)), 0) AS output_tokens
+  FROM shutdown
+  LEFT JOIN spoken
+    ON spoken.line.source = shutdown.source
+    AND spoken.occurred_ms <= shutdown.occurred_ms
+    AND spoken.occurred_ms > coalesce(shutdown.earlier_ms, 0)
+  WHERE spoken.id IS NOT NULL
+  GROUP BY
+    shutdown.source,
+    shutdown.id,
+    spoken.model
+),
+-- After a resume totals can go on from those of the shutdown before, or begin again. They have begun again if the session's start is
+-- later than that, if a counter is smaller, or if they have grown by less than messages say.
 grown AS (
   SELECT
     *,
@@ -91,6 +171,106 @@ grown AS (
       ORDER BY occurred_ms, id
     ) AS earlier
   FROM total
+),
+restarted AS (
+  SELECT
+    shutdown.source AS source,
+    shutdown.id AS id,
+    any_value(shutdown.earlier_ms) IS NOT NULL
+      AND (
+        coalesce(any_value(shutdown.started_ms) > any_value(shutdown.earlier_ms), false)
+        OR coalesce(bool_or(
+          usage.inputTokens < earlier.inputTokens
+          OR usage.outputTokens < earlier.outputTokens
+          OR usage.cacheReadTokens < earlier.cacheReadTokens
+          OR usage.cacheWriteTokens < earlier.cacheWriteTokens
+        ), false)
+        OR any_value(shutdown.output_tokens) - any_value(shutdown.earlier_output_tokens) < coalesce(any_value(said.output_tokens), 0)
+      ) AS is_restarted
+  FROM shutdown
+  LEFT JOIN grown
+    ON grown.source = shutdown.source
+    AND grown.id = shutdown.id
+  LEFT JOIN (
+    SELECT
+      source,
+      id,
+      sum(output_tokens) AS output_tokens
+    FROM spoken_until
+    GROUP BY
+      source,
+      id
+  ) AS said
+    ON said.source = shutdown.source
+    AND said.id = shutdown.id
+  GROUP BY
+    shutdown.source,
+    shutdown.id
+),
+used AS (
+  SELECT
+    grown.source AS source,
+    grown.line_no AS line_no,
+    grown.occurred_ms AS occurred_ms,
+    grown.id AS id,
+    grown.model AS model,
+    CASE
+      WHEN restarted.is_restarted OR earlier IS NULL THEN usage
+      ELSE {
+        'inputTokens': coalesce(usage.inputTokens, 0) - coalesce(earlier.inputTokens, 0),
+        'outputTokens': coalesce(usage.outputTokens, 0) - coalesce(earlier.outputTokens, 0),
+        'cacheReadTokens': coalesce(usage.cacheReadTokens, 0) - coalesce(earlier.cacheReadTokens, 0),
+        'cacheWriteTokens': coalesce(usage.cacheWriteTokens, 0) - coalesce(earlier.cacheWriteTokens, 0)
+      }
+    END AS usage
+  FROM grown
+  LEFT JOIN restarted
+    ON restarted.source = grown.source
+    AND restarted.id = grown.id
+),
+-- What a shutdown adds to its messages. What they have more of a model than the totals, since not all of them name theirs, is missing in
+-- those of the model with the most output.
+said AS (
+  SELECT
+    source,
+    id,
+    model,
+    CASE
+      WHEN sum(all_output_tokens) OVER of_shutdown <= used_output_tokens THEN all_output_tokens
+      ELSE output_tokens
+    END AS output_tokens
+  FROM spoken_until
+  LEFT JOIN (
+    SELECT
+      source,
+      id,
+      sum(usage.outputTokens) AS used_output_tokens
+    FROM used
+    GROUP BY
+      source,
+      id
+  ) AS sums USING (source, id)
+  WINDOW of_shutdown AS (PARTITION BY source, id)
+),
+rest AS (
+  SELECT
+    coalesce(used.source, said.source) AS source,
+    coalesce(used.id, said.id) AS id,
+    used.line_no AS line_no,
+    used.occurred_ms AS occurred_ms,
+    used.model AS model,
+    used.usage AS usage,
+    coalesce(used.usage.outputTokens, 0) - coalesce(said.output_tokens, 0) AS difference,
+    sum(greatest(-difference, 0)) OVER (PARTITION BY coalesce(used.source, said.source), coalesce(used.id, said.id)) AS missing,
+    row_number() OVER (
+      PARTITION BY coalesce(used.source, said.source), coalesce(used.id, said.id)
+      ORDER BY difference DESC, used.model
+    ) AS place
+  FROM used
+  FULL JOIN said
+    ON said.source = used.source
+    AND said.id = used.id
+    AND said.model = used.model
 ),
 call AS (
   SELECT
@@ -104,24 +284,31 @@ call AS (
   WHERE type = 'session.usage_record'
   UNION ALL BY NAME
   SELECT
+    line,
+    occurred_ms,
+    'usage:' || id AS event_id,
+    model,
+    {
+      'inputTokens': CAST(0 AS BIGINT),
+      'outputTokens': output_tokens,
+      'cacheReadTokens': CAST(0 AS BIGINT),
+      'cacheWriteTokens': CAST(0 AS BIGINT)
+    } AS usage
+  FROM spoken
+  UNION ALL BY NAME
+  SELECT
     {'source': source, 'line_no': line_no} AS line,
     occurred_ms,
     id_with('usage:' || id, model) AS event_id,
     model,
-    CASE
-      WHEN earlier.inputTokens <= usage.inputTokens
-        AND earlier.outputTokens <= usage.outputTokens
-        AND earlier.cacheReadTokens <= usage.cacheReadTokens
-        AND earlier.cacheWriteTokens <= usage.cacheWriteTokens
-        THEN {
-          'inputTokens': usage.inputTokens - earlier.inputTokens,
-          'outputTokens': usage.outputTokens - earlier.outputTokens,
-          'cacheReadTokens': usage.cacheReadTokens - earlier.cacheReadTokens,
-          'cacheWriteTokens': usage.cacheWriteTokens - earlier.cacheWriteTokens
-        }
-      ELSE usage
-    END AS usage
-  FROM grown
+    {
+      'inputTokens': usage.inputTokens,
+      'outputTokens': CAST(greatest(difference - CASE WHEN place = 1 THEN missing ELSE 0 END, 0) AS BIGINT),
+      'cacheReadTokens': usage.cacheReadTokens,
+      'cacheWriteTokens': usage.cacheWriteTokens
+    } AS usage
+  FROM rest
+  WHERE model IS NOT NULL
 ),
 completed AS (
   SELECT
@@ -161,7 +348,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     event_id,
-    model,
+    model_name(model) AS model,
     greatest(
       coalesce(usage.inputTokens, 0) - coalesce(usage.cacheReadTokens, 0) - coalesce(usage.cacheWriteTokens, 0),
       0

@@ -1,19 +1,24 @@
 -- One row is one event of an opencode session, in the columns that rules.sql reads. docs/opencode.md describes the mapping.
 -- Reads messages.
 WITH
--- Forks copy messages and parts under new ids, with the old times and call ids. So ids are made of these.
+-- Forks copy messages and parts under new ids, with the old times and call ids. So ids are made of these. A session of a sub-agent isn't
+-- copied, and several can begin in the same millisecond: its id tells their messages apart.
 message AS MATERIALIZED (
   SELECT
     line,
     is_foreign,
     is_subagent,
-    message.info.time.created AS occurred_ms,
+    message.info.time.created AS created_ms,
+    -- What is older than its session is a copy.
+    coalesce(message.info.time.created < line.started_ms, false) AS is_copy,
+    opencode_ms(message.info.time.created, is_copy) AS occurred_ms,
+    concat_ws(':', message.info.time.created, message.info.modelID, CASE WHEN is_subagent THEN line.session_id END) AS id,
     message.info.role AS role,
     message.info.modelID AS model,
     CASE WHEN coalesce(message.info.agent, message.info.mode) = 'plan' THEN 'spec' END AS autonomy_mode,
     coalesce(message.info.path.cwd, line.directory) AS cwd,
-    message.info.time.completed IS NOT NULL OR message.info.finish IS NOT NULL AS is_finished,
     message.info.tokens AS tokens,
+    list_transform(list_filter(message.parts, lambda part: part.type = 'step-finish'), lambda part: part.tokens) AS steps,
     message.parts AS parts
   FROM messages
 ),
@@ -21,9 +26,10 @@ message AS MATERIALIZED (
 tool AS MATERIALIZED (
   SELECT
     message,
-    part.callID || ':' || message.occurred_ms AS id,
+    part.callID || ':' || message.created_ms AS id,
     part.tool AS name,
     part.state AS state,
+    coalesce(opencode_ms(part.state.time."end", message.is_copy), message.occurred_ms) AS ended_ms,
     tool_success(
       CASE
         WHEN part.state.status = 'error' THEN false
@@ -45,7 +51,7 @@ file_change AS (
   SELECT
     message,
     id,
-    state,
+    ended_ms,
     unnest(CASE
       WHEN name IN ('write', 'edit')
         THEN [{
@@ -68,27 +74,33 @@ file_change AS (
   FROM tool
   WHERE success
 ),
+-- A message can have several steps, each a call of the model. Its own tokens are those of the last one.
+usage AS (
+  SELECT
+    message,
+    opencode_tokens(CASE WHEN len(message.steps) > 0 THEN message.steps ELSE [message.tokens] END) AS tokens
+  FROM message
+  WHERE message.role = 'assistant'
+),
 event AS (
   SELECT
     message,
     message.occurred_ms AS occurred_ms,
     'model_usage' AS type,
-    concat_ws(':', 'usage', message.occurred_ms, message.model, message.tokens.input, message.tokens.output, message.tokens.cache.read) AS event_id,
-    message.model AS model,
-    coalesce(message.tokens.input, 0) AS input_tokens,
-    coalesce(message.tokens.output, 0) + coalesce(message.tokens.reasoning, 0) AS output_tokens,
-    coalesce(message.tokens.cache.read, 0) AS cache_read_tokens,
-    coalesce(message.tokens.cache.write, 0) AS cache_write_tokens
-  FROM message
-  WHERE message.role = 'assistant'
-    AND message.is_finished
-    AND (input_tokens > 0 OR output_tokens > 0 OR cache_read_tokens > 0 OR cache_write_tokens > 0)
+    'usage:' || message.id AS event_id,
+    model_name(message.model) AS model,
+    tokens.input AS input_tokens,
+    tokens.output AS output_tokens,
+    tokens.cache_read AS cache_read_tokens,
+    tokens.cache_write AS cache_write_tokens
+  FROM usage
+  WHERE is_used(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
   UNION ALL BY NAME
   SELECT
     message,
     message.occurred_ms AS occurred_ms,
     'assistant_message' AS type,
-    concat_ws(':', 'message', message.occurred_ms, message.model) AS event_id
+    'message:' || message.id AS event_id
   FROM message
   WHERE message.role = 'assistant'
   UNION ALL BY NAME
@@ -97,7 +109,7 @@ event AS (
     message,
     message.occurred_ms AS occurred_ms,
     'user_message' AS type,
-    'turn:' || message.occurred_ms || ':' || md5(coalesce(message.line.directory, '')) AS event_id
+    'turn:' || message.created_ms || ':' || md5(coalesce(message.line.directory, '')) AS event_id
   FROM message
   WHERE message.role = 'user'
     AND NOT message.is_subagent
@@ -126,7 +138,7 @@ event AS (
   UNION ALL BY NAME
   SELECT
     message,
-    coalesce(state.time."end", message.occurred_ms) AS occurred_ms,
+    ended_ms AS occurred_ms,
     'file_change' AS type,
     id_with('file:' || id, file.path) AS event_id,
     file.path AS path,
@@ -138,7 +150,7 @@ event AS (
   UNION ALL BY NAME
   SELECT
     message,
-    coalesce(state.time."end", message.occurred_ms) AS occurred_ms,
+    ended_ms AS occurred_ms,
     'git_commit' AS type,
     'commit:' || id || made.ending AS event_id,
     made.name AS commit_sha
@@ -153,7 +165,7 @@ event AS (
   UNION ALL BY NAME
   SELECT
     message,
-    coalesce(state.time."end", message.occurred_ms) AS occurred_ms,
+    ended_ms AS occurred_ms,
     'pull_request' AS type,
     'pull_request:' || id || opened.ending AS event_id,
     opened.name AS url

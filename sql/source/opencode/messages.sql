@@ -6,7 +6,8 @@ SELECT
     'line_no': line_no,
     'session_id': document.info.id,
     'directory': document.info.directory,
-    'agent_version': document.info.version
+    'agent_version': document.info.version,
+    'started_ms': document.info.time.created
   } AS line,
   document.messages IS NULL AS is_foreign,
   document.info.parentID IS NOT NULL AS is_subagent,
@@ -16,12 +17,12 @@ FROM (
     source,
     line_no,
     from_json(line, '{
-      "info": {"id": "VARCHAR", "parentID": "VARCHAR", "directory": "VARCHAR", "version": "VARCHAR"},
+      "info": {"id": "VARCHAR", "parentID": "VARCHAR", "directory": "VARCHAR", "version": "VARCHAR", "time": {"created": "BIGINT"}},
       "messages": [{
         "info": {
-          "role": "VARCHAR", "agent": "VARCHAR", "mode": "VARCHAR", "modelID": "VARCHAR", "finish": "VARCHAR",
+          "role": "VARCHAR", "agent": "VARCHAR", "mode": "VARCHAR", "modelID": "VARCHAR",
           "path": {"cwd": "VARCHAR"},
-          "time": {"created": "BIGINT", "completed": "BIGINT"},
+          "time": {"created": "BIGINT"},
           "tokens": {
             "input": "BIGINT", "output": "BIGINT", "reasoning": "BIGINT",
             "cache": {"read": "BIGINT", "write": "BIGINT"}
@@ -29,6 +30,10 @@ FROM (
         },
         "parts": [{
           "type": "VARCHAR", "synthetic": "BOOLEAN", "ignored": "BOOLEAN", "tool": "VARCHAR", "callID": "VARCHAR",
+          "tokens": {
+            "input": "BIGINT", "output": "BIGINT", "reasoning": "BIGINT",
+            "cache": {"read": "BIGINT", "write": "BIGINT"}
+          },
           "state": {
             "status": "VARCHAR",
             "time": {"start": "BIGINT", "end": "BIGINT"},

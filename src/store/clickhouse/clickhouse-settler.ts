@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '../duckdb-session.js';
+import { findWithdrawn, noteWithdrawn, Remapper } from '../remapper.js';
 import { Settler } from '../settler.js';
 import { quote } from '../sql-text.js';
-import type { Batch, Settled } from '../store.js';
+import type { Batch, Settled, Withdrawal } from '../store.js';
 import { columnNames } from '../tables.js';
 import type { Commit } from './clickhouse-builder.js';
 import { beginAttempt } from './clickhouse-schema.js';
@@ -139,6 +140,18 @@ class Reader extends Settler {
     );
   }
 
+  /** Fetches the stored events that files of a source gave, and the batches that brought them. */
+  async recallOf({ orgId, source, userId }: Withdrawal): Promise<void> {
+    const ofSource = `org_id = ${quote(orgId)} AND source = ${quote(source)}`;
+    await this.fetch(`SELECT ${BATCHES.join(', ')} FROM batches_rows WHERE ${ofSource}`, 'batches');
+    await this.fetch(
+      `SELECT ${EVENTS.join(', ')} FROM events
+      WHERE org_id = ${quote(orgId)} AND user_id = ${quote(userId)} AND channel = 'log'
+        AND batch IN (SELECT batch FROM batches_rows WHERE ${ofSource})`,
+      'events',
+    );
+  }
+
   private async recallEvents(): Promise<void> {
     const select = `SELECT ${EVENTS.join(', ')} FROM events WHERE org_id IN (SELECT org_id FROM incoming)`;
     const mayBeRepeated = `((org_id, day) IN (SELECT org_id, day FROM incoming) AND (${[
@@ -167,15 +180,17 @@ class Reader extends Settler {
  */
 export class ClickHouseSettler {
   private readonly reader: Reader;
+  private readonly remapper: Remapper;
   /** The batch that the reader's tables were emptied for last, as long as nothing came into them. */
   private cleared: number | undefined;
 
   constructor(
     private readonly session: ClickHouseSession,
-    staging: Session,
+    private readonly staging: Session,
     folder: string,
   ) {
     this.reader = new Reader(staging, folder, session);
+    this.remapper = new Remapper(staging, folder);
   }
 
   /** Settles a batch as Store promises. */
@@ -218,6 +233,39 @@ export class ClickHouseSettler {
     this.cleared = number;
     if (removals > 0 || number % BATCHES_BETWEEN === 0) await this.tidy(number);
     return settled;
+  }
+
+  /** Notes what a batch gives, as Store promises. */
+  remap(batch: Batch, progress: ((share: number) => void) | undefined): Promise<Settled> {
+    this.reader.forget();
+    return this.remapper.settle(batch, progress);
+  }
+
+  /** Withdraws events as Store promises. */
+  async withdraw(withdrawal: Withdrawal, commit: Commit): Promise<number> {
+    const number = await beginAttempt(this.session, 'batch');
+    const { reader, staging } = this;
+    await reader.clear(number - 1);
+    this.cleared = undefined;
+    await reader.recallOf(withdrawal);
+    const found = await staging.transaction(async () => {
+      const events = await findWithdrawn(staging, withdrawal);
+      await noteWithdrawn(staging, number, withdrawal);
+      return events;
+    });
+    if (found > 0) {
+      await reader.send(
+        `SELECT org_id, day, event_id, batch, CAST(${number} AS BIGINT) AS removed_by FROM withdrawn`,
+        'removals',
+        ['org_id', 'day', 'event_id', 'batch', 'removed_by'],
+      );
+      await reader.send(`FROM arrivals WHERE batch = ${number}`, 'arrivals_rows', ARRIVALS);
+      await commit(async () => {
+        await reader.send(`FROM batches WHERE batch = ${number}`, 'batches_rows', BATCHES);
+      });
+    }
+    await reader.clear(found > 0 ? number : number - 1);
+    return found;
   }
 
   /**

@@ -29,7 +29,8 @@ SELECT
           'id', message.session_id,
           'parentID', session.parent_id,
           'directory', session.directory,
-          'version', session.version
+          'version', session.version,
+          'time', json_object('created', session.time_created)
         ),
         'messages', json_array(json_object(
           'info', json_object(
@@ -39,8 +40,7 @@ SELECT
             'mode', message.data -> '$.mode',
             'modelID', message.data -> '$.modelID',
             'path', message.data -> '$.path',
-            'tokens', message.data -> '$.tokens',
-            'finish', message.data -> '$.finish'
+            'tokens', message.data -> '$.tokens'
           ),
           'parts', (
             SELECT json_group_array(json_object(
@@ -49,6 +49,7 @@ SELECT
               'ignored', part.data -> '$.ignored',
               'tool', part.data -> '$.tool',
               'callID', part.data -> '$.callID',
+              'tokens', part.data -> '$.tokens',
               'state', json_object(
                 'status', part.data -> '$.state.status',
                 'time', part.data -> '$.state.time',
@@ -87,7 +88,7 @@ SELECT
               ON part.rowid = part_place.place
             WHERE part_place.message_id = message.id
               AND json_valid(part.data)
-              AND part.data ->> '$.type' IN ('text', 'file', 'tool')
+              AND part.data ->> '$.type' IN ('text', 'file', 'tool', 'step-finish')
           )
         ))
       )

@@ -1,8 +1,8 @@
-CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, version TEXT NOT NULL);
+CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, version TEXT NOT NULL, time_created INTEGER NOT NULL);
 CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);
 CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);
 
-INSERT INTO session VALUES ('ses_1', NULL, '/home/ada/engine', '1.18.4');
+INSERT INTO session VALUES ('ses_1', NULL, '/home/ada/engine', '1.18.4', 1781085600000);
 
 INSERT INTO message VALUES ('msg_1', 'ses_1', 1781085601000, '{"role":"user","time":{"created":1781085601000}}');
 INSERT INTO part VALUES ('prt_msg_1_0', 'msg_1', 1781085601000, '{"type":"text","text":"Please greet whoever asks."}');
