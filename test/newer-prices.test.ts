@@ -313,14 +313,14 @@ test("the operator's own file stands above all lists, however it spells a model"
       event(on, {
         type: 'model_usage',
         timestamp: `${on}T10:00:00Z`,
-        model: 'us.anthropic.claude-opus-4-8-v1',
+        model: 'global.anthropic.claude-opus-4-8-v1',
         input_tokens: 1_000_000,
         output_tokens: 0,
       }),
     ),
   );
   await world.build();
-  expect(await costs(world, 'us.anthropic.claude-opus-4-8-v1')).toEqual([null, 1]);
+  expect(await costs(world, 'global.anthropic.claude-opus-4-8-v1')).toEqual([null, 1]);
   expect(await world.store.select(readSql('report/unpriced_models.sql'))).toMatchObject([
     { first_day: '2026-06-01', last_day: '2026-06-01' },
   ]);

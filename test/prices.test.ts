@@ -202,3 +202,46 @@ test('prices above a step, of web searches and multipliers stand in tables, from
     { value: 'us', multiplier: 1.05, listed_by: 'file' },
   ]);
 });
+
+test('the shipped list has the prices of current models from the days on which their vendors state them', async () => {
+  const stated: [string, string, number, number, number][] = [
+    ['claude-fable-5-1', '2026-09-01', 10, 50, 0.25],
+    ['claude-fable-5-2', '2026-11-09', 8, 40, 0.2],
+    ['claude-haiku-5-5', '2026-10-07', 0.1, 0.5, 0.01],
+    ['claude-mythos-5', '2026-06-09', 10, 50, 1],
+    ['claude-mythos-5-1', '2026-09-01', 10, 50, 0.25],
+    ['claude-opus-5-5', '2026-09-22', 4, 20, 0.2],
+    ['claude-sonnet-5-5', '2026-09-28', 2, 10, 0.2],
+    ['claude-sonnet-5-5', '2026-10-07', 2, 10, 0.1],
+    ['gemini-3.5-flash', '2026-05-19', 1.5, 9, 0.15],
+    ['gemini-3.5-flash-lite', '2026-07-21', 0.3, 2.5, 0.03],
+    ['gemini-3.6-flash', '2026-08-12', 1.5, 7.5, 0.15],
+    ['gemini-3.6-flash', '2026-08-13', 0.75, 3.75, 0.075],
+    ['gemini-3.6-flash', '2026-12-31', 0.75, 3.75, 0.075],
+    ['gemini-3.6-flash', '2027-01-01', 1.5, 7.5, 0.15],
+    ['gemini-3.8-flash', '2026-09-02', 0.75, 3.75, 0.075],
+    ['gemini-3.8-flash', '2027-01-01', 1.5, 7.5, 0.15],
+    ['gemini-4-neon', '2026-11-18', 3, 15, 0.15],
+    ['gpt-5.3-codex', '2026-02-05', 1.75, 14, 0.175],
+    ['gpt-5.4-mini', '2026-03-17', 0.75, 4.5, 0.075],
+    ['gpt-5.6-luna', '2026-07-09', 1, 6, 0.1],
+    ['gpt-5.6-luna', '2026-07-30', 0.2, 1.2, 0.02],
+    ['gpt-5.6-sol', '2026-07-09', 5, 30, 0.5],
+    ['gpt-5.6-sol', '2026-08-21', 4, 20, 0.4],
+    ['gpt-5.6-terra', '2026-07-09', 2.5, 15, 0.25],
+    ['gpt-5.6-terra', '2026-07-30', 2, 12, 0.2],
+    ['gpt-6-astra', '2026-09-03', 10, 50, 1],
+    ['gpt-6-luna', '2026-09-22', 0.1, 0.5, 0.01],
+    ['gpt-6-sol', '2026-09-22', 2, 10, 0.2],
+    ['gpt-6.1-sol', '2026-09-29', 2, 10, 0.1],
+    ['gpt-6.2-astra', '2026-11-17', 8, 40, 0.4],
+    ['gpt-6.2-sol', '2026-11-17', 2, 10, 0.1],
+  ];
+  for (const [name, day, ...usd] of stated) {
+    const [row] = await world.store.select(
+      `SELECT CAST(input_price AS DOUBLE) AS input, CAST(output_price AS DOUBLE) AS output, CAST(cache_read_price AS DOUBLE) AS cache_read
+      FROM price_periods WHERE model_id = model_key('${name}') AND valid_from <= DATE '${day}' AND valid_until > DATE '${day}'`,
+    );
+    expect(Object.values(row ?? {}), `${name} on ${day}`).toEqual(usd);
+  }
+});
