@@ -919,6 +919,7 @@ describe('hooks send', () => {
       'dist/cli.js',
       'dist/exit.js',
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
+      'dist/input/git-words.js',
       'dist/input/json-object.js',
     ]);
   });
