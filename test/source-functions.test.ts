@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSql } from '../src/store/sql-text.js';
+import { readSql, readSqlFolder } from '../src/store/sql-text.js';
 import { sharedWorld } from './ingest/event.js';
 
 /** Plays the claims in sql/source/functions.sql: comments under a function, as `expression -> value;`. */
@@ -22,3 +22,8 @@ for (const definition of FUNCTIONS) {
     }
   });
 }
+
+test('no function of sources takes the name of one that days are computed by', () => {
+  const names = FUNCTIONS.map((definition) => /^\w+/.exec(definition)?.[0]);
+  expect(readSqlFolder('function').filter(({ name }) => names.includes(name))).toEqual([]);
+});
