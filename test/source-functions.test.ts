@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSql } from '../src/store/sql-text.js';
+import { readFunctions, readSql } from '../src/store/sql-text.js';
 import { sharedWorld } from './ingest/event.js';
 
 /** Plays the claims in sql/source/functions.sql: comments under a function, as `expression -> value;`. */
@@ -22,3 +22,11 @@ for (const definition of FUNCTIONS) {
     }
   });
 }
+
+test('no function of sources takes the name of another one', () => {
+  const namesIn = (sql: string) =>
+    [...sql.matchAll(/^CREATE OR REPLACE (?:FUNCTION|MACRO) (\w+)/gm)].map(([, name]) => name);
+  const names = [...namesIn(readFunctions()), ...namesIn(text)];
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(namesIn(readFunctions()).length).toBeGreaterThan(10);
+});

@@ -883,10 +883,10 @@ CREATE OR REPLACE MACRO opencode_tokens(all_tokens) AS {
 -- (opencode_tokens([{'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': NULL}}, {'input': 3, 'output': 4, 'reasoning': 1, 'cache': {'read': 2, 'write': 5}}])).cache_write -> 5;
 
 -- The model of a usage: `unknown` if nothing names it, so that its tokens count, without a price.
-CREATE OR REPLACE MACRO model_name(name) AS coalesce(nullif(name, ''), 'unknown');
--- model_name('gpt-5') -> 'gpt-5';
--- model_name('') -> 'unknown';
--- model_name(NULL) -> 'unknown';
+CREATE OR REPLACE MACRO model_or_unknown(name) AS coalesce(nullif(name, ''), 'unknown');
+-- model_or_unknown('gpt-5') -> 'gpt-5';
+-- model_or_unknown('') -> 'unknown';
+-- model_or_unknown(NULL) -> 'unknown';
 
 -- A number that telemetry has as a text, if an event can have it as a count; 0 where there is none. A text that is no such number
 -- becomes one that no event can have.

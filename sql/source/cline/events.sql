@@ -205,7 +205,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     'usage:' || id AS event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     greatest(
       coalesce(metrics.inputTokens, 0) - coalesce(metrics.cacheReadTokens, 0) - coalesce(metrics.cacheWriteTokens, 0),
       0
@@ -222,7 +222,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     id_with('usage:' || line.session_id, CAST(occurred_ms AS VARCHAR)) AS event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     input_tokens,
     coalesce(tokens.tokensOut, 0) AS output_tokens,
     coalesce(tokens.cacheReads, 0) AS cache_read_tokens,

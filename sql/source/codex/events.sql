@@ -456,7 +456,7 @@ event AS (
     line,
     'model_usage' AS type,
     event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     greatest(0, tokens.input - tokens.cached - tokens.written) AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cached AS cache_read_tokens,

@@ -108,7 +108,7 @@ spoken AS MATERIALIZED (
     session_line.line AS line,
     session_line.occurred_ms AS occurred_ms,
     coalesce(data.messageId, id) AS id,
-    model_name(coalesce(data.model, valid_at(told_model.since, told_model.models, session_line.occurred_ms))) AS model,
+    model_or_unknown(coalesce(data.model, valid_at(told_model.since, told_model.models, session_line.occurred_ms))) AS model,
     data.outputTokens AS output_tokens
   FROM session_line
   LEFT JOIN first_record
@@ -348,7 +348,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     greatest(
       coalesce(usage.inputTokens, 0) - coalesce(usage.cacheReadTokens, 0) - coalesce(usage.cacheWriteTokens, 0),
       0

@@ -122,7 +122,7 @@ event AS (
     line,
     'model_usage' AS type,
     'usage:' || session_id AS event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     coalesce(tokens.inputTokens, 0) AS input_tokens,
     coalesce(tokens.outputTokens, 0) + coalesce(tokens.thinkingTokens, 0) AS output_tokens,
     coalesce(tokens.cacheReadTokens, 0) AS cache_read_tokens,

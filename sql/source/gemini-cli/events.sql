@@ -96,7 +96,7 @@ event AS (
     occurred_ms,
     'model_usage' AS type,
     id_with('usage:' || line.session_id, id) AS event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     input_tokens,
     output_tokens,
     cache_read_tokens

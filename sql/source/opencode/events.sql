@@ -88,7 +88,7 @@ event AS (
     message.occurred_ms AS occurred_ms,
     'model_usage' AS type,
     'usage:' || message.id AS event_id,
-    model_name(message.model) AS model,
+    model_or_unknown(message.model) AS model,
     tokens.input AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cache_read AS cache_read_tokens,

@@ -113,7 +113,7 @@ SELECT
     WHEN 'skill_use' THEN 'skill:' || CASE name WHEN 'skill_activated' THEN other ELSE call END
   END AS event_id,
   CASE type WHEN 'slash_command' THEN slash_command END AS command_name,
-  CASE type WHEN 'model_usage' THEN model_name(attributes['model']) END AS model,
+  CASE type WHEN 'model_usage' THEN model_or_unknown(attributes['model']) END AS model,
   CASE type WHEN 'model_usage' THEN attributes['request_id'] END AS request_id,
   CASE type WHEN 'model_usage' THEN input END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,

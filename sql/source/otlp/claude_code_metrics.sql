@@ -15,7 +15,7 @@ usage AS (
     min(source) AS source,
     min_by(common, source) AS common,
     'usage:otlp:' || md5(concat_ws(' ', (common).session_id, model, query_source, (common).occurred_ms)) AS event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'input'), 0) AS BIGINT) AS input_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'output'), 0) AS BIGINT) AS output_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheRead'), 0) AS BIGINT) AS cache_read_tokens,

@@ -45,7 +45,7 @@ SELECT
     WHEN 'tool_call' THEN 'tool:' || call
     WHEN 'pull_request' THEN 'pull_request:' || call
   END AS event_id,
-  CASE type WHEN 'model_usage' THEN model_name(attributes['model']) END AS model,
+  CASE type WHEN 'model_usage' THEN model_or_unknown(attributes['model']) END AS model,
   CASE type WHEN 'model_usage' THEN greatest(all_input - cached - written, 0) END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cached END AS cache_read_tokens,

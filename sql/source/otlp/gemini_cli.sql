@@ -51,7 +51,7 @@ SELECT
     WHEN 'tool_call' THEN 'tool:' || coalesce(id_of(attributes['call_id']), 'otlp:' || digest)
     WHEN 'pull_request' THEN 'pull_request:' || coalesce(id_of(attributes['call_id']), 'otlp:' || digest)
   END AS event_id,
-  CASE type WHEN 'model_usage' THEN model_name(attributes['model']) END AS model,
+  CASE type WHEN 'model_usage' THEN model_or_unknown(attributes['model']) END AS model,
   CASE type WHEN 'model_usage' THEN attributes['response_id'] END AS request_id,
   CASE type WHEN 'model_usage' THEN input END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,

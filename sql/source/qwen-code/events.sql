@@ -210,7 +210,7 @@ event AS (
     autonomy_mode,
     'model_usage' AS type,
     event_id,
-    model_name(model) AS model,
+    model_or_unknown(model) AS model,
     greatest(tokens.input - tokens.cached, 0) AS input_tokens,
     -- Some providers count thoughts inside of the output, others beside it.
     tokens.output + CASE WHEN tokens.total = tokens.input + tokens.output + tokens.thoughts THEN tokens.thoughts ELSE 0 END AS output_tokens,
