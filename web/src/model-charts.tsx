@@ -55,7 +55,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
       title="Cost by model"
       note={`${figure(row?.cost_usd, 'dollars')}${row !== undefined && row.unpriced_tokens > 0 ? `; ${figure(row.unpriced_tokens, 'count')} tokens have no price` : ''}`}
       asked={asked}
-      table={asked.answer && tableOf({ range, series })}
+      table={asked.answer === undefined ? undefined : tableOf({ range, series })}
       definition="report/costs"
       span={span}
     >
@@ -139,10 +139,12 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       asked={asked}
       isTable
       table={
-        asked.answer && {
-          columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
-          rows: all.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
-        }
+        asked.answer === undefined
+          ? undefined
+          : {
+              columns: ['Model', ...TOKENS.map((kind) => NAMES[kind]), 'Cached'],
+              rows: all.map((row) => [row.name, ...TOKENS.map((kind) => row[kind]), fromCache(row)]),
+            }
       }
       definition="daily/user_models"
       span={span}

@@ -64,7 +64,8 @@ nested_answer AS (
             "input_tokens": "BIGINT", "output_tokens": "BIGINT",
             "cache_read_input_tokens": "BIGINT", "cache_creation_input_tokens": "BIGINT",
             "cache_creation": {"ephemeral_5m_input_tokens": "BIGINT", "ephemeral_1h_input_tokens": "BIGINT"},
-            "iterations": "JSON"
+            "iterations": "JSON", "speed": "VARCHAR", "service_tier": "VARCHAR", "inference_geo": "VARCHAR",
+            "server_tool_use": {"web_search_requests": "BIGINT"}
           }
         }
       }}').message AS nested
@@ -103,6 +104,12 @@ answer AS MATERIALIZED (
     coalesce(max(usage.cache_read_input_tokens), 0) AS cache_read_tokens,
     max(cache_written(usage)) AS cache_write_tokens,
     max(usage.cache_creation.ephemeral_1h_input_tokens) AS cache_write_1h_tokens,
+    {
+      'speed': word_of(max(usage.speed)),
+      'service_tier': word_of(max(usage.service_tier)),
+      'region': word_of(max(usage.inference_geo))
+    } AS way,
+    max(usage.server_tool_use.web_search_requests) AS web_searches,
     arg_max(usage.iterations, usage.output_tokens) FILTER (WHERE contains(usage.iterations, '"advisor_message"')) AS iterations
   FROM (
     SELECT
@@ -475,6 +482,8 @@ event AS (
     cache_read_tokens,
     cache_write_tokens,
     cache_write_1h_tokens,
+    unnest(way),
+    count_of(web_searches) AS web_searches,
     request_id
   FROM answer
   WHERE has_usage
@@ -492,6 +501,9 @@ event AS (
     coalesce(model_share.cache_read_tokens, 0) AS cache_read_tokens,
     model_share.cache_write_tokens AS cache_write_tokens,
     model_share.cache_write_1h_tokens AS cache_write_1h_tokens,
+    unnest(answer.way),
+    -- The answer says how many, not which model asked for them.
+    CASE WHEN model_share.model = answer.first_model THEN count_of(answer.web_searches) END AS web_searches,
     answer.request_id AS request_id
   FROM model_share
   JOIN answer

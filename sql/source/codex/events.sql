@@ -198,7 +198,8 @@ usage AS (
     line,
     model,
     id_with('usage', payload.response_id) AS event_id,
-    codex_tokens(payload.usage) AS tokens
+    codex_tokens(payload.usage) AS tokens,
+    word_of(payload.service_tier) AS service_tier
   FROM own_line
   WHERE type = 'token_usage_record'
   UNION ALL
@@ -207,7 +208,8 @@ usage AS (
     line,
     model,
     'usage:' || line.thread.id || ':' || total.input || ':' || total.output AS event_id,
-    CASE WHEN is_codex_reset(total, before) THEN last ELSE codex_difference(total, before) END AS tokens
+    CASE WHEN is_codex_reset(total, before) THEN last ELSE codex_difference(total, before) END AS tokens,
+    NULL AS service_tier
   FROM own_line
   JOIN token_total USING (source, line_no)
   WHERE NOT has_records
@@ -460,7 +462,8 @@ event AS (
     greatest(0, tokens.input - tokens.cached - tokens.written) AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cached AS cache_read_tokens,
-    tokens.written AS cache_write_tokens
+    tokens.written AS cache_write_tokens,
+    service_tier
   FROM usage
   WHERE tokens.input > 0
     OR tokens.cached > 0
