@@ -532,7 +532,10 @@ describe('whatever is sent', () => {
     const operation = service.operations.find(({ path }) => path === '/api/v1/events') as Operation;
     const schema: Schema = Object(operation.bodies['application/json']?.schema.items);
     const events = oneMemberOff();
-    const isRight = (one: object) => service.reference.faultsOf(schema, one).length === 0;
+    // A schema can't say that only events of logs and telemetry may name no session.
+    const isNameless = (one: object) =>
+      'session_id' in one && one.session_id === '' && (!('channel' in one) || one.channel === 'event');
+    const isRight = (one: object) => service.reference.faultsOf(schema, one).length === 0 && !isNameless(one);
     const send = async (sent: readonly object[]) => {
       const body = sent.map((one) => JSON.stringify(one)).join('\n');
       return JSON.parse((await service.send(operation, { body })).text) as {
