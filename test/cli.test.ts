@@ -121,23 +121,21 @@ test('a report of costs ends in their total, and one of two ranges has both besi
     });
   writeFileSync(
     file,
-    [
-      usage('a', '2026-06-09', 1_000_000),
-      usage('b', '2026-06-10', 100_000),
-      usage('c', '2026-06-10', 1),
-    ].join('\n'),
+    [usage('a', '2026-06-09', 190_000), usage('b', '2026-06-10', 100_000), usage('c', '2026-06-10', 1)].join(
+      '\n',
+    ),
   );
   const here = (...args: string[]) => runHere(['--data', data, ...args]);
   await here('ingest', '--org', 'acme', file);
   await here('build');
   const range = ['--from', '2026-06-09', '--to', '2026-06-10'];
   expect((await here('report', 'costs', ...range)).stdout).toContain(
-    '\nTotal: 3.30 USD; 0 tokens have no price.\n',
+    '\nTotal: 0.87 USD; 0 tokens have no price.\n',
   );
   const day = ['--from', '2026-06-10', '--to', '2026-06-10'];
   const [, head, row] = (await here('report', 'summary', '--compare', 'previous', ...day)).stdout.split('\n');
   expect(head).toMatch(/^cost_usd {2}previous_cost_usd {2}/);
-  expect(row).toMatch(/^ *0\.30 +3\.00 /);
+  expect(row).toMatch(/^ *0\.30 +0\.57 /);
 });
 
 test('a database that is damaged is named as such', async () => {

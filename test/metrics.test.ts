@@ -64,7 +64,7 @@ test('counts the records of telemetry by what became of them', async () => {
       input_tokens: '1',
       output_tokens: '1',
     }),
-    record('user_prompt', { 'session.id': '' }),
+    record('user_prompt', { 'session.id': 's'.repeat(129) }),
     record('tool_decision', { tool_use_id: 't-1', decision: 'accept' }),
     record('permission_mode_changed', { to_mode: 'plan' }),
     record('a_record_of_tomorrow', {}),

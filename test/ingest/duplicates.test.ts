@@ -96,11 +96,11 @@ const STANDS: [what: string, copies: [Members, Members, Members]][] = [
     ],
   ],
   [
-    'of equal model_usage the fewest input_tokens, then cache_read_tokens',
+    'of equal model_usage the most other tokens, then the fewest input_tokens',
     [
-      { ...usage, input_tokens: 9, cache_read_tokens: 100 },
       { ...usage, input_tokens: 9, cache_read_tokens: 1000 },
-      { ...usage, input_tokens: 10, cache_read_tokens: 0 },
+      { ...usage, input_tokens: 10, cache_read_tokens: 999 },
+      { ...usage, input_tokens: 9, cache_read_tokens: 100 },
     ],
   ],
   ['any of three equal copies', [{}, {}, {}]],
@@ -210,10 +210,11 @@ describe('an event id', () => {
     const paths = ['web-1', 'web-2'].map((server) =>
       world.file(`${server}.ndjson`, `${line('ping')}\n${line(`ping of ${server}`)}\n`),
     );
+    // A file that is named twice is read once.
     expect(await world.ingest([...paths, ...paths], { orgId: 'initech' })).toMatchObject({
-      files: 4,
+      files: 2,
       accepted: 3,
-      duplicates: 5,
+      duplicates: 1,
       rejected: 0,
     });
     expect(await idsOf(world, 'initech')).toEqual(['ping', 'ping of web-1', 'ping of web-2']);
