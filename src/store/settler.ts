@@ -231,7 +231,7 @@ export class Settler {
         const mended = mends ? await this.mended(numbered) : 0;
         if (mended > 0 && !isNumbered) {
           // Once more with the mended files: what a line means can depend on the others of its file.
-          await session.run(`DELETE FROM events WHERE batch = ${number}`);
+          await session.run(`DELETE FROM ${this.table} WHERE batch = ${number}`);
           const others = files.filter((file) => !suspects.includes(file));
           const lines = [
             ...(others.length > 0 ? [readFiles(source, others)] : []),
