@@ -52,27 +52,25 @@ way_cost AS (
     model_day.reported_cost_usd AS reported_cost_usd,
     model_day.is_reported AS is_reported,
     -- No price at all is known, but what the calls are said to have cost.
-    CASE
-      WHEN model_day.is_reported = 1
-        AND token_price.input_usd IS NULL
-        AND token_price.output_usd IS NULL
-        AND token_price.cache_read_usd IS NULL
-        AND token_price.cache_write_usd IS NULL
-        AND token_price.cache_write_1h_usd IS NULL
-        THEN 1
-      ELSE 0
-    END AS is_by_report,
+    is_by_report(
+      model_day.is_reported,
+      token_price.input_usd,
+      token_price.output_usd,
+      token_price.cache_read_usd,
+      token_price.cache_write_usd,
+      token_price.cache_write_1h_usd
+    ) AS is_by_report,
     coalesce(token_price.web_search_usd, 0) * CAST(model_day.web_searches AS DECIMAL(38, 0)) AS web_search_usd,
     coalesce(token_price.input_usd, 0) * CAST(model_day.input_tokens AS DECIMAL(38, 0)) AS input_usd,
     coalesce(token_price.output_usd, 0) * CAST(model_day.output_tokens AS DECIMAL(38, 0)) AS output_usd,
     coalesce(token_price.cache_read_usd, 0) * CAST(model_day.cache_read_tokens AS DECIMAL(38, 0)) AS cache_read_usd,
     coalesce(token_price.cache_write_usd, 0) * CAST(model_day.cache_write_tokens - model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_usd,
     coalesce(token_price.cache_write_1h_usd, 0) * CAST(model_day.cache_write_1h_tokens AS DECIMAL(38, 0)) AS cache_write_1h_usd,
-    CASE WHEN token_price.input_usd IS NULL THEN model_day.input_tokens ELSE 0 END
-      + CASE WHEN token_price.output_usd IS NULL THEN model_day.output_tokens ELSE 0 END
-      + CASE WHEN token_price.cache_read_usd IS NULL THEN model_day.cache_read_tokens ELSE 0 END
-      + CASE WHEN token_price.cache_write_usd IS NULL THEN model_day.cache_write_tokens - model_day.cache_write_1h_tokens ELSE 0 END
-      + CASE WHEN token_price.cache_write_1h_usd IS NULL THEN model_day.cache_write_1h_tokens ELSE 0 END AS unpriced_tokens
+    unpriced(token_price.input_usd, model_day.input_tokens)
+      + unpriced(token_price.output_usd, model_day.output_tokens)
+      + unpriced(token_price.cache_read_usd, model_day.cache_read_tokens)
+      + unpriced(token_price.cache_write_usd, model_day.cache_write_tokens - model_day.cache_write_1h_tokens)
+      + unpriced(token_price.cache_write_1h_usd, model_day.cache_write_1h_tokens) AS unpriced_tokens
   FROM model_day
   LEFT JOIN token_price
     ON token_price.model_id = model_day.model_id

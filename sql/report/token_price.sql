@@ -18,23 +18,7 @@ used_way AS (
       AND day BETWEEN $earliest AND $to
   ) AS way
 ),
-way_factors AS (
-  SELECT
-    used_way.model_id AS model_id,
-    used_way.speed AS speed,
-    used_way.service_tier AS service_tier,
-    used_way.region AS region,
-    used_way.prompt_class AS prompt_class,
-    multiplier_periods.kind AS kind,
-    multiplier_periods.valid_from AS valid_from,
-    multiplier_periods.valid_until AS valid_until,
-    multiplier_periods.multiplier AS multiplier
-  FROM used_way
-  JOIN multiplier_periods
-    ON multiplier_periods.model_id = used_way.listed_id
-  WHERE multiplier_periods.value = CASE multiplier_periods.kind WHEN 'speed' THEN used_way.speed WHEN 'service_tier' THEN used_way.service_tier ELSE used_way.region END
-),
--- The days on which a price of a way changes.
+-- The days on which a price or a factor of its model changes.
 way_change AS (
   SELECT
     used_way.model_id AS model_id,
@@ -43,58 +27,45 @@ way_change AS (
     used_way.region AS region,
     used_way.prompt_class AS prompt_class,
     used_way.listed_id AS listed_id,
-    price_periods.valid_from AS valid_from
+    change.valid_from AS valid_from
   FROM used_way
-  JOIN price_periods
-    ON price_periods.model_id = used_way.listed_id
-  UNION
-  SELECT
-    used_way.model_id AS model_id,
-    used_way.speed AS speed,
-    used_way.service_tier AS service_tier,
-    used_way.region AS region,
-    used_way.prompt_class AS prompt_class,
-    used_way.listed_id AS listed_id,
-    way_factors.valid_from AS valid_from
-  FROM used_way
-  JOIN way_factors
-    USING (model_id, speed, service_tier, region, prompt_class)
+  JOIN (
+    SELECT model_id, valid_from FROM price_periods
+    UNION
+    SELECT model_id, valid_from FROM multiplier_periods
+  ) AS change
+    ON change.model_id = used_way.listed_id
 ),
 way_period AS (
   SELECT
-    *,
-    lead(valid_from, 1, DATE '2100-01-01') OVER (PARTITION BY model_id, speed, service_tier, region, prompt_class ORDER BY valid_from) AS valid_until
+    way_change.model_id AS model_id,
+    way_change.speed AS speed,
+    way_change.service_tier AS service_tier,
+    way_change.region AS region,
+    way_change.prompt_class AS prompt_class,
+    way_change.listed_id AS listed_id,
+    way_change.valid_from AS valid_from,
+    lead(way_change.valid_from, 1, DATE '2100-01-01') OVER (
+      PARTITION BY way_change.model_id, way_change.speed, way_change.service_tier, way_change.region, way_change.prompt_class
+      ORDER BY way_change.valid_from
+    ) AS valid_until,
+    way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
   FROM way_change
-),
-factor AS (
-  SELECT
-    way_period.model_id AS model_id,
-    way_period.speed AS speed,
-    way_period.service_tier AS service_tier,
-    way_period.region AS region,
-    way_period.prompt_class AS prompt_class,
-    way_period.valid_from AS valid_from,
-    way_factor(
-      max(CASE WHEN way_factors.kind = 'speed' THEN way_factors.multiplier END),
-      max(CASE WHEN way_factors.kind = 'service_tier' THEN way_factors.multiplier END),
-      max(CASE WHEN way_factors.kind = 'region' THEN way_factors.multiplier END)
-    ) AS factor
-  FROM way_period
-  LEFT JOIN way_factors
-    ON way_factors.model_id = way_period.model_id
-    AND way_factors.speed = way_period.speed
-    AND way_factors.service_tier = way_period.service_tier
-    AND way_factors.region = way_period.region
-    AND way_factors.prompt_class = way_period.prompt_class
-    AND way_factors.valid_from <= way_period.valid_from
-    AND way_factors.valid_until > way_period.valid_from
-  GROUP BY
-    way_period.model_id,
-    way_period.speed,
-    way_period.service_tier,
-    way_period.region,
-    way_period.prompt_class,
-    way_period.valid_from
+  LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'speed') AS speed_factor
+    ON speed_factor.model_id = way_change.listed_id
+    AND speed_factor.value = way_change.speed
+    AND speed_factor.valid_from <= way_change.valid_from
+    AND speed_factor.valid_until > way_change.valid_from
+  LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'service_tier') AS tier_factor
+    ON tier_factor.model_id = way_change.listed_id
+    AND tier_factor.value = way_change.service_tier
+    AND tier_factor.valid_from <= way_change.valid_from
+    AND tier_factor.valid_until > way_change.valid_from
+  LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'region') AS region_factor
+    ON region_factor.model_id = way_change.listed_id
+    AND region_factor.value = way_change.region
+    AND region_factor.valid_from <= way_change.valid_from
+    AND region_factor.valid_until > way_change.valid_from
 )
 SELECT
   way_period.model_id AS model_id,
@@ -104,16 +75,14 @@ SELECT
   way_period.prompt_class AS prompt_class,
   way_period.valid_from AS valid_from,
   way_period.valid_until AS valid_until,
-  usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, way_period.prompt_class, factor.factor), 1) AS input_usd,
-  usd(way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, way_period.prompt_class, factor.factor), 1) AS output_usd,
-  usd(way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, way_period.prompt_class, factor.factor), 1) AS cache_read_usd,
-  usd(way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, way_period.prompt_class, factor.factor), 1) AS cache_write_usd,
-  usd(way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, way_period.prompt_class, factor.factor), 1) AS cache_write_1h_usd,
+  usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS input_usd,
+  usd(way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS output_usd,
+  usd(way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS cache_read_usd,
+  usd(way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS cache_write_usd,
+  usd(way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS cache_write_1h_usd,
   -- The price of a thousand.
   usd(price_periods.web_search_price, 1000) AS web_search_usd
 FROM way_period
-JOIN factor
-  USING (model_id, speed, service_tier, region, prompt_class, valid_from)
 JOIN price_periods
   ON price_periods.model_id = way_period.listed_id
   AND price_periods.valid_from <= way_period.valid_from

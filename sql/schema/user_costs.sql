@@ -39,30 +39,35 @@ FROM (
     CAST(sum(cache_write_tokens) AS BIGINT) AS cache_write_tokens,
     CAST(sum(cache_write_1h_tokens) AS BIGINT) AS cache_write_1h_tokens,
     CAST(sum(billable_tokens) AS BIGINT) AS billable_tokens,
-    CAST(CASE WHEN count(input_usd) = count(*) THEN sum(input_usd) END AS DECIMAL(38, 12)) AS input_usd,
-    CAST(CASE WHEN count(output_usd) = count(*) THEN sum(output_usd) END AS DECIMAL(38, 12)) AS output_usd,
-    CAST(CASE WHEN count(cache_read_usd) = count(*) THEN sum(cache_read_usd) END AS DECIMAL(38, 12)) AS cache_read_usd,
-    CAST(CASE WHEN count(cache_write_5m_usd + cache_write_1h_usd) = count(*) THEN sum(cache_write_5m_usd + cache_write_1h_usd) END AS DECIMAL(38, 12)) AS cache_write_usd,
-    CAST(coalesce(sum(web_search_usd), 0) AS DECIMAL(38, 12)) AS web_search_usd,
+    CAST(CASE WHEN count(usd(input_price, input_tokens)) = count(*) THEN sum(usd(input_price, input_tokens)) END AS DECIMAL(38, 12)) AS input_usd,
+    CAST(CASE WHEN count(usd(output_price, output_tokens)) = count(*) THEN sum(usd(output_price, output_tokens)) END AS DECIMAL(38, 12)) AS output_usd,
+    CAST(CASE WHEN count(usd(cache_read_price, cache_read_tokens)) = count(*) THEN sum(usd(cache_read_price, cache_read_tokens)) END AS DECIMAL(38, 12)) AS cache_read_usd,
+    CAST(
+      CASE
+        WHEN count(usd(cache_write_price, cache_write_tokens - cache_write_1h_tokens) + usd(cache_write_1h_price, cache_write_1h_tokens)) = count(*)
+          THEN sum(usd(cache_write_price, cache_write_tokens - cache_write_1h_tokens) + usd(cache_write_1h_price, cache_write_1h_tokens))
+      END AS DECIMAL(38, 12)
+    ) AS cache_write_usd,
+    CAST(sum(known_usd(web_search_price, web_searches * 1000)) AS DECIMAL(38, 12)) AS web_search_usd,
     CAST(sum(CASE WHEN is_by_report = 1 THEN reported_cost_usd ELSE 0 END) AS DECIMAL(38, 12)) AS reported_usd,
     CAST(sum(
-      coalesce(input_usd, CAST(0 AS DECIMAL(38, 12)))
-      + coalesce(output_usd, CAST(0 AS DECIMAL(38, 12)))
-      + coalesce(cache_read_usd, CAST(0 AS DECIMAL(38, 12)))
-      + coalesce(cache_write_5m_usd, CAST(0 AS DECIMAL(38, 12)))
-      + coalesce(cache_write_1h_usd, CAST(0 AS DECIMAL(38, 12)))
-      + coalesce(web_search_usd, CAST(0 AS DECIMAL(38, 12)))
-      + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END
+      known_usd(input_price, input_tokens)
+        + known_usd(output_price, output_tokens)
+        + known_usd(cache_read_price, cache_read_tokens)
+        + known_usd(cache_write_price, cache_write_tokens - cache_write_1h_tokens)
+        + known_usd(cache_write_1h_price, cache_write_1h_tokens)
+        + known_usd(web_search_price, web_searches * 1000)
+        + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END
     ) AS DECIMAL(38, 12)) AS known_cost_usd,
     CAST(sum(
       CASE
-      WHEN is_by_report = 1 THEN 0
-      ELSE CASE WHEN input_usd IS NULL THEN input_tokens ELSE 0 END
-        + CASE WHEN output_usd IS NULL THEN output_tokens ELSE 0 END
-        + CASE WHEN cache_read_usd IS NULL THEN cache_read_tokens ELSE 0 END
-        + CASE WHEN cache_write_5m_usd IS NULL THEN cache_write_tokens - cache_write_1h_tokens ELSE 0 END
-        + CASE WHEN cache_write_1h_usd IS NULL THEN cache_write_1h_tokens ELSE 0 END
-    END
+        WHEN is_by_report = 1 THEN 0
+        ELSE unpriced(input_price, input_tokens)
+          + unpriced(output_price, output_tokens)
+          + unpriced(cache_read_price, cache_read_tokens)
+          + unpriced(cache_write_price, cache_write_tokens - cache_write_1h_tokens)
+          + unpriced(cache_write_1h_price, cache_write_1h_tokens)
+      END
     ) AS BIGINT) AS unpriced_tokens
   FROM (
     SELECT
@@ -80,22 +85,20 @@ FROM (
       usage.cache_write_1h_tokens AS cache_write_1h_tokens,
       usage.web_searches AS web_searches,
       usage.reported_cost_usd AS reported_cost_usd,
-      usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.input_tokens) AS input_usd,
-      usd(way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.output_tokens) AS output_usd,
-      usd(way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_read_tokens) AS cache_read_usd,
-      usd(way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_tokens - usage.cache_write_1h_tokens) AS cache_write_5m_usd,
-      usd(way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor), usage.cache_write_1h_tokens) AS cache_write_1h_usd,
-      usd(price_periods.web_search_price, usage.web_searches * 1000) AS web_search_usd,
-      CASE
-        WHEN usage.reported_cost_usd > 0
-          AND price_periods.input_price IS NULL
-          AND price_periods.output_price IS NULL
-          AND price_periods.cache_read_price IS NULL
-          AND price_periods.cache_write_price IS NULL
-          AND price_periods.cache_write_1h_price IS NULL
-          THEN 1
-        ELSE 0
-      END AS is_by_report
+      way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS input_price,
+      way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS output_price,
+      way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_read_price,
+      way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_price,
+      way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_1h_price,
+      price_periods.web_search_price AS web_search_price,
+      is_by_report(
+        CASE WHEN usage.reported_cost_usd > 0 THEN 1 ELSE 0 END,
+        price_periods.input_price,
+        price_periods.output_price,
+        price_periods.cache_read_price,
+        price_periods.cache_write_price,
+        price_periods.cache_write_1h_price
+      ) AS is_by_report
     FROM (
       SELECT
         way.org_id AS org_id,
