@@ -216,11 +216,13 @@ function rowsOfFile({ models }: PriceList): Rows {
   );
 }
 
-function multipliersOf({ multipliers = [] }: PriceList, listedBy: ListedBy): Rows {
+/** As with prices, only the operator may spell a model as any provider does. */
+function multipliersOf({ multipliers = [] }: PriceList, listedBy: 'daybook' | 'file'): Rows {
+  const idOf = (id: string) => (listedBy === 'file' ? `model_name(${quote(id)})` : quote(id));
   return multipliers.flatMap(({ models, kind, values, multiplier, valid_from, source }) =>
     models.flatMap((id) =>
       values.map((value) => [
-        `model_name(${quote(id)})`,
+        idOf(id),
         quote(kind),
         quote(value),
         quote(valid_from),
