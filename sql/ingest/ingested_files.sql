@@ -6,8 +6,8 @@ SELECT DISTINCT
   CAST($source AS VARCHAR) AS source,
   coalesce(file_user_id, '') AS user_id,
   name AS path,
-  -- A file with rejected lines is read again, so that they are told of again. Those of the future may be accepted then. What its source's
-  -- SQL computes stays, to tell when that changes.
+  -- A file with rejected lines is read again, to report them again; lines from the future may be accepted then. Its state keeps only the
+  -- hash of what its source's SQL computes, which shows when that changes.
   CASE WHEN name IN (SELECT source FROM new_rejects) THEN ' ' || split_part(state, ' ', 2) ELSE state END AS state,
   CAST(getvariable('batch') AS BIGINT) AS batch
 FROM batch_files

@@ -17,7 +17,7 @@ export function wayOf(event: StoredEvent, member: 'speed' | 'service_tier' | 're
 
 const LIMITS = [512_000, 272_000, 200_000, 128_000, 100_000];
 
-/** The largest limit that the prompt of a call exceeds, in tokens. What states a sum of several calls has no prompt. */
+/** The largest limit that the prompt of a call exceeds, in tokens. An event that states the sum of several calls has no prompt. */
 export function promptClassOf(event: StoredEvent): number {
   const isSum =
     ['otlp_metric', 'vendor_api'].includes(event.text('channel') ?? '') ||

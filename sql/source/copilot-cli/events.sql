@@ -228,8 +228,8 @@ used AS (
     ON restarted.source = grown.source
     AND restarted.id = grown.id
 ),
--- What a shutdown adds to its messages. What they have more of a model than the totals, since not all of them name theirs, is missing in
--- those of the model with the most output.
+-- The output tokens that messages report before a shutdown, by model: its totals count beyond them. Not all messages name their model, so if they
+-- have more of a model than the totals, the same number is missing in the model with the most output.
 said AS (
   SELECT
     source,
