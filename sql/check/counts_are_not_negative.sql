@@ -67,6 +67,7 @@ WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   AND NOT (
     prompt_class >= 0
     AND is_reported >= 0
+    AND is_unsplit >= 0
     AND is_on_rate_card >= 0
     AND calls >= 0
     AND input_tokens >= 0

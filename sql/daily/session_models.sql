@@ -1,5 +1,5 @@
 -- One row is one model that was used in one way in one part of a session on one day, with its tokens and the standard credits that they cost.
--- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported).
+-- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
 -- Looks back: 0 days.
 WITH
 usage AS (
@@ -16,7 +16,8 @@ usage AS (
     service_tier,
     region,
     prompt_class,
-    CASE WHEN reported_cost_usd > 0 THEN 1 ELSE 0 END AS is_reported,
+    is_reported,
+    is_unsplit,
     count(*) AS calls,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
@@ -24,7 +25,7 @@ usage AS (
     sum(cache_write_tokens) AS cache_write_tokens,
     sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
     sum(web_searches) AS web_searches,
-    sum(CASE WHEN reported_cost_usd > 0 THEN reported_cost_usd ELSE 0 END) AS reported_cost_usd
+    sum(CASE WHEN is_reported = 1 THEN reported_cost_usd ELSE 0 END) AS reported_cost_usd
   FROM model_usage
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
@@ -40,7 +41,8 @@ usage AS (
     service_tier,
     region,
     prompt_class,
-    CASE WHEN reported_cost_usd > 0 THEN 1 ELSE 0 END
+    is_reported,
+    is_unsplit
 ),
 -- The tokens of each part with those of the parts before it by agent, client, repository, session and way.
 part_usage AS (
@@ -52,7 +54,7 @@ part_usage AS (
   FROM usage
   WINDOW so_far AS (
     PARTITION BY org_id, day, user_id, model_id
-    ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported
+    ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit
     ROWS UNBOUNDED PRECEDING
   )
 ),
@@ -139,6 +141,7 @@ SELECT
   CAST(region AS VARCHAR) AS region,
   CAST(prompt_class AS BIGINT) AS prompt_class,
   CAST(is_reported AS BIGINT) AS is_reported,
+  CAST(is_unsplit AS BIGINT) AS is_unsplit,
   CAST(model_tier AS VARCHAR) AS model_tier,
   CAST(is_on_rate_card AS BIGINT) AS is_on_rate_card,
   CAST(calls AS BIGINT) AS calls,
@@ -153,7 +156,7 @@ SELECT
   CAST(
     credits_so_far - lag(credits_so_far, 1, CAST(0 AS BIGINT)) OVER (
       PARTITION BY org_id, day, user_id, model_id
-      ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported
+      ORDER BY agent, client, repo, session_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit
     ) AS BIGINT
   ) AS billable_tokens
 FROM priced

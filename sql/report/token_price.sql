@@ -1,6 +1,7 @@
 -- One row is what one token of a model costs in USD in one way on some days, and one web search. It has the models and ways that the
--- organization used on the days that are asked for. NULL is unknown.
--- Grain: (model_id, speed, service_tier, region, prompt_class, valid_from).
+-- organization used on the days that are asked for. NULL is unknown. A way whose cost the prices don't determine
+-- has no row.
+-- Grain: (model_id, speed, service_tier, region, prompt_class, is_unsplit, valid_from).
 WITH
 used_way AS (
   SELECT
@@ -12,7 +13,8 @@ used_way AS (
       speed,
       service_tier,
       region,
-      prompt_class
+      prompt_class,
+      is_unsplit
     FROM session_models
     WHERE org_id = $org_id
       AND day BETWEEN $earliest AND $to
@@ -26,6 +28,7 @@ way_change AS (
     used_way.service_tier AS service_tier,
     used_way.region AS region,
     used_way.prompt_class AS prompt_class,
+    used_way.is_unsplit AS is_unsplit,
     used_way.listed_id AS listed_id,
     change.valid_from AS valid_from
   FROM used_way
@@ -43,10 +46,11 @@ way_period AS (
     way_change.service_tier AS service_tier,
     way_change.region AS region,
     way_change.prompt_class AS prompt_class,
+    way_change.is_unsplit AS is_unsplit,
     way_change.listed_id AS listed_id,
     way_change.valid_from AS valid_from,
     lead(way_change.valid_from, 1, DATE '2100-01-01') OVER (
-      PARTITION BY way_change.model_id, way_change.speed, way_change.service_tier, way_change.region, way_change.prompt_class
+      PARTITION BY way_change.model_id, way_change.speed, way_change.service_tier, way_change.region, way_change.prompt_class, way_change.is_unsplit
       ORDER BY way_change.valid_from
     ) AS valid_until,
     way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
@@ -73,6 +77,7 @@ SELECT
   way_period.service_tier AS service_tier,
   way_period.region AS region,
   way_period.prompt_class AS prompt_class,
+  way_period.is_unsplit AS is_unsplit,
   way_period.valid_from AS valid_from,
   way_period.valid_until AS valid_until,
   usd(way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, way_period.prompt_class, way_period.factor), 1) AS input_usd,
@@ -87,3 +92,4 @@ JOIN price_periods
   ON price_periods.model_id = way_period.listed_id
   AND price_periods.valid_from <= way_period.valid_from
   AND price_periods.valid_until > way_period.valid_from
+  AND is_determined(way_period.is_unsplit, price_periods.cache_write_price, price_periods.cache_write_1h_price) = 1

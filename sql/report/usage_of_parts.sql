@@ -1,5 +1,5 @@
 -- One row is one model that was used in one part of a session on one day. It has filters and groups by user, agent, client, repository and model.
--- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported).
+-- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
 SELECT
   day,
   group_key_of($group_by, user_id, agent, client, repo, CASE $group_by WHEN 'model' THEN model_id WHEN 'model_key' THEN model_key(model_id) ELSE '' END) AS group_key,
@@ -9,6 +9,7 @@ SELECT
   region,
   prompt_class,
   is_reported,
+  is_unsplit,
   calls,
   input_tokens,
   output_tokens,

@@ -1,5 +1,5 @@
 -- One row is one model that was used in one part of a chosen session on one day. It has all filters and groups.
--- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, group_key).
+-- Grain: (day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit, group_key).
 SELECT
   session_models.day AS day,
   group_key_of($group_by, session_models.user_id, session_models.agent, session_models.client, session_models.repo, chosen_session.found_by) AS group_key,
@@ -9,6 +9,7 @@ SELECT
   session_models.region AS region,
   session_models.prompt_class AS prompt_class,
   session_models.is_reported AS is_reported,
+  session_models.is_unsplit AS is_unsplit,
   session_models.calls AS calls,
   session_models.input_tokens AS input_tokens,
   session_models.output_tokens AS output_tokens,

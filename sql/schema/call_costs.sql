@@ -41,78 +41,79 @@ FROM (
     END AS unpriced_tokens
   FROM (
     SELECT
-      usage.org_id AS org_id,
-      usage.day AS day,
-      usage.event_id AS event_id,
-      usage.occurred_at AS occurred_at,
-      usage.user_id AS user_id,
-      usage.session_id AS session_id,
-      usage.model_id AS model_id,
-      usage.input_tokens AS input_tokens,
-      usage.output_tokens AS output_tokens,
-      usage.cache_read_tokens AS cache_read_tokens,
-      usage.cache_write_tokens AS cache_write_tokens,
-      usage.cache_write_1h_tokens AS cache_write_1h_tokens,
-      usage.web_searches AS web_searches,
-      usage.reported_cost_usd AS reported_cost_usd,
-      way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS input_price,
-      way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS output_price,
-      way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_read_price,
-      way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_price,
-      way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_1h_price,
-      price_periods.web_search_price AS web_search_price,
-      is_by_report(
-        CASE WHEN usage.reported_cost_usd > 0 THEN 1 ELSE 0 END,
-        price_periods.input_price,
-        price_periods.output_price,
-        price_periods.cache_read_price,
-        price_periods.cache_write_price,
-        price_periods.cache_write_1h_price
-      ) AS is_by_report
+      *,
+      is_by_report(is_reported, input_price, output_price, cache_read_price, cache_write_price, cache_write_1h_price) AS is_by_report
     FROM (
       SELECT
-        way.org_id AS org_id,
-        way.day AS day,
-        way.event_id AS event_id,
-        way.occurred_at AS occurred_at,
-        way.user_id AS user_id,
-        way.session_id AS session_id,
-        way.model_id AS model_id,
-        way.input_tokens AS input_tokens,
-        way.output_tokens AS output_tokens,
-        way.cache_read_tokens AS cache_read_tokens,
-        way.cache_write_tokens AS cache_write_tokens,
-        way.cache_write_1h_tokens AS cache_write_1h_tokens,
-        way.web_searches AS web_searches,
-        way.reported_cost_usd AS reported_cost_usd,
-        way.prompt_class AS prompt_class,
-        way.listed_id AS listed_id,
-        way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
+        usage.org_id AS org_id,
+        usage.day AS day,
+        usage.event_id AS event_id,
+        usage.occurred_at AS occurred_at,
+        usage.user_id AS user_id,
+        usage.session_id AS session_id,
+        usage.model_id AS model_id,
+        usage.input_tokens AS input_tokens,
+        usage.output_tokens AS output_tokens,
+        usage.cache_read_tokens AS cache_read_tokens,
+        usage.cache_write_tokens AS cache_write_tokens,
+        usage.cache_write_1h_tokens AS cache_write_1h_tokens,
+        usage.web_searches AS web_searches,
+        usage.reported_cost_usd AS reported_cost_usd,
+        way_price(price_periods.input_price, price_periods.input_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS input_price,
+        way_price(price_periods.output_price, price_periods.output_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS output_price,
+        way_price(price_periods.cache_read_price, price_periods.cache_read_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_read_price,
+        way_price(price_periods.cache_write_price, price_periods.cache_write_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_price,
+        way_price(price_periods.cache_write_1h_price, price_periods.cache_write_1h_price_above, price_periods.step_tokens, usage.prompt_class, usage.factor) AS cache_write_1h_price,
+        price_periods.web_search_price AS web_search_price,
+        usage.is_reported AS is_reported
       FROM (
         SELECT
-          *,
-          CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
-        FROM model_usage
-      ) AS way
-      LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'speed') AS speed_factor
-        ON speed_factor.model_id = way.listed_id
-        AND speed_factor.value = way.speed
-        AND speed_factor.valid_from <= way.day
-        AND speed_factor.valid_until > way.day
-      LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'service_tier') AS tier_factor
-        ON tier_factor.model_id = way.listed_id
-        AND tier_factor.value = way.service_tier
-        AND tier_factor.valid_from <= way.day
-        AND tier_factor.valid_until > way.day
-      LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'region') AS region_factor
-        ON region_factor.model_id = way.listed_id
-        AND region_factor.value = way.region
-        AND region_factor.valid_from <= way.day
-        AND region_factor.valid_until > way.day
-    ) AS usage
-    LEFT JOIN price_periods
-      ON price_periods.model_id = usage.listed_id
-      AND price_periods.valid_from <= usage.day
-      AND price_periods.valid_until > usage.day
+          way.org_id AS org_id,
+          way.day AS day,
+          way.event_id AS event_id,
+          way.occurred_at AS occurred_at,
+          way.user_id AS user_id,
+          way.session_id AS session_id,
+          way.model_id AS model_id,
+          way.input_tokens AS input_tokens,
+          way.output_tokens AS output_tokens,
+          way.cache_read_tokens AS cache_read_tokens,
+          way.cache_write_tokens AS cache_write_tokens,
+          way.cache_write_1h_tokens AS cache_write_1h_tokens,
+          way.web_searches AS web_searches,
+          way.reported_cost_usd AS reported_cost_usd,
+          way.is_reported AS is_reported,
+          way.is_unsplit AS is_unsplit,
+          way.prompt_class AS prompt_class,
+          way.listed_id AS listed_id,
+          way_factor(speed_factor.multiplier, tier_factor.multiplier, region_factor.multiplier) AS factor
+        FROM (
+          SELECT
+            *,
+            CASE WHEN model_name(model_id) IN (SELECT model_id FROM prices) THEN model_name(model_id) ELSE model_key(model_id) END AS listed_id
+          FROM model_usage
+        ) AS way
+        LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'speed') AS speed_factor
+          ON speed_factor.model_id = way.listed_id
+          AND speed_factor.value = way.speed
+          AND speed_factor.valid_from <= way.day
+          AND speed_factor.valid_until > way.day
+        LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'service_tier') AS tier_factor
+          ON tier_factor.model_id = way.listed_id
+          AND tier_factor.value = way.service_tier
+          AND tier_factor.valid_from <= way.day
+          AND tier_factor.valid_until > way.day
+        LEFT JOIN (SELECT * FROM multiplier_periods WHERE kind = 'region') AS region_factor
+          ON region_factor.model_id = way.listed_id
+          AND region_factor.value = way.region
+          AND region_factor.valid_from <= way.day
+          AND region_factor.valid_until > way.day
+      ) AS usage
+      LEFT JOIN price_periods
+        ON price_periods.model_id = usage.listed_id
+        AND price_periods.valid_from <= usage.day
+        AND price_periods.valid_until > usage.day
+        AND is_determined(usage.is_unsplit, price_periods.cache_write_price, price_periods.cache_write_1h_price) = 1
+    ) AS way_priced
   ) AS priced
 ) AS costed

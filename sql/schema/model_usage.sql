@@ -32,6 +32,11 @@ SELECT
     ELSE prompt_class(coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0))
   END AS prompt_class,  -- the limit of prices that its prompt exceeds, in tokens; 0 for none, and for sums of several calls
   coalesce(web_searches, 0) AS web_searches,
-  reported_cost_usd  -- what the agent or provider says that it cost
+  reported_cost_usd,  -- what the agent or provider says that it cost
+  CASE WHEN reported_cost_usd > 0 THEN 1 ELSE 0 END AS is_reported,  -- 1 if that is more than 0; otherwise 0
+  CASE
+    WHEN reported_cost_usd > 0 AND cache_write_tokens > 0 AND cache_write_1h_tokens IS NULL THEN 1
+    ELSE 0
+  END AS is_unsplit  -- 1 if it says its cost, and not for how long it wrote to the cache; otherwise 0
 FROM counted_events
 WHERE type = 'model_usage'

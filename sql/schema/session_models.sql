@@ -1,5 +1,5 @@
 -- One row is one model that was used in one way in one part of a session on one day.
--- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported).
+-- Grain: (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit).
 CREATE TABLE session_models (
   org_id                 VARCHAR NOT NULL,
   day                    DATE NOT NULL,
@@ -14,6 +14,7 @@ CREATE TABLE session_models (
   region                 VARCHAR NOT NULL,  -- where it had to be computed, if that costs more
   prompt_class           BIGINT NOT NULL,   -- the limit of prices that its prompts exceed, in tokens; 0 for none
   is_reported            BIGINT NOT NULL,   -- 1 if an agent or provider says what these calls cost; otherwise 0
+  is_unsplit             BIGINT NOT NULL,   -- 1 if these say it, and not for how long they wrote to the cache; otherwise 0
   model_tier             VARCHAR NOT NULL,  -- standard, thinking
   is_on_rate_card        BIGINT NOT NULL,   -- 1; 0 if the default rates applied
   calls                  BIGINT NOT NULL,   -- model_usage events
@@ -27,4 +28,4 @@ CREATE TABLE session_models (
   billable_tokens        BIGINT NOT NULL    -- standard credits
 --clickhouse , build BIGINT NOT NULL
 )
---clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported)
+--clickhouse ENGINE = MergeTree PARTITION BY build ORDER BY (org_id, day, user_id, session_id, agent, client, repo, model_id, speed, service_tier, region, prompt_class, is_reported, is_unsplit)

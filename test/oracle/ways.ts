@@ -43,3 +43,12 @@ export function longWritesOf(usage: readonly StoredEvent[]): number {
     usage.map((event) => Math.min(event.count('cache_write_1h_tokens'), event.count('cache_write_tokens'))),
   );
 }
+
+/** Whether a call says its cost, but not for how long it has written to the cache. */
+export function isUnsplit(event: StoredEvent): boolean {
+  return (
+    event.count('reported_cost_usd') > 0 &&
+    event.count('cache_write_tokens') > 0 &&
+    event.text('cache_write_1h_tokens') === null
+  );
+}

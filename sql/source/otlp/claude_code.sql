@@ -119,7 +119,8 @@ SELECT
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cache_read END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN cache_write END AS cache_write_tokens,
-  CASE type WHEN 'model_usage' THEN tokens_of(attributes['cache_creation_1h_tokens']) END AS cache_write_1h_tokens,
+  -- Older versions don't say how much lives an hour.
+  CASE WHEN type = 'model_usage' AND attributes['cache_creation_1h_tokens'] IS NOT NULL THEN tokens_of(attributes['cache_creation_1h_tokens']) END AS cache_write_1h_tokens,
   CASE type WHEN 'model_usage' THEN word_of(attributes['speed']) END AS speed,
   CASE type WHEN 'model_usage' THEN word_of(attributes['effort']) END AS effort,
   CASE type WHEN 'model_usage' THEN dollars_of(attributes['cost_usd']) END AS reported_cost_usd,
