@@ -907,6 +907,13 @@ CREATE OR REPLACE MACRO word_of(text) AS
 -- word_of(NULL) -> NULL;
 -- word_of('no word') -> NULL;
 
+-- The service tier of a call of Codex. Fast is its own word for OpenAI's priority.
+CREATE OR REPLACE MACRO codex_service_tier(text) AS CASE word_of(text) WHEN 'fast' THEN 'priority' ELSE word_of(text) END;
+-- codex_service_tier('fast') -> 'priority';
+-- codex_service_tier('priority') -> 'priority';
+-- codex_service_tier('flex') -> 'flex';
+-- codex_service_tier(NULL) -> NULL;
+
 -- US dollars in a text; NULL for anything that no call can cost.
 CREATE OR REPLACE MACRO dollars_of(text) AS
   CASE WHEN try_cast(text AS DOUBLE) BETWEEN 0 AND 1000000 THEN try_cast(text AS DOUBLE) END;
@@ -914,6 +921,13 @@ CREATE OR REPLACE MACRO dollars_of(text) AS
 -- dollars_of('-1') -> NULL;
 -- dollars_of('NaN') -> NULL;
 -- dollars_of('free') -> NULL;
+
+-- What an agent's file says that a call cost, in US dollars; NULL if that is nothing, as of a subscription or a model without a known price.
+CREATE OR REPLACE MACRO file_cost_of(text) AS nullif(dollars_of(text), 0);
+-- file_cost_of('0.0028') -> 0.0028;
+-- file_cost_of('0') -> NULL;
+-- file_cost_of('-1') -> NULL;
+-- file_cost_of(NULL) -> NULL;
 
 -- Whether a call of a model used any tokens.
 CREATE OR REPLACE MACRO is_used(input, output, cache_read, cache_write) AS

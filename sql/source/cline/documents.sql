@@ -61,7 +61,8 @@ document AS (
             "id": "VARCHAR", "role": "VARCHAR", "ts": "BIGINT", "content": "JSON",
             "metadata": { "kind": "VARCHAR" }, "modelInfo": { "id": "VARCHAR" },
             "metrics": {
-              "inputTokens": "BIGINT", "outputTokens": "BIGINT", "cacheReadTokens": "BIGINT", "cacheWriteTokens": "BIGINT"
+              "inputTokens": "BIGINT", "outputTokens": "BIGINT", "cacheReadTokens": "BIGINT", "cacheWriteTokens": "BIGINT",
+              "cost": "VARCHAR"
             }
           }]
         }')

@@ -67,7 +67,7 @@ spoken AS MATERIALIZED (
       WHEN entry.say = 'api_req_started'
         THEN from_json(
           try_cast(entry.text AS JSON),
-          '{"tokensIn": "BIGINT", "tokensOut": "BIGINT", "cacheReads": "BIGINT", "cacheWrites": "BIGINT"}'
+          '{"tokensIn": "BIGINT", "tokensOut": "BIGINT", "cacheReads": "BIGINT", "cacheWrites": "BIGINT", "cost": "VARCHAR"}'
         )
     END AS tokens,
     is_of_roo OR coalesce(entry.modelInfo.providerId = 'openai', false) AS may_include_cached
@@ -212,7 +212,8 @@ event AS (
     ) AS input_tokens,
     coalesce(metrics.outputTokens, 0) AS output_tokens,
     coalesce(metrics.cacheReadTokens, 0) AS cache_read_tokens,
-    coalesce(metrics.cacheWriteTokens, 0) AS cache_write_tokens
+    coalesce(metrics.cacheWriteTokens, 0) AS cache_write_tokens,
+    file_cost_of(metrics.cost) AS reported_cost_usd
   FROM message
   WHERE role = 'assistant'
     AND coalesce(metrics.inputTokens, 0) + coalesce(metrics.outputTokens, 0) > 0
@@ -226,7 +227,8 @@ event AS (
     input_tokens,
     coalesce(tokens.tokensOut, 0) AS output_tokens,
     coalesce(tokens.cacheReads, 0) AS cache_read_tokens,
-    coalesce(tokens.cacheWrites, 0) AS cache_write_tokens
+    coalesce(tokens.cacheWrites, 0) AS cache_write_tokens,
+    file_cost_of(tokens.cost) AS reported_cost_usd
   FROM entry
   WHERE coalesce(tokens.tokensIn, 0) + coalesce(tokens.tokensOut, 0) + coalesce(tokens.cacheReads, 0) + coalesce(tokens.cacheWrites, 0) > 0
   UNION ALL BY NAME

@@ -114,8 +114,9 @@ own_line AS MATERIALIZED (
     ) AS turn_id,
     bool_or(type = 'token_usage_record') OVER so_far AS has_records,
     last_value(CASE WHEN kind = 'web_search_end' THEN {'id': payload.call_id, 'action': payload.action} END IGNORE NULLS) OVER so_far AS searched,
-    -- Before its first turn, a fork has the model of its parent.
+    -- Before its first turn, a fork has the model and the service tier of its parent.
     model,
+    applied.service_tier AS service_tier,
     {
       'source': source,
       'line_no': line_no,
@@ -144,7 +145,13 @@ own_line AS MATERIALIZED (
       last_value(CASE WHEN type = 'turn_context' THEN payload.model END IGNORE NULLS) OVER (
         PARTITION BY rollout_line.source
         ORDER BY rollout_line.line_no
-      ) AS model
+      ) AS model,
+      last_value(
+        CASE WHEN kind = 'thread_settings_applied' THEN {'service_tier': codex_service_tier(payload.thread_settings.service_tier)} END IGNORE NULLS
+      ) OVER (
+        PARTITION BY rollout_line.source
+        ORDER BY rollout_line.line_no
+      ) AS applied
     FROM rollout_line
     LEFT JOIN thread ON thread.source = rollout_line.source
     LEFT JOIN own_start ON own_start.source = rollout_line.source
@@ -199,7 +206,7 @@ usage AS (
     model,
     id_with('usage', payload.response_id) AS event_id,
     codex_tokens(payload.usage) AS tokens,
-    word_of(payload.service_tier) AS service_tier
+    coalesce(codex_service_tier(payload.service_tier), service_tier) AS service_tier
   FROM own_line
   WHERE type = 'token_usage_record'
   UNION ALL
@@ -209,7 +216,7 @@ usage AS (
     model,
     'usage:' || line.thread.id || ':' || total.input || ':' || total.output AS event_id,
     CASE WHEN is_codex_reset(total, before) THEN last ELSE codex_difference(total, before) END AS tokens,
-    NULL AS service_tier
+    service_tier
   FROM own_line
   JOIN token_total USING (source, line_no)
   WHERE NOT has_records

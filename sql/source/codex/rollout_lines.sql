@@ -24,7 +24,7 @@ WHERE type IN ('session_meta', 'turn_context', 'token_usage_record')
     type = 'event_msg'
     AND (
       payload.type IN (
-        'task_started', 'user_message', 'token_count',
+        'task_started', 'user_message', 'token_count', 'thread_settings_applied',
         'exec_command_end', 'patch_apply_end', 'mcp_tool_call_end', 'web_search_end', 'image_generation_end'
       )
       OR payload.item.type IN ('UserMessage', 'CommandExecution', 'FileChange', 'McpToolCall', 'CollabAgentToolCall')

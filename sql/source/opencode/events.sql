@@ -18,6 +18,7 @@ message AS MATERIALIZED (
     CASE WHEN coalesce(message.info.agent, message.info.mode) = 'plan' THEN 'spec' END AS autonomy_mode,
     coalesce(message.info.path.cwd, line.directory) AS cwd,
     message.info.tokens AS tokens,
+    file_cost_of(message.info.cost) AS reported_cost_usd,
     list_transform(list_filter(message.parts, lambda part: part.type = 'step-finish'), lambda part: part.tokens) AS steps,
     message.parts AS parts
   FROM messages
@@ -92,7 +93,8 @@ event AS (
     tokens.input AS input_tokens,
     tokens.output AS output_tokens,
     tokens.cache_read AS cache_read_tokens,
-    tokens.cache_write AS cache_write_tokens
+    tokens.cache_write AS cache_write_tokens,
+    message.reported_cost_usd AS reported_cost_usd
   FROM usage
   WHERE is_used(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
   UNION ALL BY NAME

@@ -23,6 +23,7 @@ FROM (
           "role": "VARCHAR", "agent": "VARCHAR", "mode": "VARCHAR", "modelID": "VARCHAR",
           "path": {"cwd": "VARCHAR"},
           "time": {"created": "BIGINT"},
+          "cost": "VARCHAR",
           "tokens": {
             "input": "BIGINT", "output": "BIGINT", "reasoning": "BIGINT",
             "cache": {"read": "BIGINT", "write": "BIGINT"}

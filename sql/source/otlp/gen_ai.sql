@@ -57,6 +57,7 @@ SELECT
     ELSE 'tool:' || call
   END AS event_id,
   CASE type WHEN 'model_usage' THEN model_or_unknown(coalesce(nullif(attributes['gen_ai.response.model'], ''), attributes['gen_ai.request.model'])) END AS model,
+  CASE type WHEN 'model_usage' THEN nullif(attributes['gen_ai.request.model'], coalesce(nullif(attributes['gen_ai.response.model'], ''), attributes['gen_ai.request.model'])) END AS requested_model,
   CASE type WHEN 'model_usage' THEN attributes['gen_ai.response.id'] END AS request_id,
   CASE type WHEN 'model_usage' THEN greatest(all_input - cached - written, 0) END AS input_tokens,
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,

@@ -40,6 +40,7 @@ SELECT
             'mode', message.data -> '$.mode',
             'modelID', message.data -> '$.modelID',
             'path', message.data -> '$.path',
+            'cost', message.data -> '$.cost',
             'tokens', message.data -> '$.tokens'
           ),
           'parts', (
