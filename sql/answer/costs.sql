@@ -23,6 +23,8 @@ cost_of_group AS (
     day,
     group_key,
     cost_usd,
+    contracted_cost,
+    currency,
     input_usd,
     output_usd,
     cache_read_usd,
@@ -48,6 +50,8 @@ SELECT
   CAST(day AS DATE) AS date,  -- a day in UTC, e.g. 2026-06-01
   CAST(group_key AS VARCHAR) AS group_key,  -- the user, model, ..., without group_by or null, e.g. ada
   CAST(cost_usd AS DOUBLE) AS cost_usd,  -- list price in USD of the tokens and searches with a known price, and what is reported of calls without any, if nothing is known or null, e.g. 0.2248
+  CAST(contracted_cost AS DOUBLE) AS contracted_cost,  -- cost_usd by the terms of the organization, in its currency, on days without terms or null, e.g. 0.1758
+  CAST(currency AS VARCHAR) AS currency,  -- the currency of contracted_cost, without terms or null, e.g. EUR
   CAST(input_usd AS DOUBLE) AS input_usd,  -- cost of the uncached input tokens, e.g. 0.0546
   CAST(output_usd AS DOUBLE) AS output_usd,  -- cost of the output tokens, e.g. 0.096
   CAST(cache_read_usd AS DOUBLE) AS cache_read_usd,  -- cost of the tokens read from the cache, e.g. 0.0273

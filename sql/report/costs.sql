@@ -4,7 +4,8 @@
 -- Filters and groups are those of the summary: every event has a user, an agent, a client and a repository, so these choose events. A model
 -- chooses its own tokens; a tool and an MCP server choose the sessions in which they are called on that day.
 --
--- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql.
+-- usage is usage_of_sessions.sql if a tool or MCP server chooses sessions, otherwise usage_of_parts.sql. cost_terms has what a dollar of
+-- the list price costs the organization on some days, in its currency.
 -- Grain: (day, group_key, unpriced_model). It returns the page behind the cursor ($after_...).
 WITH
 model_day AS MATERIALIZED (
@@ -17,6 +18,7 @@ model_day AS MATERIALIZED (
     region,
     prompt_class,
     is_reported,
+    is_unsplit,
     sum(calls) AS calls,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
@@ -35,7 +37,8 @@ model_day AS MATERIALIZED (
     service_tier,
     region,
     prompt_class,
-    is_reported
+    is_reported,
+    is_unsplit
 ),
 way_cost AS (
   SELECT
@@ -78,6 +81,7 @@ way_cost AS (
     AND token_price.service_tier = model_day.service_tier
     AND token_price.region = model_day.region
     AND token_price.prompt_class = model_day.prompt_class
+    AND token_price.is_unsplit = model_day.is_unsplit
     AND token_price.valid_from <= model_day.day
     AND token_price.valid_until > model_day.day
 ),
@@ -185,10 +189,14 @@ total AS (
 ),
 sorted AS (
   SELECT
-    *,
+    total.*,
+    cost_terms.contract_factor AS contract_factor,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens,
     -(input_usd + output_usd + cache_read_usd + cache_write_usd + cache_write_1h_usd + web_search_usd + reported_usd) AS sorted_by
   FROM total
+  CROSS JOIN cost_terms
+  WHERE cost_terms.valid_from <= total.day
+    AND cost_terms.valid_until > total.day
 ),
 -- Rows come by day, then by cost, then by group.
 page AS (
@@ -219,6 +227,15 @@ SELECT
   CAST(placed.day AS DATE) AS day,
   CAST(CASE WHEN $group_by <> 'none' THEN placed.group_key END AS VARCHAR) AS group_key,
   CAST(CASE WHEN placed.unpriced_tokens = 0 OR placed.unpriced_tokens < placed.tokens THEN -placed.sorted_by END AS DECIMAL(38, 12)) AS cost_usd,
+  CAST(
+    CASE
+      WHEN $currency IS NULL OR placed.unpriced_tokens > 0 AND placed.unpriced_tokens = placed.tokens THEN NULL
+      -- Nothing costs nothing, also on days without terms.
+      WHEN placed.sorted_by = 0 THEN CAST(0 AS DECIMAL(38, 22))
+      ELSE -placed.sorted_by * placed.contract_factor
+    END AS DECIMAL(38, 22)
+  ) AS contracted_cost,
+  CAST($currency AS VARCHAR) AS currency,
   CAST(placed.input_usd AS DECIMAL(38, 12)) AS input_usd,
   CAST(placed.output_usd AS DECIMAL(38, 12)) AS output_usd,
   CAST(placed.cache_read_usd AS DECIMAL(38, 12)) AS cache_read_usd,

@@ -13,6 +13,7 @@
 --
 -- work and usage are work_of_sessions.sql and usage_of_sessions.sql if sessions are chosen, otherwise work_of_parts.sql and
 -- usage_of_parts.sql. For tokens a model chooses no sessions.
+-- cost_terms has what a dollar of the list price costs the organization on some days, in its currency.
 -- Grain: (period_start, group_key). It returns the page behind the cursor ($after_...).
 WITH
 -- priced_on is the last day on which a price of the used models changes: between two such days the tokens of a model cost the same.
@@ -25,8 +26,10 @@ built_day AS MATERIALIZED (
       WHEN 'month' THEN CAST(date_trunc('month', activity.day) AS DATE)
       ELSE $from
     END AS period_start,
-    max(price_change.valid_from) AS priced_on
+    max(price_change.valid_from) AS priced_on,
+    max(cost_terms.contract_factor) AS contract_factor
   FROM activity
+  CROSS JOIN cost_terms
   CROSS JOIN (
     SELECT DISTINCT valid_from
     FROM token_price
@@ -36,6 +39,8 @@ built_day AS MATERIALIZED (
   WHERE activity.org_id = $org_id
     AND activity.day BETWEEN $earliest AND $to
     AND price_change.valid_from <= activity.day
+    AND cost_terms.valid_from <= activity.day
+    AND cost_terms.valid_until > activity.day
   GROUP BY activity.day
 ),
 period AS (
@@ -61,7 +66,8 @@ row_day AS MATERIALIZED (
     period_start,
     0 AS is_previous,
     day,
-    priced_on
+    priced_on,
+    contract_factor
   FROM built_day
   WHERE day BETWEEN $from AND $to
   UNION ALL
@@ -69,7 +75,8 @@ row_day AS MATERIALIZED (
     period.period_start AS period_start,
     1 AS is_previous,
     built_day.day AS day,
-    built_day.priced_on AS priced_on
+    built_day.priced_on AS priced_on,
+    built_day.contract_factor AS contract_factor
   FROM period
   CROSS JOIN built_day
   WHERE $compare = 'previous'
@@ -107,6 +114,7 @@ model_total AS (
     row_day.period_start AS period_start,
     row_day.is_previous AS is_previous,
     row_day.priced_on AS priced_on,
+    row_day.contract_factor AS contract_factor,
     usage.group_key AS group_key,
     usage.model_id AS model_id,
     usage.speed AS speed,
@@ -114,6 +122,7 @@ model_total AS (
     usage.region AS region,
     usage.prompt_class AS prompt_class,
     usage.is_reported AS is_reported,
+    usage.is_unsplit AS is_unsplit,
     sum(usage.input_tokens) AS input_tokens,
     sum(usage.output_tokens) AS output_tokens,
     sum(usage.cache_read_tokens) AS cache_read_tokens,
@@ -130,19 +139,22 @@ model_total AS (
     row_day.period_start,
     row_day.is_previous,
     row_day.priced_on,
+    row_day.contract_factor,
     usage.group_key,
     usage.model_id,
     usage.speed,
     usage.service_tier,
     usage.region,
     usage.prompt_class,
-    usage.is_reported
+    usage.is_reported,
+    usage.is_unsplit
 ),
 way_cost AS (
   SELECT
     model_total.period_start AS period_start,
     model_total.is_previous AS is_previous,
     model_total.group_key AS group_key,
+    model_total.contract_factor AS contract_factor,
     model_total.input_tokens AS input_tokens,
     model_total.output_tokens AS output_tokens,
     model_total.cache_read_tokens AS cache_read_tokens,
@@ -176,6 +188,7 @@ way_cost AS (
     AND token_price.service_tier = model_total.service_tier
     AND token_price.region = model_total.region
     AND token_price.prompt_class = model_total.prompt_class
+    AND token_price.is_unsplit = model_total.is_unsplit
     AND token_price.valid_from <= model_total.priced_on
     AND token_price.valid_until > model_total.priced_on
 ),
@@ -184,14 +197,22 @@ spent AS (
     period_start,
     is_previous,
     group_key,
-    sum(known_usd + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END) AS cost_usd,
+    sum(cost_usd) AS cost_usd,
+    sum(cost_usd * contract_factor) AS contracted_cost,
+    -- What costs something on a day without terms.
+    sum(CASE WHEN contract_factor IS NULL THEN cost_usd ELSE CAST(0 AS DECIMAL(38, 12)) END) AS cost_usd_without_terms,
     sum(CASE WHEN is_by_report = 1 THEN 0 ELSE unpriced_tokens END) AS unpriced_tokens,
     sum(input_tokens) AS input_tokens,
     sum(output_tokens) AS output_tokens,
     sum(cache_read_tokens) AS cache_read_tokens,
     sum(cache_write_tokens) AS cache_write_tokens,
     sum(billable_tokens) AS billable_tokens
-  FROM way_cost
+  FROM (
+    SELECT
+      *,
+      known_usd + CASE WHEN is_by_report = 1 THEN CAST(reported_cost_usd AS DECIMAL(38, 12)) ELSE CAST(0 AS DECIMAL(38, 12)) END AS cost_usd
+    FROM way_cost
+  ) AS way_spent
   GROUP BY
     period_start,
     is_previous,
@@ -225,6 +246,14 @@ total AS MATERIALIZED (
         THEN NULL
       ELSE coalesce(spent.cost_usd, CAST(0 AS DECIMAL(38, 12)))
     END AS cost_usd,
+    CASE
+      WHEN $currency IS NULL
+        OR spent.cost_usd_without_terms > 0
+        OR spent.unpriced_tokens > 0
+        AND spent.unpriced_tokens = spent.input_tokens + spent.output_tokens + spent.cache_read_tokens + spent.cache_write_tokens
+        THEN NULL
+      ELSE coalesce(spent.contracted_cost, CAST(0 AS DECIMAL(38, 22)))
+    END AS contracted_cost,
     coalesce(spent.unpriced_tokens, 0) AS unpriced_tokens,
     coalesce(spent.input_tokens, 0) AS input_tokens,
     coalesce(spent.output_tokens, 0) AS output_tokens,
@@ -262,6 +291,7 @@ sorted AS (
       CAST(
         CASE $sort
           WHEN 'cost_usd' THEN coalesce(cost_usd, -1)
+          WHEN 'contracted_cost' THEN CAST(coalesce(contracted_cost, -1) AS DECIMAL(38, 12))
           WHEN 'unpriced_tokens' THEN CAST(unpriced_tokens AS DECIMAL(38, 12))
           WHEN 'input_tokens' THEN CAST(input_tokens AS DECIMAL(38, 12))
           WHEN 'output_tokens' THEN CAST(output_tokens AS DECIMAL(38, 12))
@@ -320,6 +350,8 @@ SELECT
   CAST(CASE WHEN $period <> 'none' THEN page.period_start END AS DATE) AS day,
   CAST(CASE WHEN $group_by <> 'none' THEN page.group_key END AS VARCHAR) AS group_key,
   CAST(page.cost_usd AS DECIMAL(38, 12)) AS cost_usd,
+  CAST(page.contracted_cost AS DECIMAL(38, 22)) AS contracted_cost,
+  CAST($currency AS VARCHAR) AS currency,
   CAST(page.unpriced_tokens AS BIGINT) AS unpriced_tokens,
   CAST(page.input_tokens AS BIGINT) AS input_tokens,
   CAST(page.output_tokens AS BIGINT) AS output_tokens,
@@ -336,6 +368,7 @@ SELECT
   CAST(page.active_users AS BIGINT) AS active_users,
   CAST(page.active_days AS BIGINT) AS active_days,
   CAST(CASE WHEN previous.group_key IS NULL THEN 0 ELSE previous.cost_usd END AS DECIMAL(38, 12)) AS previous_cost_usd,
+  CAST(CASE WHEN previous.group_key IS NOT NULL THEN previous.contracted_cost WHEN $currency IS NOT NULL THEN 0 END AS DECIMAL(38, 22)) AS previous_contracted_cost,
   CAST(coalesce(previous.unpriced_tokens, 0) AS BIGINT) AS previous_unpriced_tokens,
   CAST(coalesce(previous.input_tokens, 0) AS BIGINT) AS previous_input_tokens,
   CAST(coalesce(previous.output_tokens, 0) AS BIGINT) AS previous_output_tokens,

@@ -2,6 +2,7 @@ import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { chunksOf, type Rows } from '../arrow/duckdb-chunks.js';
 import { textBytes } from '../arrow/text-lines.js';
 import type { Day } from '../day.js';
+import { type CostTerms, costTermsSql } from '../money/cost-terms.js';
 import { csvRow, jsonRow } from '../store/row-text.js';
 import { namesIn, readSql, uses, withSources } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
@@ -27,6 +28,8 @@ export interface ReportRequest {
   /** The other parameters, and the first day that rows are compared with; only for totals. */
   readonly totals?: Totals | undefined;
   readonly historyStart?: Day | undefined;
+  /** What the organization pays; only for totals. */
+  readonly terms?: CostTerms | undefined;
 }
 
 export interface Page {
@@ -143,9 +146,13 @@ function totalsSql(answer: Answer, { orgId, totals = {}, ...request }: ReportReq
   const asked = { ...request, totals };
   const files = Object.entries(sourceFilesOf(answer, asked));
   const sources = Object.fromEntries(files.map(([name, file]) => [name, readSql(`report/${file}.sql`)]));
-  const text = withSources(readSql(`report/${answer}.sql`), sources);
+  const text = withSources(readSql(`report/${answer}.sql`), {
+    ...sources,
+    cost_terms: costTermsSql(request.terms),
+  });
   const range = { org_id: orgId, from: { day: request.from }, to: { day: request.to } };
-  return { text, parameters: { ...range, ...parametersOf(asked) } };
+  const currency = request.terms?.currency ?? null;
+  return { text, parameters: { ...range, currency, ...parametersOf(asked) } };
 }
 
 /** A page of rows: its last column has the place behind each row, as long as there are more pages. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Day, dayOf } from '../day.js';
 import { VERSION } from '../disk/package-root.js';
+import { costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
@@ -88,7 +89,10 @@ export class Answerer {
   }
 
   /** Answers a request about built days. If the client already has the answer, it isn't read. */
-  async answer(question: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
+  async answer(asked: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
+    const question = isTotals(asked.answer)
+      ? { ...asked, terms: await costTermsOf(this.store, asked.orgId) }
+      : asked;
     const key = JSON.stringify(question);
     const revision = await this.store.revision();
     const kept = this.cache.get(key);

@@ -41,7 +41,9 @@ function listOf(text: string | undefined): string | null {
 }
 
 /** The numeric members of the summary: its rows can be sorted by each. */
-const NUMBERS = memberNames('summary').filter((name) => !['date', 'group_key', 'previous'].includes(name));
+const NUMBERS = memberNames('summary').filter(
+  (name) => !['date', 'group_key', 'currency', 'previous'].includes(name),
+);
 
 /** A filter by one value. */
 function filter(description: string, example: string) {

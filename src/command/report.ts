@@ -86,12 +86,20 @@ async function run(answer: Answer, options: ReportOptions, invocation: Invocatio
   }
   print(faint(`${answer} of ${report.orgId}, ${report.from} to ${report.to}`));
   const width = options.wide === true ? Number.POSITIVE_INFINITY : (outputWidth() ?? WIDTH);
-  const first = shownFirst(file);
+  const first = withTerms(shownFirst(file), rows);
   const shown = totals?.compare === undefined ? first : first.flatMap((name) => [name, `${BEFORE}${name}`]);
   print(table(rows.map(named), { width, first: shown, rest: '--wide shows all' }));
   if (answer === 'costs' && rows.length > 0)
     print(await total(read, { ...asked, from: report.from, to: report.to }));
   if (isTotals(answer)) print(faint(ABOUT_COSTS));
+}
+
+/** The columns that are shown first, with the contracted cost beside the list price if the organization has terms. */
+function withTerms(first: readonly string[], [row]: Report['rows']): string[] {
+  const hasTerms = typeof row?.currency === 'string';
+  return first.flatMap((name) =>
+    name === 'cost_usd' && hasTerms ? [name, 'contracted_cost', 'currency'] : [name],
+  );
 }
 
 /** The prefix of columns with the numbers of the days before. */
@@ -111,9 +119,11 @@ function named({ previous, ...row }: Report['rows'][number]): Report['rows'][num
 /** The total cost, from the summary, because maybe only a page of the rows of costs is printed. */
 async function total(read: Read, asked: AskedReport): Promise<string> {
   const { rows } = await read({ ...asked, answer: 'summary', groupBy: undefined, limit: undefined });
-  const [{ cost_usd = null, unpriced_tokens = 0 } = {}] = rows;
+  const [{ cost_usd = null, contracted_cost = null, currency = null, unpriced_tokens = 0 } = {}] = rows;
   const dollars = cost_usd === null ? 'unknown' : `${numberText(Number(cost_usd), 2)} USD`;
-  return `Total: ${dollars}; ${numberText(Number(unpriced_tokens), 0)} tokens have no price.`;
+  const amount = contracted_cost === null ? 'unknown' : numberText(Number(contracted_cost), 2);
+  const contracted = currency === null ? '' : ` at list price, ${amount} ${currency} by contract`;
+  return `Total: ${dollars}${contracted}; ${numberText(Number(unpriced_tokens), 0)} tokens have no price.`;
 }
 
 type Read = (asked: AskedReport) => Promise<Report>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HooksConfig } from '../hooks/hooks-config.js';
 import { EmailText, NO_CONTROLS, NOT_BLANK } from '../input/name-text.js';
+import { CostTerms } from '../money/cost-terms.js';
 import { hasCredentials } from '../network/url-credentials.js';
 import { AddressRange } from './allowed-addresses.js';
 
@@ -192,6 +193,7 @@ const Members = z.looseObject({
       personaConnectors: open({ github: true }),
     })
     .optional(),
+  costs: CostTerms.optional(),
   sessionRetentionDays: member(z.int().min(14).max(365), 90),
   platformRouterGuidance: words('Prefer the small model.'),
   platformRouterRules: z

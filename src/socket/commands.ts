@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ANSWERS, type Answer } from '../api/answer-names.js';
+import { ANSWERS, type Answer, isTotals } from '../api/answer-names.js';
 import type { ReportRequest } from '../api/answer-rows.js';
 import { createKey, KeyEmail, KeyEnd, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
@@ -14,6 +14,7 @@ import { messageOf, reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { nameText } from '../input/name-text.js';
 import type { Lake } from '../lake/data-lake.js';
+import { costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
@@ -164,6 +165,7 @@ async function printedReport(context: Context, { answer, ...asked }: Of<'report'
   const request = {
     ...{ orgId, from: laterDay(range.from, historyStart), to: range.to },
     ...{ groupBy: asked.groupBy, limit: asked.limit, totals: asked.totals, historyStart },
+    ...(isTotals(answer) ? { terms: await costTermsOf(store, orgId) } : {}),
   };
   return {
     orgId,

@@ -1,7 +1,7 @@
 import type { StoredEvent } from './event.js';
 import { groups } from './lists.js';
 import { entryOf } from './model-key.js';
-import { longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
+import { isUnsplit, longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
 
 /** The price list (docs/prices.md), as its file holds it. */
 export interface PriceList {
@@ -67,6 +67,13 @@ function costOfWay(calls: readonly StoredEvent[], list: PriceList) {
     .reduce((product, one) => (product * one) / 1_000_000n, 1_000_000n);
   const isAbove = price.above !== undefined && promptClassOf(first) >= price.above.tokens;
   const { cache_write, cache_write_1h = cache_write, ...prices } = isAbove ? (price.above ?? price) : price;
+  const reported = calls.reduce(
+    (sum, call) => sum + millionths(call.count('reported_cost_usd')) * 1_000_000n,
+    0n,
+  );
+  const listed = [prices.input, prices.output, prices.cache_read, cache_write, cache_write_1h];
+  const isUndetermined = isUnsplit(first) && (cache_write === undefined || cache_write !== cache_write_1h);
+  const isByReport = reported > 0n && (isUndetermined || listed.every((one) => one === undefined));
   const tokens = tokensOf(calls);
   const long = longWritesOf(calls);
   const kinds = [
@@ -78,20 +85,15 @@ function costOfWay(calls: readonly StoredEvent[], list: PriceList) {
   ] as const;
   const costs = kinds.map(([each, count]) => {
     const one = ofWay(each, factor);
-    const cost = count === 0 ? 0n : one === null ? null : one * BigInt(count);
+    const cost = count === 0 ? 0n : one === null || isByReport ? null : one * BigInt(count);
     return { tokens: count, cost };
   });
-  const reported = calls.reduce(
-    (sum, call) => sum + millionths(call.count('reported_cost_usd')) * 1_000_000n,
-    0n,
-  );
-  const listed = [price.input, price.output, price.cache_read, price.cache_write, price.cache_write_1h];
-  const isByReport = reported > 0n && listed.every((one) => one === undefined);
   const searches = BigInt(calls.reduce((sum, call) => sum + call.count('web_searches'), 0));
   return {
     kinds: costs,
     // The price is of a thousand searches.
-    web: price.web_search === undefined ? 0n : millionths(price.web_search) * 1000n * searches,
+    web:
+      price.web_search === undefined || isUndetermined ? 0n : millionths(price.web_search) * 1000n * searches,
     reported: isByReport ? reported : 0n,
     unpriced: isByReport ? 0 : costs.reduce((sum, { tokens, cost }) => sum + (cost === null ? tokens : 0), 0),
   };
@@ -122,6 +124,7 @@ export function exactCosts(usage: readonly StoredEvent[], list: PriceList) {
       ...(['speed', 'service_tier', 'region'] as const).map((member) => wayOf(event, member)),
       promptClassOf(event),
       event.count('reported_cost_usd') > 0,
+      isUnsplit(event),
     ]),
   );
   const costs = [...ways.values()].map((calls) => costOfWay(calls, list));
@@ -158,4 +161,28 @@ export function costsOf(usage: readonly StoredEvent[], list: PriceList) {
     cost_usd: unpriced > 0 && unpriced === all ? null : usd(cost),
     unpriced_tokens: unpriced,
   };
+}
+
+/** What an organization pays for what the list says: from some days on a factor of its price and a rate of its currency. */
+export interface Terms {
+  readonly currency: string;
+  readonly terms: readonly { readonly from: string; readonly priceFactor: number; readonly rate: number }[];
+}
+
+/** What the costs of some days come to by the terms, rounded to 15 decimals; null without terms, and if a day with costs has none. */
+export function contracted(
+  costs: readonly (readonly [day: string, cost: bigint])[],
+  terms: Terms | undefined,
+): number | null {
+  if (terms === undefined) return null;
+  let sum = 0n;
+  for (const [day, cost] of costs) {
+    const [term] = terms.terms
+      .filter(({ from }) => from <= day)
+      .sort((one, other) => (one.from < other.from ? 1 : -1));
+    if (term === undefined && cost > 0n) return null;
+    if (term !== undefined) sum += cost * millionths(term.priceFactor) * millionths(term.rate);
+  }
+  const digits = String((sum + 5n * 10n ** 8n) / 10n ** 9n).padStart(16, '0');
+  return Number(`${digits.slice(0, -15)}.${digits.slice(-15)}`);
 }

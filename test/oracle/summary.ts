@@ -3,7 +3,7 @@ import type { StoredEvent } from './event.js';
 import { byteOrder, daysBefore, distinct, groups, ratio, sum } from './lists.js';
 import { toolOf } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
-import { exactCosts, usd } from './prices.js';
+import { contracted, exactCosts, type Terms, usd } from './prices.js';
 import { tokensOf } from './ways.js';
 
 /** docs/api.md, "Totals of a range": computed for each row by itself, from the events that its group and the filters choose. */
@@ -19,6 +19,8 @@ export interface Request {
   readonly interval?: Interval | undefined;
   readonly sort?: string | undefined;
   readonly compare?: 'previous' | undefined;
+  /** What the organization pays for what the list says. */
+  readonly terms?: Terms | undefined;
   /** The first day that is served. */
   readonly historyStart?: string | undefined;
   /** What the keys of groups have in them. */
@@ -146,18 +148,25 @@ function dayOf(organization: Organization, day: string, conditions: readonly Con
 }
 
 /** The members of a row: the totals of some days. Undefined if nothing is chosen on any of them. */
-function membersOf(organization: Organization, days: readonly string[], conditions: readonly Condition[]) {
+function membersOf(
+  organization: Organization,
+  days: readonly string[],
+  conditions: readonly Condition[],
+  terms: Terms | undefined,
+) {
   const found = days.map((day) => dayOf(organization, day, conditions));
   const total = (member: 'sessions' | 'user_turns' | 'tool_calls' | 'files' | 'commits' | 'pull_requests') =>
     sum(found.map((one) => one[member]));
   const usage = found.flatMap((one) => one.usage);
   const { cost, unpriced: unpriced_tokens } = exactCosts(usage, organization.prices);
+  const costs = found.map((one) => [one.day, exactCosts(one.usage, organization.prices).cost] as const);
   const tokens = tokensOf(usage);
   const isUnknown = unpriced_tokens > 0 && unpriced_tokens === sum(Object.values(tokens));
   return {
     isActive: found.some(({ users }) => users.length > 0),
     members: {
       cost_usd: isUnknown ? null : usd(cost),
+      contracted_cost: isUnknown ? null : contracted(costs, terms),
       unpriced_tokens,
       ...tokens,
       billable_tokens: sum(found.map((one) => one.billable_tokens)),
@@ -201,9 +210,27 @@ function daysBeforeRow(
   return { from: daysBefore(start, length), to: daysBefore(start, 1) };
 }
 
+/** The members of a row, with the currency of its contracted cost behind that. */
+function withCurrency({ cost_usd, contracted_cost, ...others }: Members, terms: Terms | undefined) {
+  return { cost_usd, contracted_cost, currency: terms?.currency ?? null, ...others };
+}
+
+type Members = ReturnType<typeof membersOf>['members'];
+
 /** All rows of the summary, in their order. The organization has all its days. */
 export function summary(organization: Organization, request: Request) {
-  const { from, to, groupBy, interval, sort, compare, search = '', keys: only, filters = {} } = request;
+  const {
+    from,
+    to,
+    groupBy,
+    interval,
+    sort,
+    compare,
+    search = '',
+    keys: only,
+    filters = {},
+    terms,
+  } = request;
   const { historyStart = '' } = request;
   const given = Object.entries(filters) as Condition[];
   const daysIn = (first: string, last: string) =>
@@ -229,16 +256,16 @@ export function summary(organization: Organization, request: Request) {
     return keys.flatMap((key) => {
       const conditions: Condition[] =
         groupBy === undefined || key === null ? given : [...given, [groupBy, key]];
-      const { isActive, members } = membersOf(organization, days, conditions);
+      const { isActive, members } = membersOf(organization, days, conditions, terms);
       if (!isActive && groupBy !== undefined) return [];
-      const previous = membersOf(organization, daysOfPrevious, conditions).members;
+      const previous = membersOf(organization, daysOfPrevious, conditions, terms).members;
       return [
         {
           start,
           row: {
             date: interval === undefined ? null : start,
             group_key: key,
-            ...members,
+            ...withCurrency(members, terms),
             previous: daysOfPrevious.length === 0 ? null : previous,
           },
         },

@@ -704,6 +704,31 @@ export interface EnterpriseControls {
     };
     [k: string]: unknown;
   };
+  costs?: {
+    currency: string;
+    /**
+     * @minItems 1
+     * @maxItems 100
+     */
+    terms: [
+      {
+        /**
+         * a day in UTC
+         */
+        from: string;
+        priceFactor: number;
+        rate: number;
+      },
+      ...{
+        /**
+         * a day in UTC
+         */
+        from: string;
+        priceFactor: number;
+        rate: number;
+      }[],
+    ];
+  };
   sessionRetentionDays?: number;
   platformRouterGuidance?: string;
   platformRouterRules?: {
@@ -1723,6 +1748,14 @@ export interface SummaryRow {
    */
   cost_usd: number | null;
   /**
+   * cost_usd by the terms of the organization, in its currency, if a day with costs has no terms or null
+   */
+  contracted_cost: number | null;
+  /**
+   * the currency of contracted_cost, without terms or null
+   */
+  currency: string | null;
+  /**
    * tokens without a known price, which cost_usd leaves out
    */
   unpriced_tokens: number;
@@ -1790,6 +1823,10 @@ export interface SummaryRow {
      * list price of the tokens in USD, of those with a known price, if none has one or null
      */
     cost_usd: number | null;
+    /**
+     * cost_usd by the terms of the organization, in its currency, if a day with costs has no terms or null
+     */
+    contracted_cost: number | null;
     /**
      * tokens without a known price, which cost_usd leaves out
      */
@@ -1865,6 +1902,14 @@ export interface CostsRow {
    * list price in USD of the tokens and searches with a known price, and what is reported of calls without any, if nothing is known or null
    */
   cost_usd: number | null;
+  /**
+   * cost_usd by the terms of the organization, in its currency, on days without terms or null
+   */
+  contracted_cost: number | null;
+  /**
+   * the currency of contracted_cost, without terms or null
+   */
+  currency: string | null;
   /**
    * cost of the uncached input tokens
    */

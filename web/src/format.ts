@@ -53,6 +53,20 @@ export function figure(value: number | null | undefined, unit: Unit): string {
   }
 }
 
+/** An amount in a currency, as short as a figure in dollars. */
+export function money(value: number | null, currency: string): string {
+  if (value === null) return UNKNOWN;
+  const isMany = Math.abs(value) >= 10_000;
+  return formatter({
+    ...{ style: 'currency', currency },
+    ...(isMany
+      ? { notation: 'compact', minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
+      : Math.abs(value) < 100
+        ? {}
+        : { maximumFractionDigits: 0 }),
+  })(value);
+}
+
 /** The same for the ticks of an axis. */
 export function tick(value: number, unit: Unit): string {
   if (unit === 'dollars' && Number.isInteger(value))

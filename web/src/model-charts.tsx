@@ -10,12 +10,12 @@ import {
 } from './costs.js';
 import { DayChart, type Series, tableOf } from './day-chart.js';
 import { missingIn } from './days.js';
-import { cell, figure, nameOf } from './format.js';
+import { cell, figure, money, nameOf } from './format.js';
 import { Legend } from './legend.js';
 import type { RangeProps } from './page-props.js';
 import { Panel } from './panel.js';
 import { COLORED, colorOf, OTHERS } from './ranking.js';
-import { useDailySummary, useSummary } from './summary.js';
+import { type SummaryRow, useDailySummary, useSummary } from './summary.js';
 
 interface CostByModelProps extends RangeProps {
   readonly span?: 6 | 12;
@@ -53,7 +53,7 @@ export function CostByModel({ address, last, span = 6, height = 220 }: CostByMod
     <Panel
       name="cost-by-model"
       title="Cost by model"
-      note={`${figure(row?.cost_usd, 'dollars')}${row !== undefined && row.unpriced_tokens > 0 ? `; ${figure(row.unpriced_tokens, 'count')} tokens have no price` : ''}`}
+      note={costText(row)}
       asked={asked}
       table={asked.answer === undefined ? undefined : tableOf({ range, series })}
       definition="report/costs"
@@ -213,4 +213,14 @@ export function TokensByModel({ address, last, span = 6 }: RangeProps & { span?:
       )}
     </Panel>
   );
+}
+
+/** What the range costs: at list price, by the terms of the organization, and what that leaves out. */
+function costText(row: SummaryRow | undefined): string {
+  const { cost_usd, contracted_cost = null, currency = null, unpriced_tokens = 0 } = row ?? {};
+  return [
+    currency === null ? figure(cost_usd, 'dollars') : `${figure(cost_usd, 'dollars')} at list price`,
+    ...(currency === null ? [] : [`${money(contracted_cost, currency)} contracted`]),
+    ...(unpriced_tokens > 0 ? [`${figure(unpriced_tokens, 'count')} tokens have no price`] : []),
+  ].join('; ');
 }
