@@ -236,3 +236,33 @@ test.runIf(hasBrowser)('every number of trust leads to its definition, request a
   }
   expect(site.complaints).toEqual([]);
 });
+
+test.runIf(hasBrowser)(
+  'trust says how much of the cost is reported, and how far that is from the list',
+  async () => {
+    const call = (id: string, more: object) =>
+      event(id, {
+        ...{ type: 'model_usage', model: 'claude-sonnet-4-5', input_tokens: 100_000, output_tokens: 0 },
+        ...{ timestamp: `${LAST}T10:00:00Z`, ...more },
+      });
+    const events = [
+      call('computed', {}),
+      call('computed-and-reported', { reported_cost_usd: 0.33 }),
+      call('reported', { model: 'house-blend', reported_cost_usd: 0.2 }),
+    ];
+    const site = await Site.start(onTestFinished, { events });
+    const { key } = await site.key('owner');
+    const page = await site.signedIn(key, 'trust?range=7d');
+    await loaded(page);
+    const rows = await rowsOf(page, 'reported-costs');
+    expect(rows['Computed from the price list']?.map(Number)).toEqual([
+      expect.closeTo(0.75),
+      expect.closeTo(0.6),
+    ]);
+    expect(rows['Reported by agents']?.map(Number)).toEqual([expect.closeTo(0.25), expect.closeTo(0.2)]);
+    await page
+      .getByText('Where both are known, agents report $0.33 and the list says $0.30: 10.0% more is reported.')
+      .waitFor();
+    await expectSound(page);
+  },
+);

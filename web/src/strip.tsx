@@ -36,7 +36,7 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
       ) : (
         <figure data-chart="numbers" aria-busy={total.isLoading}>
           <nav class="strip" aria-label="Numbers of the range">
-            {figures.map(({ member, name, unit }) => (
+            {figures.map(({ member, name, label = name, unit }) => (
               <a
                 key={member}
                 href={hrefOf({ ...address, choices: { ...address.choices, metric: member } })}
@@ -44,7 +44,7 @@ export function Strip({ address, range, figures, chosen, total, daily }: StripPr
                 data-figure={member}
                 data-value={row?.[member]}
               >
-                <p class="what">{name}</p>
+                <p class="what">{label}</p>
                 <p class="figure">{figure(row?.[member], unit)}</p>
                 <p class="change">
                   {row?.previous &&

@@ -62,12 +62,14 @@ export function useDailySummary(address: Address, last: Day): Asked<Summary> {
   );
 }
 
-export const COST = { member: 'cost_usd', name: 'Cost', unit: 'dollars' } as const;
+export const COST = { member: 'cost_usd', name: 'Cost', label: 'Cost, list price', unit: 'dollars' } as const;
 
 /** The numbers that pages show above their charts. */
 export const FIGURES: readonly {
   readonly member: keyof Numbers;
   readonly name: string;
+  /** Its name on its card, if that says more. */
+  readonly label?: string;
   readonly unit: Unit;
 }[] = [
   { member: 'active_users', name: 'Active users', unit: 'count' },

@@ -16,6 +16,7 @@ import { Panel } from './panel.js';
 import { type QualityProps, useQuality } from './quality.js';
 import { RangeHead } from './range-head.js';
 import { mostFirst } from './ranking.js';
+import { ReportedCosts } from './reported-costs.js';
 import { ScrolledTable } from './scrolled-table.js';
 
 type Status = Answers['getStatus']['data'];
@@ -45,6 +46,7 @@ export function Trust({ address, session }: PageProps) {
         <Known asked={asked} range={range} />
         <RejectedLines asked={asked} range={range} />
         <Reasons asked={asked} />
+        <ReportedCosts range={range} />
         <Channels range={range} />
         <Restated asked={asked} />
       </div>
