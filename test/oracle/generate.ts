@@ -79,7 +79,7 @@ const MODELS = [
   'æther',
 ];
 /** Numbers of tokens: few, so that sums are equal, and such that credits end in .5 at the card's rates. */
-const TOKENS = [0, 1, 2, 3, 5, 10, 90, 110, 1000, 100_000_000_000];
+const TOKENS = [0, 1, 2, 3, 5, 10, 90, 110, 1000, 250_000, 100_000_000_000];
 
 const TOOL_NAMES = [
   'Read',
@@ -178,7 +178,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     request_id: optional(oneOf('r1', 'r2')),
     requested_model: optional(oneOf('sonnet-4', 'opus-5')),
     speed: optional(oneOf('fast', 'standard')),
-    service_tier: optional(oneOf('priority', 'default')),
+    service_tier: optional(oneOf('priority', 'flex', 'default')),
     region: optional(oneOf('us', 'not_available')),
     effort: optional(oneOf('high', 'low')),
     web_searches: optional(oneOf(0, 1, 3)),
@@ -337,6 +337,40 @@ function withCopies(events: SentEvent[]): fc.Arbitrary<SentEvent[]> {
 export const organization: fc.Arbitrary<SentEvent[]> = cast
   .chain((from) => fc.array(eventOf(from), { minLength: 1, maxLength: 36, size: 'max' }))
   .chain(withCopies);
+
+/** The usual way of a call, and ways that differ from it in one thing that has a price of its own. */
+const WAYS = [
+  {},
+  { speed: 'fast' },
+  { service_tier: 'priority' },
+  { region: 'us' },
+  { input_tokens: 250_000 },
+  { web_searches: 3 },
+  { reported_cost_usd: 0.5 },
+  { cache_write_tokens: 90, cache_write_1h_tokens: 90 },
+  { cache_write_tokens: 90, reported_cost_usd: 0.25 },
+];
+
+/** Calls of few models on few days, so that those of one model on one day are made in several ways. */
+export const calls: fc.Arbitrary<SentEvent[]> = fc
+  .array(
+    fc
+      .record({
+        event_id: fc.integer({ min: 100, max: 9999 }).map((number) => `e${number}`),
+        type: fc.constant('model_usage'),
+        timestamp: timestampOn(oneOf(1, 1, 2)),
+        user_id: oneOf('ada', 'grace'),
+        session_id: oneOf('s1', 's2'),
+        agent: fc.constant('claude-code'),
+        model: oneOf('sonnet-4', 'sonnet-4', 'opus-5', 'unlisted'),
+        input_tokens: oneOf(10, 1000),
+        output_tokens: oneOf(1, 110),
+        way: oneOf(...WAYS),
+      })
+      .map(({ way, ...call }) => ({ ...call, ...way })),
+    { minLength: 36, maxLength: 48, size: 'max' },
+  )
+  .map((events) => events as unknown as SentEvent[]);
 
 /**
  * Few sessions and event ids on days far apart: sessions start earlier than was known, and leave days again, when a copy of their
