@@ -18,8 +18,9 @@ COPY sql sql
 COPY data data
 COPY docs docs
 RUN mkdir -m 700 /var/lib/daybook && chown node:node /var/lib/daybook
-USER node
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS=--max-semi-space-size=4 DAYBOOK_DATA=/var/lib/daybook DAYBOOK_HOST=0.0.0.0
+# A number, by which Kubernetes sees that it isn't root: node of the base image.
+USER 1000:1000
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS=--max-semi-space-size=4 DAYBOOK_DATA=/var/lib/daybook DAYBOOK_HOST=::
 VOLUME /var/lib/daybook
 EXPOSE 8787
 HEALTHCHECK CMD ["node", "dist/cli.js", "health"]

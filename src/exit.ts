@@ -3,6 +3,11 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** A mistake that may pass by itself, such as a full disk: nobody has to change the command or a setting. */
+export class MayPass extends UsageError {
+  override name = 'MayPass';
+}
+
 /** What an error says. Anything can be thrown, and what isn't an Error is shown as it is. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -11,7 +11,7 @@ import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
 
 /** Runs `daybook config` in a folder of its own, with these variables only and perhaps a file `.env`. */
-function config(variables: Record<string, string>, args: readonly string[] = [], dotEnv?: string) {
+function config(variables: Record<string, string>, args: readonly string[] = [], dotEnv?: string | Buffer) {
   const cwd = temporaryFolder();
   if (dotEnv !== undefined) writeFileSync(join(cwd, '.env'), dotEnv);
   const { stdout, stderr, status } = spawnSync('node', [CLI, ...args, 'config', '--json'], {
@@ -37,6 +37,39 @@ describe('daybook config', () => {
     expect(of('DAYBOOK_HOST')).toEqual({ name: 'DAYBOOK_HOST', value: '0.0.0.0', source: '.env' });
     expect(of('DAYBOOK_BUILD_AT')).toEqual({ name: 'DAYBOOK_BUILD_AT', value: '00:15', source: 'default' });
     for (const { variable } of SETTINGS) expect(stdout).toContain(variable);
+  });
+
+  test('leaves out what Kubernetes says of Services', () => {
+    const { of, status } = config({
+      DAYBOOK_PORT: 'tcp://10.96.0.12:8787',
+      DAYBOOK_SERVICE_HOST: '10.96.0.12',
+      DAYBOOK_SERVICE_PORT: '8787',
+      DAYBOOK_SERVICE_PORT_HTTP: '8787',
+      DAYBOOK_PORT_8787_TCP: 'tcp://10.96.0.12:8787',
+      DAYBOOK_PORT_8787_TCP_PROTO: 'tcp',
+      DAYBOOK_PORT_8787_TCP_PORT: '8787',
+      DAYBOOK_PORT_8787_TCP_ADDR: '10.96.0.12',
+      DAYBOOK_METRICS_PORT: 'tcp://10.96.0.13:9090',
+      DAYBOOK_METRICS_SERVICE_HOST: '10.96.0.13',
+    });
+    expect(status).toBe(0);
+    expect(of('DAYBOOK_PORT')).toEqual({ name: 'DAYBOOK_PORT', value: '8787', source: 'default' });
+    expect(config({ DAYBOOK_SERVICE: 'x' }).status).toBe(2);
+    expect(config({}, [], 'DAYBOOK_PORT=tcp://10.96.0.12:8787').status).toBe(2);
+  });
+
+  test('reads a .env that an editor on Windows has saved', () => {
+    const { of } = config({}, [], '\ufeffDAYBOOK_PORT=1\r\nDAYBOOK_BUILD_AT="02:30"\r\nDAYBOOK_HOST=::\r\n');
+    expect(of('DAYBOOK_PORT')).toMatchObject({ value: '1', source: '.env' });
+    expect(of('DAYBOOK_BUILD_AT')).toMatchObject({ value: '02:30', source: '.env' });
+    expect(of('DAYBOOK_HOST')).toMatchObject({ value: '::', source: '.env' });
+    const { stderr, status } = config({}, [], Buffer.from('\ufeffDAYBOOK_PORT=1\r\n', 'utf16le'));
+    expect([status, stderr]).toEqual([2, 'The file .env is no text in UTF-8: save it as UTF-8.\n']);
+  });
+
+  test('takes an IPv6 address with the brackets of a URL', () => {
+    expect(readConfig({ DAYBOOK_HOST: '[::]' }).host).toBe('::');
+    expect(readConfig({ DAYBOOK_HOST: '::1' }).host).toBe('::1');
   });
 
   test('masks secrets', () => {

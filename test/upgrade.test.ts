@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
@@ -85,6 +85,41 @@ describe('a database of the version before', () => {
     // It is one of today now.
     await World.create(settings, undefined, undefined, 'DuckDB');
     expect(copiesIn(data)).toEqual(copies);
+  });
+
+  test('of DuckDB alone is copied too', async () => {
+    const data = await oldData();
+    const settings = { DAYBOOK_DATA: data, DAYBOOK_RATE_CARD: RATE_CARD };
+    const world = await World.create(settings, undefined, undefined, 'DuckDB');
+    const rows = await world.store.select("SELECT value FROM facts WHERE name = 'engine'");
+    expect(rows).toEqual([{ value: expect.stringMatching(/^v\d+\.\d+\.\d+/) }]);
+    await world.store.run([{ sql: "UPDATE facts SET value = 'v1.5.0' WHERE name = 'engine'" }]);
+    await world.store.close();
+    rmSync(join(data, 'backups'), { recursive: true });
+    await (await World.create(settings, undefined, undefined, 'DuckDB')).store.close();
+    expect(copiesIn(data)).toHaveLength(1);
+    await (await World.create(settings, undefined, undefined, 'DuckDB')).store.close();
+    expect(copiesIn(data)).toHaveLength(1);
+  });
+
+  test('of a later DuckDB is refused in a sentence, and stays as it was', async () => {
+    const data = await oldData();
+    const path = join(data, DATABASE);
+    const bytes = readFileSync(path);
+    // The head of the file has the version of its format, and a checksum.
+    bytes.writeBigUInt64LE(99n, 12);
+    let sum = 5381n;
+    for (let at = 8; at < 4096; at += 8)
+      sum ^= BigInt.asUintN(64, bytes.readBigUInt64LE(at) * 0xbf58476d1ce4e5b9n);
+    bytes.writeBigUInt64LE(sum, 0);
+    writeFileSync(path, bytes);
+    await expect(World.create({ DAYBOOK_DATA: data }, undefined, undefined, 'DuckDB')).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(
+        /^The database in \S+ has the format 99 of another DuckDB than [^\n]*\.$/,
+      ),
+    });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
   test('before 0.2 is refused in a sentence, and stays as it was', async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rm } from '../disk/renames.js';
 
 /** The body of an answer: in memory, or in a file when it is large. */
 export type Body = Buffer | LargeBody;

@@ -135,7 +135,7 @@ function keyOf(jwt: JwtConfig): JWTVerifyGetKey {
   if (/^https?:/.test(where))
     return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000, [customFetch]: limitedFetch });
   try {
-    return createLocalJWKSet(JSON.parse(readFileSync(where, 'utf8')));
+    return createLocalJWKSet(JSON.parse(new TextDecoder().decode(readFileSync(where))));
   } catch {
     throw new UsageError(
       `DAYBOOK_JWT_JWKS must be the URL or file of a JSON Web Key Set, which ${where} is not.`,

@@ -28,7 +28,18 @@ export const {
   StatementType,
   TIMESTAMP_MS,
   VARCHAR,
+  version: engineVersion,
 } = duckdb;
+
+/**
+ * Makes a connection on which a query means the same on every machine: by itself the engine takes its calendar and its time zone from the
+ * language and the clock of the machine. TRICKY: neither is inherited by a further connection, not even as a global setting.
+ */
+export async function connectTo(instance: DuckDBInstance): Promise<api.DuckDBConnection> {
+  const connection = await instance.connect();
+  await connection.run("SET Calendar = 'gregorian'; SET TimeZone = 'UTC'; SET default_collation = ''");
+  return connection;
+}
 
 export type DuckDBInstance = api.DuckDBInstance;
 export type DuckDBTypeId = api.DuckDBTypeId;

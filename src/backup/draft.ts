@@ -1,5 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rm } from '../disk/renames.js';
 import { isRunning } from '../disk/running.js';
 
 /** Creates this process's own draft of a folder beside it, and removes drafts that killed processes left behind. */

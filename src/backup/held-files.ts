@@ -1,5 +1,7 @@
-import { link, mkdir, readdir, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRefused } from '../disk/refusals.js';
+import { rm } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import { bodyOf } from '../ingest/body-name.js';
 import type { Store } from '../store/store.js';
@@ -30,7 +32,11 @@ async function linkFiles(
   for (const name of (await entriesOf(from, 'isFile')).filter(isWanted)) {
     if (linked.length === 0) await mkdir(to, { recursive: true });
     try {
-      await link(join(from, name), join(to, name));
+      const [source, copy] = [join(from, name), join(to, name)];
+      // A disk without links takes the room of a copy.
+      await link(source, copy).catch((error) =>
+        isRefused(error) ? copyFile(source, copy) : Promise.reject(error),
+      );
       linked.push(name);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;

@@ -1,16 +1,18 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { stampOf } from '../day.js';
 import { DATABASE, RESTORED, STAGING } from '../disk/data-files.js';
 import { digestOf } from '../disk/file-digest.js';
-import { freeName, isFull, makeFolder, requireRoom, sync, syncTree, writeWhole } from '../disk/folder.js';
+import { freeName, isFull, makeFolder, requireRoom, syncTree, writeWhole } from '../disk/folder.js';
+import { sync } from '../disk/refusals.js';
+import { rename, rm } from '../disk/renames.js';
 import { codeOf, UsageError } from '../exit.js';
 import { RESTORED_AT } from '../lake/earlier-snapshot.js';
 import { LAKE } from '../lake/lake-paths.js';
 
-import { isLocked } from '../store/database-file.js';
+import { holderIn, isLocked } from '../store/database-file.js';
 import { CLICKHOUSE_MARK } from '../store/loss-mark.js';
 import { changesAfter } from '../store/schema-change.js';
 import { type BackedUpFile, type Manifest, placeOf, readManifest } from './backup-manifest.js';
@@ -121,7 +123,7 @@ async function refuseOpen(data: string, file: string): Promise<void> {
   } catch (error) {
     if (isLocked(error))
       throw new UsageError(
-        `Another daybook process uses the data folder ${data}: stop it first, or restore into another folder.`,
+        `${holderIn(error.message) ?? 'Another program'} has the database in ${data} open: end it first, or restore into another folder.`,
       );
   }
 }

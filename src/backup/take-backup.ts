@@ -1,11 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { DuckDBInstance } from '../arrow/duckdb-driver.js';
+import { connectTo, DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { DATABASE, FETCHED_PRICES } from '../disk/data-files.js';
 import { digestOf } from '../disk/file-digest.js';
-import { copyLocked, isFull, makeFolder, requireRoom, sync, syncTree } from '../disk/folder.js';
+import { copyLocked, isFull, makeFolder, requireRoom, syncTree } from '../disk/folder.js';
 import { VERSION } from '../disk/package-root.js';
+import { makePrivate, sync } from '../disk/refusals.js';
+import { rename, rm } from '../disk/renames.js';
 import { codeOf, UsageError } from '../exit.js';
 import type { Config } from '../settings/config.js';
 import { checkpointBytes, databaseBytes } from '../store/database-size.js';
@@ -68,6 +70,7 @@ export async function backUp(
   folder: string,
   held: Held,
   progress: Progress = () => {},
+  warn: (sentence: string) => void = () => {},
 ): Promise<Manifest> {
   makeFolder(dirname(folder), unwritable);
   let draft: string | undefined;
@@ -81,7 +84,11 @@ export async function backUp(
       takenAt = heldAt;
       await copyFiles(config, links, place);
     });
-    const manifest = await describe(draft, config, takenAt, progress);
+    const { manifest, isPrivate } = await describe(draft, config, takenAt, progress);
+    if (!isPrivate)
+      warn(
+        `The disk of ${folder} has no permissions (chmod is refused): whoever can use the disk can read the backup.`,
+      );
     const file = await open(join(draft, MANIFEST), 'wx', 0o600);
     await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
     await file.sync();
@@ -136,15 +143,16 @@ async function describe(
   config: Config,
   takenAt: number,
   progress: Progress,
-): Promise<Manifest> {
+): Promise<{ manifest: Manifest; isPrivate: boolean }> {
   const paths = await filesBelow(draft);
   const total = await sizeOf(paths.map((path) => join(draft, path)));
   const files: BackedUpFile[] = [];
   let done = 0;
+  let isPrivate = true;
   for (const path of paths) {
     const place = join(draft, path);
     const file = await open(place, 'r+');
-    await file.chmod(0o600);
+    isPrivate = (await makePrivate(file)) && isPrivate;
     await file.sync();
     await file.close();
     const digest = await digestOf(place, async ({ length }) => {
@@ -154,7 +162,7 @@ async function describe(
     files.push({ path: path.replaceAll(sep, '/'), ...digest });
   }
   await syncTree(draft);
-  return {
+  const manifest: Manifest = {
     format: 1,
     version: VERSION,
     store: config.clickhouse === undefined ? 'duckdb' : 'clickhouse',
@@ -162,12 +170,13 @@ async function describe(
     taken_at: new Date(takenAt).toISOString(),
     files,
   };
+  return { manifest, isPrivate };
 }
 
 /** The newest numbered change of a copied database. Reading it also proves that the file is complete. */
 async function changeOf(path: string): Promise<number> {
   const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', temp_directory: '' });
-  const connection = await instance.connect();
+  const connection = await connectTo(instance);
   try {
     const rows = await connection.runAndReadAll('SELECT max(number) FROM changes');
     return Number(rows.getRows()[0]?.[0] ?? 0);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readForeign } from '../disk/foreign-file.js';
+import { rmSync } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { writePrivate } from '../hooks/spool.js';
 import { nameText } from '../input/name-text.js';

@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOfSystem } from '../disk/folder.js';
+import { rmSync } from '../disk/renames.js';
 import { codeOf, type UsageError } from '../exit.js';
 import { batchesOf, type ChangedFile, withMeaning } from '../ingest/changed-files.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';

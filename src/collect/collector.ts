@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isOfSystem } from '../disk/folder.js';
 import { OnlyOne } from '../disk/only-one.js';
-import { UsageError } from '../exit.js';
+import { rmSync } from '../disk/renames.js';
+import { reasonOf, UsageError } from '../exit.js';
 import { isOutOfRoom } from '../store/store-fault.js';
 import { count } from '../terminal/counted.js';
 import { BodySender } from './body-sender.js';
@@ -45,8 +46,14 @@ export async function collect(options: CollectOptions): Promise<boolean> {
     try {
       return await collectWithRoom(options);
     } catch (error) {
-      if (!isOutOfRoom(error)) throw error;
-      say(`There is no room in ${folder}: make room on its disk, or choose another folder with --folder.`);
+      const isFull = isOutOfRoom(error);
+      // One of the system passes, or can be mended while this goes on.
+      if (!isFull && (everyMs === undefined || !isOfSystem(error))) throw error;
+      say(
+        isFull
+          ? `There is no room in ${folder}: make room on its disk, or choose another folder with --folder.`
+          : `This round failed (${reasonOf(error)}), and the next one tries again.`,
+      );
       if (everyMs === undefined) return false;
       await wait(everyMs);
     }

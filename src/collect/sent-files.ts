@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rmSync } from '../disk/renames.js';
 import { writePrivate } from '../hooks/spool.js';
 import { type ChangedFile, changedSince } from '../ingest/changed-files.js';
 import type { InputFile } from '../ingest/input-files.js';

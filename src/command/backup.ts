@@ -10,7 +10,7 @@ import { settingsOfService } from '../socket/call.js';
 import { ask, isServed, Nobody } from '../socket/control-socket.js';
 import { openStore, requireDatabase } from '../socket/open-store.js';
 import { bytes, count, withProgress } from '../terminal/terminal.js';
-import { type Invocation, print } from './program.js';
+import { type Invocation, note, print } from './program.js';
 
 /** Adds `backup` and `restore` to the program. */
 export function add(program: Command, { settings, clock }: Invocation): void {
@@ -28,9 +28,11 @@ export function add(program: Command, { settings, clock }: Invocation): void {
           'The running service has another DAYBOOK_STORE: set it in the environment as the service has it.',
         );
       const { backUp } = await import('../backup/take-backup.js');
+      const warnings: string[] = [];
       const manifest = await withProgress('Backing up', (progress) =>
-        backUp(config, resolve(folder), held(config, clock), progress),
+        backUp(config, resolve(folder), held(config, clock), progress, (sentence) => warnings.push(sentence)),
       );
+      for (const sentence of warnings) note(sentence);
       if (options.json === true) return print(JSON.stringify(manifest));
       print(`${folder} has ${contents(manifest)}, as they were at ${manifest.taken_at}.`);
       if (config.clickhouse !== undefined)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -128,7 +128,7 @@ function numberOf(text: string | undefined, name: string): number | undefined {
 async function jsonOf(file: string): Promise<unknown> {
   let content: string;
   try {
-    content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    content = await text(file === '-' ? process.stdin : createReadStream(file));
   } catch {
     throw new UsageError(`The file ${file} can't be read.`);
   }

@@ -1,5 +1,4 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { refuseHalfRestored } from '../disk/data-files.js';
 import { makeFolder } from '../disk/folder.js';
 import { LeftOut } from '../disk/foreign-file.js';
+import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { type InputFile, inputFiles } from '../ingest/input-files.js';
 import { CANONICAL, SOURCES, type Source, sourceOf } from '../ingest/source.js';

@@ -1,13 +1,22 @@
+import { isatty } from 'node:tty';
 import type { Command } from 'commander';
-import { UsageError } from '../exit.js';
+import { isFull } from '../disk/folder.js';
+import { codeOf, MayPass, UsageError } from '../exit.js';
 import type { Demo } from '../service/demo.js';
 import { type Config, optionOf } from '../settings/config.js';
 import { call } from '../socket/call.js';
+import { StoreUnavailable } from '../store/store-fault.js';
 import { table } from '../terminal/terminal.js';
 import { fail, type Invocation, note, print } from './program.js';
 
 /** How many seconds longer than a request a build or a command may take when the service stops. */
 const STOP_GRACE_SECONDS = 20;
+
+/** The exit code of a start that may go well later (EX_TEMPFAIL). The units don't restart what ends with 2. */
+const TRY_AGAIN = 75;
+
+/** The system's errors that pass: of a disk that is away for a while, and of a machine that has too little of something. */
+const PASSING = ['EIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY'];
 
 interface ServeOptions {
   readonly demo?: boolean;
@@ -21,10 +30,35 @@ export function add(program: Command, invocation: Invocation): void {
     .option(...optionOf('DAYBOOK_HOST'))
     .option(...optionOf('DAYBOOK_PORT'))
     .option('--demo', 'load the sample if the database is new')
-    .action((options: ServeOptions) => run(options, invocation));
+    .action((options: ServeOptions) =>
+      run(options, invocation).catch((error) => {
+        fail(error);
+        if (mayPass(error)) process.exitCode = TRY_AGAIN;
+      }),
+    );
+}
+
+/** Whether a start that failed can go well later, although nobody changed anything here. */
+function mayPass(error: unknown): boolean {
+  return (
+    error instanceof MayPass ||
+    error instanceof StoreUnavailable ||
+    isFull(error) ||
+    PASSING.includes(codeOf(error))
+  );
 }
 
 async function run(options: ServeOptions, { serviceSettings, clock }: Invocation): Promise<void> {
+  const hadTerminal = isatty(0);
+  let renew = () => {};
+  let stop: ((code: number) => void) | undefined;
+  // Other signals end a start at once.
+  process.on('SIGHUP', () => {
+    // A terminal that was closed sends this too, and leaves nobody who could stop the service.
+    if (!hadTerminal || isatty(0)) renew();
+    else if (stop === undefined) process.exit(129);
+    else stop(129);
+  });
   const chosen = serviceSettings(options);
   // Loaded here, so that the other commands start faster.
   const [{ serve }, { loadDemo }] = await Promise.all([
@@ -35,22 +69,23 @@ async function run(options: ServeOptions, { serviceSettings, clock }: Invocation
   const serving = await serve(chosen, clock, async (store) => {
     if (options.demo === true) demo = await loadDemo(store, chosen.historyStart, clock);
   });
+  renew = serving.renewCertificate;
   let isStopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      // Interrupted work is undone or repeated by the next start: no acknowledged event is lost.
-      if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
-      isStopping = true;
-      serving.stop().catch(fail);
-      setTimeout(
-        () => {
-          note('Daybook stops before all work is done: the next start continues it.');
-          process.exit(1);
-        },
-        1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
-      ).unref();
-    });
-  }
+  stop = (code) => {
+    // Interrupted work is undone or repeated by the next start: no acknowledged event is lost.
+    if (isStopping) process.exit(code);
+    isStopping = true;
+    serving.stop().catch(fail);
+    setTimeout(
+      () => {
+        note('Daybook stops before all work is done: the next start continues it.');
+        process.exit(1);
+      },
+      1000 * (chosen.timeoutSeconds + STOP_GRACE_SECONDS),
+    ).unref();
+  };
+  process.on('SIGINT', () => stop?.(130));
+  process.on('SIGTERM', () => stop?.(143));
   if (demo !== undefined) print(welcome(demo, serving.url));
   if (options.demo === true) print(await invitation(chosen, clock, serving.url, demo));
   print(`Daybook serves on ${serving.url} from ${chosen.data}. Stop it with Ctrl-C.`);

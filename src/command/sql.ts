@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseInstant } from '../day.js';
+import { rename, rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { requireKept } from '../lake/earlier-snapshot.js';
 import { outputWidth, stateFolder } from '../settings/config.js';

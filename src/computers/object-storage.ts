@@ -1,9 +1,10 @@
-import { createReadStream, mkdirSync, rmSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, mkdirSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { digestOf } from '../disk/file-digest.js';
-import { sync } from '../disk/folder.js';
+import { sync } from '../disk/refusals.js';
+import { rename, rm, rmSync } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 
 /** A body has fewer or more bytes than announced. */

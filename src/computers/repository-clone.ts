@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, rename, rm } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rename, rm } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import { JobFailed } from './agent-message.js';

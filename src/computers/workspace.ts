@@ -1,20 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  type FileHandle,
-  link,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readlink,
-  realpath,
-  unlink,
-} from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { digestOf } from '../disk/file-digest.js';
+import { rm } from '../disk/renames.js';
 import { codeOf, messageOf } from '../exit.js';
 import { type FileJob, JobFailed } from './agent-message.js';
 
@@ -137,7 +128,7 @@ async function place(
     await folder.handle.sync();
   } finally {
     await file.close();
-    await unlink(draft).catch(() => undefined);
+    await rm(draft).catch(() => undefined);
   }
 }
 
@@ -201,7 +192,7 @@ async function removeLeftovers(folder: Folder, transferId: string, now: number):
     const isOwn = name.startsWith(`${PREFIX}${transferId}.`);
     const found = await lstat(path).catch(() => undefined);
     if (found?.isFile() === true && (isOwn || found.mtimeMs < now - STALE_MS))
-      await unlink(path).catch(() => undefined);
+      await rm(path).catch(() => undefined);
   }
 }
 

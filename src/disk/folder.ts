@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { open, readdir, rename, stat, statfs } from 'node:fs/promises';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { open, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, UsageError } from '../exit.js';
+import { codeOf, MayPass, UsageError } from '../exit.js';
+import { makePrivate, sync, syncNow } from './refusals.js';
+import { rename } from './renames.js';
 
 const run = promisify(execFile);
 
 /** The error for a folder on a full disk. */
 export function fullDisk(folder: string): UsageError {
-  return new UsageError(`The disk of ${folder} is full: make room there, and run the command again.`);
+  return new MayPass(`The disk of ${folder} is full: make room there, and run the command again.`);
 }
 
 /** The error for a data folder that the system doesn't let us write to. */
@@ -52,31 +54,10 @@ export async function syncTree(folder: string): Promise<void> {
   await sync(folder);
 }
 
-/** Whether users of this machine other than the owner and the group can read a folder. */
-export function isOpenToAll(folder: string): boolean {
-  return process.platform !== 'win32' && (statSync(folder).mode & 0o007) !== 0;
-}
-
-/** Syncs a file's bytes, or a folder's entries, to disk, and answers the size in bytes. */
-export async function sync(path: string): Promise<number> {
-  const opened = await open(path, 'r');
-  try {
-    await opened.sync();
-    return (await opened.stat()).size;
-  } finally {
-    await opened.close();
-  }
-}
-
-/** Syncs a folder's entries to disk. A folder that can't be read is left to the system. */
-export function syncNow(folder: string): void {
-  try {
-    const opened = openSync(folder, 'r');
-    fsyncSync(opened);
-    closeSync(opened);
-  } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error;
-  }
+/** Whether users of this machine other than the owner and the group can read a folder and one of these files in it. */
+export function isOpenToAll(folder: string, names: readonly string[]): boolean {
+  const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0;
+  return process.platform !== 'win32' && isOpen(folder) && names.some((name) => isOpen(join(folder, name)));
 }
 
 /** Writes a file atomically: readers get either the old content or the new one. */
@@ -103,7 +84,7 @@ export async function requireRoom(folder: string, bytes: number, what: string): 
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (bytes > free)
-    throw new UsageError(
+    throw new MayPass(
       `${what} takes ${megabytes(bytes)} MB, but ${folder} has room for ${megabytes(free)} MB: make room there.`,
     );
 }
@@ -135,7 +116,7 @@ export async function copyLocked(from: string, to: string): Promise<void> {
   }
   const copy = await open(to, 'r+');
   try {
-    await copy.chmod(0o600);
+    await makePrivate(copy);
     await copy.sync();
   } finally {
     await copy.close();

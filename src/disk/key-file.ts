@@ -1,8 +1,10 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, UsageError } from '../exit.js';
-import { makeFolder, syncNow, unwritable } from './folder.js';
+import { makeFolder, unwritable } from './folder.js';
+import { isRefused, syncNow, unfit } from './refusals.js';
+import { rmSync } from './renames.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
@@ -22,7 +24,7 @@ function requireKeyFile(folder: string): string {
       linkSync(draft, path);
       syncNow(folder);
     } catch (error) {
-      if (!existsSync(path)) throw unwritable(folder, error);
+      if (!existsSync(path)) throw isRefused(error) ? unfit(folder, 'hard links') : unwritable(folder, error);
     } finally {
       rmSync(draft, { force: true });
     }

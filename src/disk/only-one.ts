@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../exit.js';
+import { renameSync, rmSync } from './renames.js';
 import { isRunning } from './running.js';
 
 /** Lets one process at a time do some work, using a file with its process id. A killed process doesn't block others. */

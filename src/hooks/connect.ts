@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../input/name-text.js';
 import { certificateFaultOf } from '../network/certificate.js';

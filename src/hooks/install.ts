@@ -1,9 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } from 'jsonc-parser';
-import { sync } from '../disk/folder.js';
 import { readForeign } from '../disk/foreign-file.js';
+import { isRefused, sync } from '../disk/refusals.js';
+import { rename, rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { isToolCall, membersOf } from './payload.js';
 
@@ -206,7 +207,11 @@ export async function write({ path, after }: Change): Promise<void> {
       .writeFile(after)
       .then(() => file.sync())
       .finally(() => file.close());
-    if (existsSync(target)) await chmod(draft, statSync(target).mode & 0o777);
+    // A disk without modes gives every file the same one.
+    if (existsSync(target))
+      await chmod(draft, statSync(target).mode & 0o777).catch((error) => {
+        if (!isRefused(error)) throw error;
+      });
     await rename(draft, target);
     await sync(dirname(target));
   } catch (error) {

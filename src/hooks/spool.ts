@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { sync } from '../disk/refusals.js';
+import { rename, rm } from '../disk/renames.js';
 import { codeOf, messageOf } from '../exit.js';
 import type { Answer, Outgoing } from '../network/outgoing.js';
 
@@ -27,11 +29,6 @@ export interface Connection {
   readonly user?: string;
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  await folder.sync().finally(() => folder.close());
-}
-
 /** Writes a file that only its owner can read: whole or not at all, and synced to disk. */
 export async function writePrivate(folder: string, name: string, text: string | Uint8Array): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -43,7 +40,7 @@ export async function writePrivate(folder: string, name: string, text: string | 
       .then(() => file.sync())
       .finally(() => file.close());
     await rename(draft, join(folder, name));
-    await syncFolder(folder);
+    await sync(folder);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

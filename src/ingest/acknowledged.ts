@@ -1,7 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { access, constants, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { digestOf } from '../disk/file-digest.js';
+import { rename, rm, rmdir } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import { requireOrganizations } from '../store/organization.js';
 import type { Store } from '../store/store.js';

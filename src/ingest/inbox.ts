@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sync, syncNow } from '../disk/folder.js';
+import { sync, syncNow } from '../disk/refusals.js';
+import { rename, rm, rmSync } from '../disk/renames.js';
 import { codeOf } from '../exit.js';
 import { Queue } from '../store/queue.js';
 import type { Store } from '../store/store.js';

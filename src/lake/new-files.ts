@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
+import { rm } from '../disk/renames.js';
 import { patternOf, quote } from '../store/sql-text.js';
 import type { Sources, Store, WrittenFile } from '../store/store.js';
 import { columnsOf } from '../store/tables.js';

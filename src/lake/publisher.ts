@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
-import { sync, writeWhole } from '../disk/folder.js';
+import { writeWhole } from '../disk/folder.js';
+import { sync } from '../disk/refusals.js';
+import { rename, rm, rmdir } from '../disk/renames.js';
 import type { Store, WrittenFile } from '../store/store.js';
 import { isOfStore } from '../store/store-fault.js';
 import {

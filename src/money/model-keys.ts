@@ -1,4 +1,4 @@
-import { DuckDBInstance } from '../arrow/duckdb-driver.js';
+import { connectTo, DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { quote, readFunctions } from '../store/sql-text.js';
 
 /** The keys of models by their names, as sql/function/model_key.sql computes them. */
@@ -6,7 +6,7 @@ export async function modelKeys(names: readonly string[]): Promise<ReadonlyMap<s
   if (names.length === 0) return new Map();
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   try {
-    const connection = await instance.connect();
+    const connection = await connectTo(instance);
     await connection.run(readFunctions());
     const reader = await connection.runAndReadAll(
       `SELECT name, model_key(name) AS key FROM (VALUES ${names.map((name) => `(${quote(name)})`).join(', ')}) AS listed (name)`,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
@@ -31,7 +30,6 @@ import { addComputers } from '../computers/computers-plugin.js';
 import { Controls } from '../controls/control-revisions.js';
 import { controlsRoutes } from '../controls/controls-routes.js';
 import { SecretKey } from '../controls/secret-key.js';
-import { UsageError } from '../exit.js';
 import { hookRoutes } from '../hooks/hook-routes.js';
 import { eventRoutes } from '../ingest/event-routes.js';
 import type { InboxDeps } from '../ingest/request-body.js';
@@ -48,20 +46,13 @@ import { sqlRoutes } from '../sql/sql-routes.js';
 import { print } from '../terminal/printing.js';
 import { ulid } from '../ulid.js';
 import { Metrics } from './prometheus.js';
+import { readCertificate } from './served-certificate.js';
 
 /** Writes the log through `print`, because its lines repeat texts of clients and other servers. */
 const LOG = { write: (line: string) => print(line, process.stderr) };
 
 /** Bodies of JSON are small; routes that accept more declare it. */
 const BODY_BYTES = 1 << 20;
-
-function readPem(path: string, name: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    throw new UsageError(`${name} must be the path of a readable PEM file, which ${path} is not.`);
-  }
-}
 
 /** The HTTP service. It opens no port. Throws a UsageError if a file named in the settings can't be read. */
 export function buildApp(
@@ -89,13 +80,7 @@ export function buildApp(
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     ...(config.tls === undefined
       ? { http: limits }
-      : {
-          https: {
-            ...limits,
-            cert: readPem(config.tls.cert, 'DAYBOOK_TLS_CERT'),
-            key: readPem(config.tls.key, 'DAYBOOK_TLS_KEY'),
-          },
-        }),
+      : { https: { ...limits, ...readCertificate(config.tls) } }),
     clientErrorHandler: refuseClient,
     frameworkErrors: (error, request, reply) =>
       void sendProblem(familyOf(request.url), error, request, reply),

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
+import { Server } from 'node:https';
+import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Cause } from '../aggregate/build-run.js';
 import { Schedule } from '../aggregate/build-schedule.js';
 import { trustedForAddresses } from '../api/public-url.js';
-import { isOpenToAll } from '../disk/folder.js';
-import { codeOf, UsageError } from '../exit.js';
+import { DATABASE } from '../disk/data-files.js';
+import { isOpenToAll, makeFolder } from '../disk/folder.js';
+import { requireFitDisk } from '../disk/refusals.js';
+import { codeOf, MayPass, UsageError } from '../exit.js';
 import { Inbox } from '../ingest/inbox.js';
 import { Lake } from '../lake/data-lake.js';
 import { updatePrices } from '../money/update-prices.js';
@@ -15,6 +19,7 @@ import { damagedLogs } from '../store/database-file.js';
 import type { Store } from '../store/store.js';
 import { buildApp } from './app.js';
 import { Metrics } from './prometheus.js';
+import { keepRenewed } from './served-certificate.js';
 
 /** A running service. */
 export interface Serving {
@@ -22,6 +27,8 @@ export interface Serving {
   readonly store: Store;
   /** The address that it listens on, such as `http://127.0.0.1:8787`. */
   readonly url: string;
+  /** Looks for a renewed certificate at once. */
+  readonly renewCertificate: () => void;
   /** Accepts no more requests, finishes those under way, a build and commands too, and closes the database. */
   readonly stop: () => Promise<void>;
 }
@@ -36,7 +43,10 @@ export async function serve(
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<Serving> {
   let app: FastifyInstance | undefined;
+  makeFolder(config.data);
+  const hasModes = requireFitDisk(config.data);
   const opened = await openStore(config, clock, () => isServed(config.data), {
+    isService: true,
     mishaps: {
       broken: (err) => app?.log.error({ err }, 'the database failed and is opened again'),
       unopened: (err) =>
@@ -48,7 +58,7 @@ export async function serve(
     },
   });
   if (opened === undefined) {
-    throw new UsageError(
+    throw new MayPass(
       `Another "daybook serve" uses the data folder ${config.data}: stop it first, or set DAYBOOK_DATA to another folder.`,
     );
   }
@@ -62,10 +72,19 @@ export async function serve(
     app = serving;
     // The caller prints the address. The port is opened before any long work, so that a failure shows at once.
     serving.log.level = 'silent';
-    const url = await serving.listen({ host: config.host, port: config.port });
+    const url = await serving.listen({ host: await possibleHost(config.host), port: config.port });
     serving.log.level = config.logLevel;
+    const { server } = serving;
+    const renewCertificate =
+      config.tls !== undefined && server instanceof Server
+        ? keepRenewed(server, config.tls, serving.log)
+        : () => {};
     // The permissions may be intentional, so they aren't changed.
-    if (isOpenToAll(config.data))
+    if (!hasModes)
+      serving.log.warn(
+        'The disk of the data folder has no permissions (chmod is refused): whoever can use the disk can read the data.',
+      );
+    else if (isOpenToAll(config.data, [DATABASE, 'secret.key', 'inbox', 'objects']))
       serving.log.warn(
         `Every user of this machine can read the data folder: run "chmod -R go= ${config.data}" to change that.`,
       );
@@ -126,7 +145,7 @@ export async function serve(
       await inbox.close();
       await store.close();
     };
-    return { app: serving, store, url, stop };
+    return { app: serving, store, url, renewCertificate, stop };
   } catch (error) {
     await app?.close();
     await receiving?.close();
@@ -134,15 +153,32 @@ export async function serve(
     // An error with a path is about a file of the data folder.
     const code = error instanceof Error && 'path' in error ? '' : codeOf(error);
     if (code === 'EADDRINUSE') {
-      throw new UsageError(
+      throw new MayPass(
         `Port ${config.port} of ${config.host} is in use: stop the program that uses it, or choose another port with --port or DAYBOOK_PORT.`,
       );
     }
-    if (['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)) {
-      throw new UsageError(
+    // A network that isn't up yet has no address.
+    const Cause = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code) ? MayPass : UsageError;
+    if (code === 'EACCES' || Cause === MayPass) {
+      throw new Cause(
         `Daybook can't listen on ${config.host}, port ${config.port} (${code}): choose others with --host and --port.`,
       );
     }
     throw error;
+  }
+}
+
+/** The address to listen on: all of IPv4 instead of all of both where the kernel has no IPv6. */
+async function possibleHost(host: string): Promise<string> {
+  if (host !== '::') return host;
+  const server = createServer().listen(0, host);
+  try {
+    await once(server, 'listening');
+    return host;
+  } catch (error) {
+    if (!['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(codeOf(error))) throw error;
+    return '0.0.0.0';
+  } finally {
+    server.close();
   }
 }

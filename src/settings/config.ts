@@ -71,19 +71,42 @@ export interface ShownSetting {
 /** The variables of a process, by their source. */
 type Sources = readonly (readonly [ShownSetting['source'], Variables])[];
 
+/**
+ * What Kubernetes puts into the environment of each pod beside a Service whose name begins with `daybook`: its addresses. A setting never has
+ * such a name, except DAYBOOK_PORT, which never has such a value.
+ */
+const SERVICE_LINK =
+  /^DAYBOOK_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
+const SERVICE_PORT = /^(tcp|udp|sctp):\/\//;
+
+function isServiceLink([name, value = '']: [string, string | undefined]): boolean {
+  return SERVICE_LINK.test(name) || (/^DAYBOOK_(\w+_)?PORT$/.test(name) && SERVICE_PORT.test(value));
+}
+
+/** The variables of this process that somebody has set. */
+function environment(): Variables {
+  return Object.fromEntries(Object.entries(process.env).filter((one) => !isServiceLink(one)));
+}
+
 /** The sources of this process's settings, strongest first: options, then the environment. */
 function sourcesOf(options: object): Sources {
   return [
     ['option', variablesOf(options)],
-    ['environment', process.env],
+    ['environment', environment()],
   ];
 }
 
-/** The variables in the file `.env` of the working directory. A very long file isn't one of settings. */
+/**
+ * The variables in the file `.env` of the working directory. A very long file isn't one of settings. Throws a UsageError for UTF-16, which
+ * PowerShell writes.
+ */
 function dotEnv(): Variables {
   const found = statSync('.env', { throwIfNoEntry: false });
   if (found?.isFile() !== true || found.size > DOT_ENV_BYTES) return {};
-  return parseEnv(readFileSync('.env', 'utf8'));
+  // Unlike toString, this leaves out a byte order mark.
+  const text = new TextDecoder().decode(readFileSync('.env'));
+  if (text.includes('\0')) throw new UsageError('The file .env is no text in UTF-8: save it as UTF-8.');
+  return parseEnv(text);
 }
 
 /** The same for the service, which also reads `.env`. Throws a UsageError for a secret that the file would send elsewhere. */

@@ -75,9 +75,13 @@ export const Settings = z.object({
     z.string().default('folder').transform(toBucket),
     'where files for [computers](computers.md) wait: `folder` (in the data folder), or `s3://bucket/prefix?region=...&endpoint=...`',
   ),
-  host: setting('DAYBOOK_HOST', text.default('127.0.0.1'), 'address to listen on', {
-    option: { flags: '--host <address>', help: 'address to listen on' },
-  }),
+  host: setting(
+    'DAYBOOK_HOST',
+    // An IPv6 address may have the brackets that it has in a URL.
+    text.default('127.0.0.1').transform((given) => given.replace(/^\[(.*)\]$/, '$1')),
+    'address to listen on; `::` for all addresses of IPv4 and IPv6',
+    { option: { flags: '--host <address>', help: 'address to listen on' } },
+  ),
   port: setting('DAYBOOK_PORT', whole(0, 65535).default(8787), 'port to listen on', {
     option: { flags: '--port <number>', help: 'port to listen on' },
   }),

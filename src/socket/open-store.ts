@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
 import { hasKey } from '../disk/key-file.js';
-import { UsageError } from '../exit.js';
+import { MayPass, UsageError } from '../exit.js';
 import type { Config } from '../settings/config.js';
 import { MARK, requireFile } from '../store/loss-mark.js';
 import type { Mishaps } from '../store/renewable.js';
@@ -13,18 +13,29 @@ import { note } from '../terminal/printing.js';
 
 const RETRY_MS = 100;
 const NOTICE_AFTER_MS = 2000;
+/** After this long a service gives up, so that whoever watches over it notices. Commands wait for each other. */
+const PATIENCE_MS = 60_000;
 
 /**
- * Opens the store, or waits while another command has it open. Answers undefined if a server has it open and can be asked.
+ * Opens the store, or waits while another program has it open. Throws MayPass when a service has waited for long. Answers undefined if a server has it open and can be asked.
  */
 export async function openStore(
   config: Config,
   clock: () => number,
   isServed: () => Promise<boolean>,
-  options: { readonly mishaps?: Mishaps; readonly isReading?: boolean } = {},
+  options: {
+    readonly mishaps?: Mishaps;
+    readonly isReading?: boolean;
+    readonly isService?: boolean;
+    readonly pause?: (ms: number) => Promise<unknown>;
+  } = {},
 ): Promise<Store | undefined> {
   const { DuckDbStore } = await import('../store/duckdb-store.js');
-  for (let waited = 0; ; waited += RETRY_MS) {
+  const { holderIn } = await import('../store/database-file.js');
+  const begun = clock();
+  let isNoted = false;
+  let holder = '';
+  for (;;) {
     const settings = { ...config, now: clock(), ...options };
     try {
       return await withKey(config, async () => {
@@ -34,11 +45,20 @@ export async function openStore(
       });
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
+      holder = holderIn(error.message) ?? 'another program';
     }
     if (await isServed()) return undefined;
-    if (waited === NOTICE_AFTER_MS)
-      note('Waiting for another daybook command on this data folder to finish.');
-    await wait(RETRY_MS);
+    // TRICKY: by the clock, since on a busy machine each try takes its time. One that is set back only begins the wait anew.
+    const waited = clock() - begun;
+    if (!isNoted && waited >= NOTICE_AFTER_MS) {
+      isNoted = true;
+      note(`Waiting for ${holder} to finish, which has the database in ${config.data} open.`);
+    }
+    if (waited >= PATIENCE_MS && options.isService === true)
+      throw new MayPass(
+        `${holder} still has the database in ${config.data} open: end it, if it isn't a daybook command that is about to finish.`,
+      );
+    await (options.pause ?? wait)(RETRY_MS);
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
+import { connectTo, type DuckDBConnection, DuckDBInstance } from '../arrow/duckdb-driver.js';
 import { folderOf, LAKE_TABLES } from '../lake/lake-paths.js';
 import { lakeSql } from '../lake/lake-sql.js';
 import type { Published } from '../lake/snapshot.js';
@@ -59,18 +59,13 @@ export async function openLake({
     // If something doesn't fit into memory, it is an error and doesn't fill the disk.
     temp_directory: '',
   });
-  const connection = await instance.connect();
+  const connection = await connectTo(instance);
   const tables = PRICES.map((table) => {
     const columns = columnsOf(table).map(({ name, type }) => `${name} ${type}`);
     return `CREATE TABLE ${table} (${columns.join(', ')})`;
   });
   await connection.run(
-    [
-      `SET TimeZone = 'UTC'`,
-      readFunctions(),
-      ...tables,
-      ...readPrices(paths).map(({ table, insert }) => insert(table)),
-    ].join(';\n'),
+    [readFunctions(), ...tables, ...readPrices(paths).map(({ table, insert }) => insert(table))].join(';\n'),
   );
   return connection;
 }

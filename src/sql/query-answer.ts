@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import { BIGINT, DuckDBTypeId } from '../arrow/duckdb-driver.js';
 import { textBytes } from '../arrow/text-lines.js';
+import { rm } from '../disk/renames.js';
 import { snapshotAt, whyMissing } from '../lake/earlier-snapshot.js';
 import { readSnapshot, type Seen, seenOf } from '../lake/snapshot.js';
 import { csvRow, type Expression, jsonRow } from '../store/row-text.js';

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { rmSync } from '../disk/renames.js';
 import { LAKE } from '../lake/lake-paths.js';
 import type { Seen } from '../lake/snapshot.js';
 import type { Config } from '../settings/config.js';

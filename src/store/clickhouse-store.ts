@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { STAGING } from '../disk/data-files.js';
+import { rm } from '../disk/renames.js';
 import { reasonOf, UsageError } from '../exit.js';
 import type { ClickHouseAddress } from '../settings/store-address.js';
 import { ClickHouseBuilder, type Commit } from './clickhouse/clickhouse-builder.js';

@@ -1,19 +1,11 @@
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { DuckDBInstance } from '../arrow/duckdb-driver.js';
+import { constants, copyFileSync, existsSync, linkSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DuckDBInstance, engineVersion } from '../arrow/duckdb-driver.js';
 import { stampOf } from '../day.js';
 import { DATABASE, refuseHalfRestored } from '../disk/data-files.js';
-import { freeName, fullDisk, makeFolder, sync, unwritable } from '../disk/folder.js';
+import { freeName, fullDisk, makeFolder, unwritable } from '../disk/folder.js';
+import { isRefused, sync, unfit } from '../disk/refusals.js';
+import { renameSync, rmSync } from '../disk/renames.js';
 import { isRunning } from '../disk/running.js';
 import { codeOf, UsageError } from '../exit.js';
 import { isSpool } from './settler.js';
@@ -42,6 +34,12 @@ export function isLocked(error: unknown): error is Error {
   return (
     error instanceof Error && /lock on file|already open|being used by another process/i.test(error.message)
   );
+}
+
+/** The program that has a database open, as `node (process 4711)`; undefined if the system doesn't tell. */
+export function holderIn(message: string): string | undefined {
+  const [, program = '', pid] = /lock is held in (.+?) \(PID (\d+)\)/.exec(message) ?? [];
+  return pid === undefined ? undefined : `${basename(program)} (process ${pid})`;
 }
 
 /** The log of a database, and how the name begins under which one is kept that could not be read. */
@@ -84,6 +82,11 @@ export function sentenceOf(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;
   if (isOutOfRoom(error)) return fullDisk(folder);
   const [cause = ''] = error.message.split('\n');
+  const [, format] = /database file with version number (\d+)/i.exec(cause) ?? [];
+  if (format !== undefined)
+    return new UsageError(
+      `The database in ${folder} has the format ${format} of another DuckDB than this Daybook's (${engineVersion()}): install the version of Daybook that wrote it or a later one, or restore a backup.`,
+    );
   if (/replaying WAL/i.test(cause)) return new DamagedLog(folder, cause);
   if (/permission denied|read-only file system|not a directory|could not write file/i.test(cause))
     return unwritable(folder, error);
@@ -122,7 +125,7 @@ async function makeDatabase(folder: string, file: string): Promise<void> {
     await sync(folder);
   } catch (error) {
     // Another process was faster, or has the database open already and took the draft for one that was left behind.
-    if (!existsSync(path)) throw error;
+    if (!existsSync(path)) throw isRefused(error) ? unfit(folder, 'hard links') : error;
   } finally {
     rmSync(draft, { force: true });
   }

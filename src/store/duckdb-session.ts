@@ -1,6 +1,7 @@
 import type { DuckDBResult } from '@duckdb/node-api';
 import {
   BIGINT,
+  connectTo,
   DATE,
   type DuckDBConnection,
   DuckDBDateValue,
@@ -126,12 +127,10 @@ function unwritten(error: unknown): StoreUnavailable | undefined {
 
 /** Makes a connection, set as all of Daybook's are. */
 export async function connect(instance: DuckDBInstance, broke?: (error: unknown) => void): Promise<Session> {
-  const session = new Session(await instance.connect(), broke);
+  const session = new Session(await connectTo(instance), broke);
   // Rows come in an order only where a query asks for one; keeping the order of the input costs half of an ingest. Files are read once, but by
   // default the engine caches their content, even after they are gone, until its memory is full.
-  await session.run(
-    "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET GLOBAL enable_external_file_cache = false",
-  );
+  await session.run('SET preserve_insertion_order = false; SET GLOBAL enable_external_file_cache = false');
   return session;
 }
 

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { checkForeign, LeftOut } from '../disk/foreign-file.js';
+import { rmSync } from '../disk/renames.js';
 import { isCompressed, isWhole } from './line-numbers.js';
 import { fileLimitOf, limitOf, rowsOfDatabase, sideFilesOf, unitOf } from './source-sql.js';
 import { writeRows } from './sqlite-rows.js';

@@ -109,7 +109,8 @@ const PAGE = 'docs/prices.md';
 
 function readText(path: string, name: string, setting: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    // Unlike toString, this leaves out a byte order mark.
+    return new TextDecoder().decode(readFileSync(path));
   } catch {
     throw new UsageError(
       `The ${name} ${path} can't be read: set ${setting} to a readable file, or leave it unset.`,

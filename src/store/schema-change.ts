@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { engineVersion } from '../arrow/duckdb-driver.js';
 import { UsageError } from '../exit.js';
 import type { Column } from './catalog-types.js';
 import { BUILT_TABLES } from './day-builder.js';
@@ -32,6 +33,8 @@ export function changesAfter(newest: number): { number: number; name: string; te
 /** A database that is compared with this version's definitions and brought up to date, as its engine does that. */
 export interface Defined {
   readonly definitions: Definitions;
+  /** The version of the engine, if it comes with Daybook. */
+  readonly engine?: string;
   readonly select: (sql: string) => Promise<Row[]>;
   readonly run: (sql: string, parameters?: Parameters) => Promise<unknown>;
   /** Runs statements that make functions, tables or views. */
@@ -81,6 +84,11 @@ export async function areTablesOld(database: Defined): Promise<boolean> {
   return oldTables(database, await factsIn(database)).length > 0;
 }
 
+/** Whether another version of the engine wrote to a database last. */
+export async function isOfOtherEngine(database: Defined): Promise<boolean> {
+  return (await factsIn(database)).get('engine') !== database.engine;
+}
+
 /**
  * Brings functions, tables, views and reference data up to date: those whose meaning has changed since they were made. The steps are
  * recorded at the end and can be repeated, because an engine without transactions may be cut off between them.
@@ -89,6 +97,7 @@ export async function bringUpToDate(database: Defined, settings: ReferencePaths)
   const { definitions, define, run } = database;
   const facts = await factsIn(database);
   const present = new Map([['definitions', definitions.days]]);
+  if (database.engine !== undefined) present.set('engine', database.engine);
   const renewed = new Set<string>();
   if (facts.get('schema') !== definitions.schema) {
     await define(definitions.functions);
@@ -167,6 +176,7 @@ export function definedIn(session: Session): Defined {
   const run: Defined['run'] = (sql, parameters) => session.run(sql, parameters);
   return {
     definitions: ownDefinitions(),
+    engine: engineVersion(),
     select: (sql) => session.select(sql),
     run,
     define: run,

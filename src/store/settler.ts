@@ -1,6 +1,7 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Day } from '../day.js';
+import { rmSync } from '../disk/renames.js';
 import { bytesOf } from './database-size.js';
 import type { Session } from './duckdb-session.js';
 import { isCompressed, isWhole, numberLines } from './line-numbers.js';

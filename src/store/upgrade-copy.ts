@@ -1,12 +1,14 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stampOf } from '../day.js';
 import { DATABASE } from '../disk/data-files.js';
-import { copyLocked, isFull, requireRoom, sync } from '../disk/folder.js';
-import { UsageError } from '../exit.js';
+import { copyLocked, isFull, requireRoom } from '../disk/folder.js';
+import { sync } from '../disk/refusals.js';
+import { rename, rm } from '../disk/renames.js';
+import { MayPass } from '../exit.js';
 import { checkpointBytes, databaseBytes } from './database-size.js';
 import type { Session } from './duckdb-session.js';
-import { areTablesOld, changesAfter, definedIn, newestChange } from './schema-change.js';
+import { areTablesOld, changesAfter, definedIn, isOfOtherEngine, newestChange } from './schema-change.js';
 
 /** How many copies are kept: that of the last upgrade, and of the one before. */
 const KEPT = 2;
@@ -16,7 +18,8 @@ const COPY = /^daybook-\d{4}-(\d{8}T\d{6}Z)\.duckdb$/;
 
 /**
  * Copies a database that this version is about to change into the folder `backups` of its data folder: when there are numbered
- * changes that it hasn't seen, or when day tables are made anew that have days whose events are gone. Nobody else uses it yet.
+ * changes that it hasn't seen, when another version of DuckDB wrote to it, or when day tables are made anew that have days whose events are
+ * gone. Nobody else uses it yet. The format of the file is a fixed one, so the version before can read the copy.
  * Throws a UsageError where there is no room, and for a database of a newer version.
  */
 export async function copyBeforeUpgrade(session: Session, folder: string, now: number): Promise<void> {
@@ -25,6 +28,7 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
   const isChanged =
     newest > 0 &&
     (changesAfter(newest).length > 0 ||
+      (await isOfOtherEngine(database)) ||
       ((await session.select('SELECT 1 FROM removed_days LIMIT 1')).length > 0 &&
         (await areTablesOld(database))));
   if (!isChanged) return;
@@ -44,7 +48,7 @@ export async function copyBeforeUpgrade(session: Session, folder: string, now: n
     await sync(backups);
   } catch (error) {
     if (!isFull(error)) throw error;
-    throw new UsageError(
+    throw new MayPass(
       `The disk of ${folder} is full, and the database was not upgraded: make room for a copy of it.`,
     );
   } finally {

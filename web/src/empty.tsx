@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf, parseAddress, SERVER } from './address.js';
 import type { Answers } from './answers.js';
 import { begin, CALLER, useAgain, useAnswer } from './client.js';
+import { locale } from './format.js';
 import { Code } from './panel.js';
 import { may, type Session } from './session.js';
 
@@ -101,7 +102,9 @@ export function Empty({ session }: { session: Session }) {
         </ol>
         <p class="waiting" role="status">
           <b>
-            {events > 0 ? `${events.toLocaleString()} events have arrived` : 'Waiting for the first event'}
+            {events > 0
+              ? `${events.toLocaleString(locale)} events have arrived`
+              : 'Waiting for the first event'}
           </b>{' '}
           {events > 0
             ? 'Days that are over are built at night, or at once with "npx daybook build". The charts come by themselves.'

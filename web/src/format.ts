@@ -1,4 +1,5 @@
-const locale = navigator.language;
+/** The reader's language. Days stay those of the address bar and of the API, in digits that can be typed there. */
+export const locale = new Intl.Locale(navigator.language, { calendar: 'gregory', numberingSystem: 'latn' });
 
 function formatter(options: Intl.NumberFormatOptions): (value: number) => string {
   const format = new Intl.NumberFormat(locale, options);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Asked, ServiceError } from './client.js';
 import { csvOf, download } from './csv.js';
+import { locale } from './format.js';
 import { closeMenu } from './menu.js';
 
 /** Rows as a reader of a table sees them: the first cell names the row. */
@@ -150,7 +151,7 @@ export function TableOf({
               {cells.map((cell, index) => (
                 <td key={index} class={typeof cell === 'number' ? 'number' : ''} data-value={cell}>
                   {typeof cell === 'number'
-                    ? cell.toLocaleString(undefined, { maximumFractionDigits: 4 })
+                    ? cell.toLocaleString(locale, { maximumFractionDigits: 4 })
                     : cell}
                 </td>
               ))}

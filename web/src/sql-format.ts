@@ -1,7 +1,6 @@
-import { dayText } from './format.js';
+import { dayText, locale } from './format.js';
 import { digitsOf, type Kind, textOf } from './sql-answer.js';
 
-const locale = navigator.language;
 // A number of four digits may be a year, so it isn't grouped.
 const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 20, useGrouping: 'min2' });
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });

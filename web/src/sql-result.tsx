@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Address } from './address.js';
 import type { ServiceError } from './client.js';
-import { exactly, instantText, rangeText } from './format.js';
+import { exactly, instantText, locale, rangeText } from './format.js';
 import { MOST_ROWS, type Query, type SqlAnswer } from './sql-answer.js';
 import { SqlChart } from './sql-chart.js';
 import { FILES, type FileKind, save } from './sql-download.js';
@@ -31,7 +31,7 @@ export function SqlResult({ address, query, answer, isRunning, isOld }: SqlResul
           </h2>
           <p class="note" role="status">
             {isCut && 'Downloads have all rows. '}
-            {(elapsed_ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 3 })} s. Snapshot:{' '}
+            {(elapsed_ms / 1000).toLocaleString(locale, { minimumFractionDigits: 3 })} s. Snapshot:{' '}
             {newest !== null && `newest day ${rangeText(newest, newest)}, `}
             published {instantText(snapshot.published_at)}.{isOld && ' The statement has changed since.'}
           </p>

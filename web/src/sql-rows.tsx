@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { locale } from './format.js';
 import { type Column, digitsOf, type Kind, kindOf, type Row, textOf } from './sql-answer.js';
 import { valueText } from './sql-format.js';
 
@@ -39,7 +40,7 @@ export function SqlRows({ columns, rows }: { columns: readonly Column[]; rows: r
       {rows.length > PAGE && (
         <>
           <p class="note">
-            Rows {(first + 1).toLocaleString()} to {(first + shown.length).toLocaleString()}
+            Rows {(first + 1).toLocaleString(locale)} to {(first + shown.length).toLocaleString(locale)}
           </p>
           <p class="paging">
             <button type="button" disabled={first === 0} onClick={() => setFirst(first - PAGE)}>

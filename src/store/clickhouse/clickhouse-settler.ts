@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { rmSync } from '../../disk/renames.js';
 import type { Session } from '../duckdb-session.js';
 import { findWithdrawn, noteWithdrawn, Remapper } from '../remapper.js';
 import { Settler } from '../settler.js';
