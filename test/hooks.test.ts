@@ -21,7 +21,7 @@ import { commandsOf } from '../src/hooks/hook-match.js';
 import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
 import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
-import { agentOf, type Payload, withoutWords } from '../src/hooks/payload.js';
+import { agentOf, isMapped, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
 import { deliver, deliverAlone } from '../src/hooks/spool.js';
 import { InboxFull } from '../src/ingest/inbox.js';
@@ -199,7 +199,35 @@ const MAPPED: [string, Payload, object[]][] = [
     tool('mcp__supabase__list_tables', { schema: SECRET }, [{ type: 'text', text: SECRET }]),
     [{ type: 'tool_call', tool_name: 'mcp__supabase__list_tables', autonomy_mode: 'auto-high' }],
   ],
-  ...['PreToolUse', 'Notification', 'Stop', 'SubagentStop', 'PreCompact', 'SomethingNew'].map(
+  [
+    'a call that is about to begin',
+    {
+      ...base,
+      ...{ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: 'toolu_1', agent_id: 'a66449b6' },
+      tool_input: { command: `git commit -m "${SECRET}"` },
+    },
+    [{ type: 'tool_call', event_id: 'tool:toolu_1', tool_name: 'Bash', agent_id: 'a66449b6' }],
+  ],
+  [
+    'the command /compact',
+    {
+      ...base,
+      ...{ hook_event_name: 'PreCompact', trigger: 'manual', custom_instructions: SECRET, prompt_id: 'q' },
+    },
+    [
+      { type: 'user_message', event_id: 'turn:compact:q' },
+      { type: 'slash_command', event_id: 'slash:compact:q', command_name: 'compact' },
+    ],
+  ],
+  [
+    'the command /model',
+    { ...base, hook_event_name: 'PreModelSwitch', source: 'command', to_model: SECRET, payload_id: 'p' },
+    [
+      { type: 'user_message', event_id: 'turn:model:p' },
+      { type: 'slash_command', event_id: 'slash:model:p', command_name: 'model' },
+    ],
+  ],
+  ...['Notification', 'Stop', 'SubagentStop', 'PermissionRequest', 'SomethingNew'].map(
     (hook_event_name): [string, Payload, object[]] => [
       `nothing of ${hook_event_name}`,
       { ...tool('Bash', { command: 'git commit' }, {}), hook_event_name, message: SECRET },
@@ -349,6 +377,23 @@ describe('a payload', () => {
       // The same as without the reduction.
       expect(await eventsOf(tool('Bash', { command }, { stdout }))).toEqual(events);
     }
+  });
+
+  test.each([
+    { hook_event_name: 'PreToolUse', tool_name: 'Edit' },
+    { hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_use_id: '' },
+    { hook_event_name: 'PreCompact', trigger: 'auto' },
+    { hook_event_name: 'PreCompact' },
+    { hook_event_name: 'PreModelSwitch', source: 'fallback' },
+    { hook_event_name: 'PostModelSwitch', source: 'command' },
+  ])('that tells of no turn and no call becomes nothing: %j', (payload) => {
+    expect(isMapped({ ...base, ...payload })).toBe(false);
+  });
+
+  test('of a built-in command counts for Claude Code alone, whose names of them are known', async () => {
+    const payload = { ...base, hook_event_name: 'PreCompact', trigger: 'manual' };
+    const transcript_path = '/home/ada/.factory/sessions/s.jsonl';
+    expect(await eventsOf(withoutWords({ ...payload, transcript_path }))).toEqual([]);
   });
 
   test('of a tool that opens pull requests has the address, whatever the form of its result', async () => {
@@ -699,7 +744,7 @@ describe('over HTTP', () => {
     const run = { command: 'fmt', matcher: 'Edit', exit_code: 0, duration_ms: 3, timed_out: false };
     const runs = {
       ...base,
-      ...{ hook_event_name: 'PostToolUse', timestamp, payload_id: 'r' },
+      ...{ hook_event_name: 'PreToolUse', timestamp, payload_id: 'r' },
       hook_runs: [run, { ...run, command: 'lint', matcher: '', exit_code: null, timed_out: true }],
     };
     for (let time = 0; time < 2; time += 1) {
@@ -758,11 +803,11 @@ describe('over HTTP', () => {
     expect(tools).toMatchObject({
       tool_calls: count('tool_call'),
       skills_by_name: [{ name: 'release-notes', count: 1 }],
-      slash_commands_by_name: [{ name: 'team:review', count: 1 }],
+      slash_commands_by_name: ['compact', 'model', 'team:review'].map((name) => ({ name, count: 1 })),
       hooks_invocations: 2,
       hooks_by_event: [
-        { event: 'PostToolUse', matcher: '', command: 'lint', count: 1 },
-        { event: 'PostToolUse', matcher: 'Edit', command: 'fmt', count: 1 },
+        { event: 'PreToolUse', matcher: '', command: 'lint', count: 1 },
+        { event: 'PreToolUse', matcher: 'Edit', command: 'fmt', count: 1 },
       ],
     });
     const [activity] = (await report(world.store, 'activity', range)).data;
@@ -991,7 +1036,7 @@ describe('hooks install', () => {
       const after = readFileSync(path, 'utf8');
       for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
         expect(after.includes(own)).toBe(text.includes(own));
-      expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 5);
+      expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 7);
       if (!text.includes('//')) {
         const document = JSON.parse(after);
         const groups = (
@@ -1013,8 +1058,10 @@ describe('hooks install', () => {
     expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')).hooks)).toEqual([
       'SessionStart',
       'UserPromptSubmit',
+      'PreToolUse',
       'PostToolUse',
       'PostToolUseFailure',
+      'PreCompact',
       'SessionEnd',
     ]);
     for (const text of ['{ "a": ', '[]', '"x"']) {

@@ -12,7 +12,7 @@ import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/request-b
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
-import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
+import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
 
 /** A text from an agent. Unusual ones are accepted too. */
 const text = (max: number) =>
@@ -45,7 +45,7 @@ const HookPayload = z
       .nullish()
       .meta({ examples: ['acceptEdits'] }),
     tool_name: text(2048).meta({
-      description: 'required for PostToolUse and PostToolUseFailure',
+      description: 'required for PreToolUse, PostToolUse and PostToolUseFailure',
       examples: ['Edit'],
     }),
     tool_use_id: z
@@ -171,7 +171,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
       const userId = userOf(caller, body.user_id);
       const timestamp = instantOf(body.timestamp, clock());
       if (isMapped(body)) {
-        for (const name of ['session_id', ...(isToolCall(body) ? (['tool_name'] as const) : [])] as const)
+        for (const name of ['session_id', ...(isOfTool(body) ? (['tool_name'] as const) : [])] as const)
           if (body[name] === undefined)
             throw new ApiError(
               400,

@@ -5,14 +5,25 @@ import { findNodeAtLocation, type JSONPath, type ParseError, parse, parseTree } 
 import { sync } from '../disk/folder.js';
 import { readForeign } from '../disk/foreign-file.js';
 import { UsageError } from '../exit.js';
-import { isToolCall, membersOf } from './payload.js';
+import { isOfTool, membersOf } from './payload.js';
 
 export const AGENTS = ['claude-code', 'droid'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
-/** The events that become Daybook's events: docs/hooks.md. */
+/**
+ * The events that become Daybook's events: docs/hooks.md. Claude Code skips a whole settings file with an event that it doesn't know, so
+ * only old events are among them. Payloads of Droid have no tool_use_id, so one of PreToolUse would become no event.
+ */
 const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
-  'claude-code': ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SessionEnd'],
+  'claude-code': [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PostToolUseFailure',
+    'PreCompact',
+    'SessionEnd',
+  ],
   droid: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'],
 };
 /** More than enough: another process takes over what takes longer. */
@@ -145,7 +156,7 @@ export function installed(agent: AgentName, home: string, command: string): Chan
   const { root } = fileOf(agent, home);
   const events = EVENTS[agent];
   const group = (event: string) => ({
-    ...(isToolCall({ hook_event_name: event }) ? { matcher: '*' } : {}),
+    ...(isOfTool({ hook_event_name: event }) ? { matcher: '*' } : {}),
     hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
   });
   const all = Object.fromEntries(events.map((event) => [event, [group(event)]]));

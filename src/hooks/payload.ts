@@ -15,8 +15,14 @@ const SEARCHED_CHARACTERS = 1 << 16;
 /** How many files of a patch count. */
 const FILES_AT_MOST = 1000;
 
-const TOOL_CALLS = ['PostToolUse', 'PostToolUseFailure'];
-const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...TOOL_CALLS];
+const ENDED_CALLS = ['PostToolUse', 'PostToolUseFailure'];
+const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...ENDED_CALLS];
+
+/** The members that show that a person gave a built-in command, by the event that shows it. */
+const COMMAND_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  PreCompact: ['trigger', 'prompt_id'],
+  PreModelSwitch: ['source', 'prompt_id'],
+};
 
 const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
 
@@ -30,13 +36,32 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Whether a payload becomes events. */
-export function isMapped({ hook_event_name, hook_runs }: Payload): boolean {
-  return hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '');
+export function isMapped(payload: Payload): boolean {
+  const { hook_event_name, hook_runs, tool_use_id, trigger, source } = payload;
+  if (hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '')) return true;
+  switch (hook_event_name) {
+    case 'PreToolUse':
+      // Without an id it couldn't be told from the report of its end.
+      return textOf(tool_use_id) !== undefined && tool_use_id !== '';
+    // Built-in commands have no payload of a prompt. These show that a person gave /compact and /model.
+    case 'PreCompact':
+      return trigger === 'manual';
+    case 'PreModelSwitch':
+      return source === 'command';
+    default:
+      return false;
+  }
 }
 
-/** Whether a payload reports a finished tool call. Claude Code has a separate event for failed ones. */
-export function isToolCall({ hook_event_name, hook_runs }: Payload): boolean {
-  return hook_runs === undefined && TOOL_CALLS.includes(textOf(hook_event_name) ?? '');
+/** Whether a payload is about one tool call, which is about to begin or has ended. */
+export function isOfTool(payload: Payload): boolean {
+  const { hook_event_name, hook_runs } = payload;
+  return (hook_runs === undefined && hook_event_name === 'PreToolUse') || isEndedCall(payload);
+}
+
+/** Whether a payload reports a tool call that has ended. Claude Code has a separate event for failed ones. */
+function isEndedCall({ hook_event_name, hook_runs }: Payload): boolean {
+  return hook_runs === undefined && ENDED_CALLS.includes(textOf(hook_event_name) ?? '');
 }
 
 /** The command of a shell tool; undefined for other tools. */
@@ -52,7 +77,7 @@ export function agentOf({ agent, transcript_path }: Payload): string | undefined
 }
 
 /** The members with the given names, if they have the given type. */
-function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: string[]): Payload {
+function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: readonly string[]): Payload {
   return Object.fromEntries(
     names.flatMap((name) => (typeof from[name] === type ? [[name, from[name]]] : [])),
   );
@@ -62,12 +87,13 @@ function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: 
 export function withoutWords(payload: Payload): Payload {
   return {
     ...picked(payload, 'string', 'hook_event_name', 'session_id', 'cwd', 'permission_mode', 'reason'),
-    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'client', 'entrypoint'),
+    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'agent_id', 'client', 'entrypoint'),
+    ...picked(payload, 'string', ...(COMMAND_MEMBERS[textOf(payload.hook_event_name) ?? ''] ?? [])),
     ...picked(payload, 'number', 'duration_ms'),
     agent: agentOf(payload),
     prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
-    ...(isToolCall(payload) && {
+    ...(isEndedCall(payload) && {
       tool_input: inputWithoutWords(payload),
       tool_response: responseWithoutWords(payload),
     }),
