@@ -23,10 +23,12 @@ import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
 import { agentOf, isMapped, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
+import { payloadOf } from '../src/hooks/send-payload.js';
 import { deliver, deliverAlone } from '../src/hooks/spool.js';
 import { InboxFull } from '../src/ingest/inbox.js';
 import { RequestMapper } from '../src/ingest/request-mapper.js';
 import { HOOKS } from '../src/ingest/source.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../src/input/json-depth.js';
 import { buildApp } from '../src/service/app.js';
 import { falseServer } from './laptop.js';
 import { CLI } from './program.js';
@@ -735,7 +737,7 @@ describe('over HTTP', () => {
         method: 'POST',
         url: '/api/v1/hooks',
         headers,
-        payload: JSON.stringify(payload),
+        payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
       } as const;
       const answer = await app.inject(sent);
       return { status: answer.statusCode, text: answer.body };
@@ -790,6 +792,12 @@ describe('over HTTP', () => {
         expect.stringContaining(sentence),
       ]);
     }
+    // Control characters that the agent didn't escape.
+    const unescaped = JSON.stringify({ ...base, hook_event_name: 'Stop', message: 'a^b' }).replace(
+      '^',
+      '\n\t',
+    );
+    expect((await post(unescaped)).status).toBe(202);
     const session = { ...base, hook_event_name: 'SessionStart', timestamp };
     expect((await post(session, ingest)).text).toContain('belongs to no user');
     expect((await post({ ...session, user_id: 'grace' }, ingest)).status).toBe(202);
@@ -844,6 +852,41 @@ async function server(status: () => number): Promise<{ url: string; bodies: Payl
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, bodies, http };
 }
+
+describe('standard input', () => {
+  test('is read with control characters in its texts, which some agents do not escape', () => {
+    const raw = '{\n\t"prompt": "first\nsecond\tline \\"\\n\u0000\u001f\\\\",\r\n "cwd": "/a\tb" }';
+    expect(payloadOf(raw)).toEqual({ prompt: 'first\nsecond\tline "\n\u0000\u001f\\', cwd: '/a\tb' });
+    const escaped = JSON.stringify({ prompt: 'a\n"\\\t\u2028', list: [1, null, '\\\\"'] }, null, '\t');
+    expect(payloadOf(escaped)).toEqual(JSON.parse(escaped));
+    for (const text of ['', '[]', '{"a": "b', '{"a":\u0000 1}', '{"a": "\\\n"}'])
+      expect(() => payloadOf(text), JSON.stringify(text)).toThrow('Standard input must be the JSON object');
+  });
+
+  test('can have any length: a change of more lines than the service takes keeps its file', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, line) => (line % 2 ? '+b' : '-a'));
+    const edit = (...hunks: object[]) => tool('Edit', { file_path: '/p/a' }, { structuredPatch: hunks });
+    const added = async (payload: Payload) => {
+      const reduced = withoutWords(payload);
+      const text = JSON.stringify(reduced);
+      expect([text.length < 1 << 20, isIntricate(text, LEVELS_AT_MOST, VALUES_AT_MOST)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(withoutWords(reduced)).toEqual(reduced);
+      const [, change] = await eventsOf(reduced);
+      expect(change).toMatchObject({ type: 'file_change', path: expect.any(String) });
+      return Object(change).lines_added;
+    };
+    expect(await added(edit({ lines: lines(39_000) }))).toBe(19_500);
+    expect(await added(edit({ lines: lines(39_000) }, { lines: lines(39_000) }))).toBeUndefined();
+    expect(await added(edit(...lines(60_000).map((line) => ({ lines: [line] }))))).toBeUndefined();
+    const create = (count: number) =>
+      tool('Write', { file_path: '/p/b' }, { type: 'create', content: 'x\n'.repeat(count) });
+    expect(await added(create(39_000))).toBe(39_000);
+    expect(await added(create(600_000))).toBeUndefined();
+  });
+});
 
 describe('hooks send', () => {
   const payload = (prompt: string) =>

@@ -5,12 +5,14 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
+import { parseJsonBodies } from '../api/json-body.js';
 import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';
 import type { Sender } from '../ingest/inbox.js';
 import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
+import { withControlsEscaped } from '../input/json-object.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
 import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
 
@@ -139,6 +141,7 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
 export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
   const mapper = new RequestMapper(HOOKS);
   app.addHook('onClose', () => mapper.close());
+  parseJsonBodies(app, withControlsEscaped);
 
   /** Maps a payload, and stores its events durably. */
   const keepEvents = async (payload: Payload, sender: Sender) => {

@@ -12,6 +12,9 @@ export type Payload = Readonly<Record<string, unknown>>;
 /** How many characters of an output are searched for names: the last ones. */
 const SEARCHED_CHARACTERS = 1 << 16;
 
+/** How many lines of a change count: the service takes no larger payload. The lines of a larger change aren't known. */
+const LINES_AT_MOST = 40_000;
+
 /** How many files of a patch count. */
 const FILES_AT_MOST = 1000;
 
@@ -159,13 +162,7 @@ function responseWithoutWords(payload: Payload): Payload {
     ...picked(response, 'string', 'filePath'),
     type: ['create', 'update'].find((type) => type === response.type),
     content: typeof content === 'string' ? linesOf(content) : undefined,
-    // Only the first character of a line says whether it is added or removed.
-    structuredPatch: Array.isArray(structuredPatch)
-      ? structuredPatch.map((hunk) => {
-          const { lines } = membersOf(hunk);
-          return { lines: Array.isArray(lines) ? lines.map((line) => textOf(line)?.slice(0, 1)) : [] };
-        })
-      : undefined,
+    structuredPatch: Array.isArray(structuredPatch) ? hunksWithoutWords(structuredPatch) : undefined,
     gitOperation: {
       commit: picked(membersOf(commit), 'string', 'sha'),
       pr: picked(membersOf(pr), 'string', 'url', 'action'),
@@ -174,13 +171,25 @@ function responseWithoutWords(payload: Payload): Payload {
   };
 }
 
-/** A placeholder text with as many lines as the original, not counting empty lines at its end. */
-function linesOf(text: string): string {
+/** The hunks of a patch. Only the first character of a line says whether it is added or removed. */
+function hunksWithoutWords(patch: readonly unknown[]): object[] | undefined {
+  let left = LINES_AT_MOST;
+  const hunks = patch.map((hunk) => {
+    const { lines } = membersOf(hunk);
+    const kept = Array.isArray(lines) ? lines.slice(0, Math.max(0, left)) : [];
+    left -= 1 + (Array.isArray(lines) ? lines.length : 0);
+    return { lines: kept.map((line) => textOf(line)?.slice(0, 1)) };
+  });
+  return left < 0 ? undefined : hunks;
+}
+
+/** A placeholder text with as many lines as the original, not counting empty lines at its end; undefined if there are too many. */
+function linesOf(text: string): string | undefined {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;
   let lines = 0;
   for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
-  return `${'\n'.repeat(lines)}x`;
+  return lines < LINES_AT_MOST ? `${'\n'.repeat(lines)}x` : undefined;
 }
 
 /** An address in a line, and whether JSON calls it that of a page. */
