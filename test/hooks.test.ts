@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -1071,9 +1071,9 @@ describe('hooks install', () => {
       const path = join(home, file);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text, { mode: 0o640 });
-      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b', '/my ca.pem');
+      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b');
       expect(command).toBe(
-        `NODE_EXTRA_CA_CERTS='/my ca.pem' /usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
+        `/usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
       );
       for (let time = 0; time < 2; time += 1) await write(installed(agent, home, command));
       const after = readFileSync(path, 'utf8');
@@ -1093,6 +1093,28 @@ describe('hooks install', () => {
       expect(readdirSync(dirname(path))).toHaveLength(1);
     },
   );
+
+  test('writes a command that PowerShell, cmd and Git Bash run', () => {
+    const command = (script: string, folder?: string, node = 'C:\\Program Files\\nodejs\\node.exe') =>
+      commandOf('claude-code', [node, script], folder);
+    const plain = command('C:\\Users\\ada\\daybook\\dist\\cli.js');
+    expect(plain).toBe('node C:/Users/ada/daybook/dist/cli.js hooks send --agent claude-code');
+    expect(command('C:/Users/ada/daybook/dist/cli.js', undefined, 'C:/nodejs/node.exe')).toBe(plain);
+    const quoted = command("C:\\Users\\Ada O'Hara\\cli.js", 'D:\\hooks & more');
+    expect(quoted).toBe(
+      `node "C:/Users/Ada O'Hara/cli.js" hooks send --agent claude-code --folder "D:/hooks & more"`,
+    );
+    // As Git Bash reads it.
+    const words = execFileSync('bash', ['-c', `node() { printf '%s\\n' "$@"; }; ${quoted}`], {
+      encoding: 'utf8',
+    });
+    expect(words.trimEnd().split('\n')).toEqual([
+      "C:/Users/Ada O'Hara/cli.js",
+      ...['hooks', 'send', '--agent', 'claude-code', '--folder', 'D:/hooks & more'],
+    ]);
+    for (const path of ['C:\\$x\\cli.js', 'C:\\a`b\\cli.js', 'C:\\100%\\cli.js', 'C:\\a!b\\cli.js'])
+      expect(() => command(path)).toThrow(`The shells of Windows read the path ${path} in different ways`);
+  });
 
   test("makes the file where there is none, and leaves one alone that it can't read", async () => {
     const home = temporaryFolder();

@@ -60,6 +60,8 @@ export async function forward(document: Payload, context: HookContext): Promise<
   spawn(command, [...args, 'hooks', 'deliver', '--folder', folder], {
     detached: true,
     stdio: 'ignore',
+    // Windows would open a window for it.
+    windowsHide: true,
   }).unref();
   return undefined;
 }

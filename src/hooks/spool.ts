@@ -25,11 +25,21 @@ export interface Connection {
   readonly key: string;
   /** The user of the sessions, if the key belongs to no user. */
   readonly user?: string;
+  /** The path of a PEM file with certificate authorities that are trusted beside those of Node.js. */
+  readonly authorities?: string;
 }
 
+/** What systems answer that can't sync a folder: Windows, and some network file systems. */
+const NO_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'ENOSYS'];
+
+/** Syncs a folder's entries to disk, where that is possible. */
 async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  await folder.sync().finally(() => folder.close());
+  try {
+    const folder = await open(path, 'r');
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if (!NO_SYNC.includes(codeOf(error))) throw error;
+  }
 }
 
 /** Writes a file that only its owner can read: whole or not at all, and synced to disk. */
@@ -91,7 +101,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   let left: string | undefined;
   try {
     const { Outgoing } = await import('../network/outgoing.js');
-    outgoing = await Outgoing.to(connection.server);
+    outgoing = await Outgoing.to(connection.server, connection.authorities);
     for (const name of names) {
       const path = join(spool, name);
       let text: string;
