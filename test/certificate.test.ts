@@ -21,9 +21,11 @@ const NAMED = /TLS certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\) is not trusted: s
 
 /** Of a server that nobody trusts, and how it is. */
 let url: string;
+let cert: string;
 let health = 200;
 beforeAll(async () => {
-  const { cert, key } = certificateFor('IP:127.0.0.1', temporaryFolder(atEnd));
+  const { cert: path, key } = certificateFor('IP:127.0.0.1', temporaryFolder(atEnd));
+  cert = path;
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, answer) => {
     answer.statusCode = request.url === '/healthz' ? health : 404;
     answer.end();
@@ -68,6 +70,23 @@ test('hooks send says why events wait', async () => {
   await keep(folder, { hook_event_name: 'SessionStart' }, 1);
   const delivery = await deliver(folder, new AbortController().signal);
   expect(delivery).toEqual({ refused: expect.stringMatching(NAMED) });
+});
+
+test('hooks trust the authorities that were set when they were installed, and say if they are gone', async () => {
+  const folder = temporaryFolder();
+  await expect(connectTo(folder, { server: url, key: 'dbk_x', authorities: cert })).rejects.toThrow(
+    'answers 404, and is not a Daybook service',
+  );
+  const send = async (authorities: string) => {
+    const connection = { server: url, key: 'dbk_x', authorities };
+    await writePrivate(folder, 'connection.json', JSON.stringify(connection));
+    await keep(folder, { hook_event_name: 'SessionStart' }, 1);
+    return deliver(folder, new AbortController().signal);
+  };
+  expect(await send(cert)).toEqual({ refused: 'the server answered 404' });
+  expect(await send(`${cert}.none`)).toEqual({
+    refused: `The certificates ${cert}.none can't be read (ENOENT): install the hooks again with NODE_EXTRA_CA_CERTS set to a PEM file.`,
+  });
 });
 
 test('the agent says so when it connects', async () => {

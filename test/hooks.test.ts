@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -21,12 +21,14 @@ import { commandsOf } from '../src/hooks/hook-match.js';
 import { readHooksConfig, runHooks } from '../src/hooks/hook-runs.js';
 import { HooksConfig } from '../src/hooks/hooks-config.js';
 import { type AgentName, commandOf, installed, uninstalled, write } from '../src/hooks/install.js';
-import { agentOf, type Payload, withoutWords } from '../src/hooks/payload.js';
+import { agentOf, isMapped, type Payload, withoutWords } from '../src/hooks/payload.js';
 import { type HookRun, runCommand } from '../src/hooks/run-hook.js';
+import { payloadOf } from '../src/hooks/send-payload.js';
 import { deliver, deliverAlone } from '../src/hooks/spool.js';
 import { InboxFull } from '../src/ingest/inbox.js';
 import { RequestMapper } from '../src/ingest/request-mapper.js';
 import { HOOKS } from '../src/ingest/source.js';
+import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../src/input/json-depth.js';
 import { buildApp } from '../src/service/app.js';
 import { falseServer } from './laptop.js';
 import { CLI } from './program.js';
@@ -199,7 +201,35 @@ const MAPPED: [string, Payload, object[]][] = [
     tool('mcp__supabase__list_tables', { schema: SECRET }, [{ type: 'text', text: SECRET }]),
     [{ type: 'tool_call', tool_name: 'mcp__supabase__list_tables', autonomy_mode: 'auto-high' }],
   ],
-  ...['PreToolUse', 'Notification', 'Stop', 'SubagentStop', 'PreCompact', 'SomethingNew'].map(
+  [
+    'a call that is about to begin',
+    {
+      ...base,
+      ...{ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: 'toolu_1', agent_id: 'a66449b6' },
+      tool_input: { command: `git commit -m "${SECRET}"` },
+    },
+    [{ type: 'tool_call', event_id: 'tool:toolu_1', tool_name: 'Bash', agent_id: 'a66449b6' }],
+  ],
+  [
+    'the command /compact',
+    {
+      ...base,
+      ...{ hook_event_name: 'PreCompact', trigger: 'manual', custom_instructions: SECRET, prompt_id: 'q' },
+    },
+    [
+      { type: 'user_message', event_id: 'turn:compact:q' },
+      { type: 'slash_command', event_id: 'slash:compact:q', command_name: 'compact' },
+    ],
+  ],
+  [
+    'the command /model',
+    { ...base, hook_event_name: 'PreModelSwitch', source: 'command', to_model: SECRET, payload_id: 'p' },
+    [
+      { type: 'user_message', event_id: 'turn:model:p' },
+      { type: 'slash_command', event_id: 'slash:model:p', command_name: 'model' },
+    ],
+  ],
+  ...['Notification', 'Stop', 'SubagentStop', 'PermissionRequest', 'SomethingNew'].map(
     (hook_event_name): [string, Payload, object[]] => [
       `nothing of ${hook_event_name}`,
       { ...tool('Bash', { command: 'git commit' }, {}), hook_event_name, message: SECRET },
@@ -349,6 +379,23 @@ describe('a payload', () => {
       // The same as without the reduction.
       expect(await eventsOf(tool('Bash', { command }, { stdout }))).toEqual(events);
     }
+  });
+
+  test.each([
+    { hook_event_name: 'PreToolUse', tool_name: 'Edit' },
+    { hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_use_id: '' },
+    { hook_event_name: 'PreCompact', trigger: 'auto' },
+    { hook_event_name: 'PreCompact' },
+    { hook_event_name: 'PreModelSwitch', source: 'fallback' },
+    { hook_event_name: 'PostModelSwitch', source: 'command' },
+  ])('that tells of no turn and no call becomes nothing: %j', (payload) => {
+    expect(isMapped({ ...base, ...payload })).toBe(false);
+  });
+
+  test('of a built-in command counts for Claude Code alone, whose names of them are known', async () => {
+    const payload = { ...base, hook_event_name: 'PreCompact', trigger: 'manual' };
+    const transcript_path = '/home/ada/.factory/sessions/s.jsonl';
+    expect(await eventsOf(withoutWords({ ...payload, transcript_path }))).toEqual([]);
   });
 
   test('of a tool that opens pull requests has the address, whatever the form of its result', async () => {
@@ -690,7 +737,7 @@ describe('over HTTP', () => {
         method: 'POST',
         url: '/api/v1/hooks',
         headers,
-        payload: JSON.stringify(payload),
+        payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
       } as const;
       const answer = await app.inject(sent);
       return { status: answer.statusCode, text: answer.body };
@@ -699,7 +746,7 @@ describe('over HTTP', () => {
     const run = { command: 'fmt', matcher: 'Edit', exit_code: 0, duration_ms: 3, timed_out: false };
     const runs = {
       ...base,
-      ...{ hook_event_name: 'PostToolUse', timestamp, payload_id: 'r' },
+      ...{ hook_event_name: 'PreToolUse', timestamp, payload_id: 'r' },
       hook_runs: [run, { ...run, command: 'lint', matcher: '', exit_code: null, timed_out: true }],
     };
     for (let time = 0; time < 2; time += 1) {
@@ -745,6 +792,12 @@ describe('over HTTP', () => {
         expect.stringContaining(sentence),
       ]);
     }
+    // Control characters that the agent didn't escape.
+    const unescaped = JSON.stringify({ ...base, hook_event_name: 'Stop', message: 'a^b' }).replace(
+      '^',
+      '\n\t',
+    );
+    expect((await post(unescaped)).status).toBe(202);
     const session = { ...base, hook_event_name: 'SessionStart', timestamp };
     expect((await post(session, ingest)).text).toContain('belongs to no user');
     expect((await post({ ...session, user_id: 'grace' }, ingest)).status).toBe(202);
@@ -758,11 +811,11 @@ describe('over HTTP', () => {
     expect(tools).toMatchObject({
       tool_calls: count('tool_call'),
       skills_by_name: [{ name: 'release-notes', count: 1 }],
-      slash_commands_by_name: [{ name: 'team:review', count: 1 }],
+      slash_commands_by_name: ['compact', 'model', 'team:review'].map((name) => ({ name, count: 1 })),
       hooks_invocations: 2,
       hooks_by_event: [
-        { event: 'PostToolUse', matcher: '', command: 'lint', count: 1 },
-        { event: 'PostToolUse', matcher: 'Edit', command: 'fmt', count: 1 },
+        { event: 'PreToolUse', matcher: '', command: 'lint', count: 1 },
+        { event: 'PreToolUse', matcher: 'Edit', command: 'fmt', count: 1 },
       ],
     });
     const [activity] = (await report(world.store, 'activity', range)).data;
@@ -799,6 +852,41 @@ async function server(status: () => number): Promise<{ url: string; bodies: Payl
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, bodies, http };
 }
+
+describe('standard input', () => {
+  test('is read with control characters in its texts, which some agents do not escape', () => {
+    const raw = '{\n\t"prompt": "first\nsecond\tline \\"\\n\u0000\u001f\\\\",\r\n "cwd": "/a\tb" }';
+    expect(payloadOf(raw)).toEqual({ prompt: 'first\nsecond\tline "\n\u0000\u001f\\', cwd: '/a\tb' });
+    const escaped = JSON.stringify({ prompt: 'a\n"\\\t\u2028', list: [1, null, '\\\\"'] }, null, '\t');
+    expect(payloadOf(escaped)).toEqual(JSON.parse(escaped));
+    for (const text of ['', '[]', '{"a": "b', '{"a":\u0000 1}', '{"a": "\\\n"}'])
+      expect(() => payloadOf(text), JSON.stringify(text)).toThrow('Standard input must be the JSON object');
+  });
+
+  test('can have any length: a change of more lines than the service takes keeps its file', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, line) => (line % 2 ? '+b' : '-a'));
+    const edit = (...hunks: object[]) => tool('Edit', { file_path: '/p/a' }, { structuredPatch: hunks });
+    const added = async (payload: Payload) => {
+      const reduced = withoutWords(payload);
+      const text = JSON.stringify(reduced);
+      expect([text.length < 1 << 20, isIntricate(text, LEVELS_AT_MOST, VALUES_AT_MOST)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(withoutWords(reduced)).toEqual(reduced);
+      const [, change] = await eventsOf(reduced);
+      expect(change).toMatchObject({ type: 'file_change', path: expect.any(String) });
+      return Object(change).lines_added;
+    };
+    expect(await added(edit({ lines: lines(39_000) }))).toBe(19_500);
+    expect(await added(edit({ lines: lines(39_000) }, { lines: lines(39_000) }))).toBeUndefined();
+    expect(await added(edit(...lines(60_000).map((line) => ({ lines: [line] }))))).toBeUndefined();
+    const create = (count: number) =>
+      tool('Write', { file_path: '/p/b' }, { type: 'create', content: 'x\n'.repeat(count) });
+    expect(await added(create(39_000))).toBe(39_000);
+    expect(await added(create(600_000))).toBeUndefined();
+  });
+});
 
 describe('hooks send', () => {
   const payload = (prompt: string) =>
@@ -983,15 +1071,15 @@ describe('hooks install', () => {
       const path = join(home, file);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text, { mode: 0o640 });
-      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b', '/my ca.pem');
+      const command = commandOf(agent, ['/usr/bin/node', '/opt/day book/cli.js'], '/a b');
       expect(command).toBe(
-        `NODE_EXTRA_CA_CERTS='/my ca.pem' /usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
+        `/usr/bin/node '/opt/day book/cli.js' hooks send --agent ${agent} --folder '/a b'`,
       );
       for (let time = 0; time < 2; time += 1) await write(installed(agent, home, command));
       const after = readFileSync(path, 'utf8');
       for (const own of ['// mine', '"command": "fmt"', '"model"', '"Stop": []'])
         expect(after.includes(own)).toBe(text.includes(own));
-      expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 5);
+      expect(after.split('hooks send --agent').length - 1).toBe(agent === 'droid' ? 4 : 7);
       if (!text.includes('//')) {
         const document = JSON.parse(after);
         const groups = (
@@ -1006,6 +1094,28 @@ describe('hooks install', () => {
     },
   );
 
+  test('writes a command that PowerShell, cmd and Git Bash run', () => {
+    const command = (script: string, folder?: string, node = 'C:\\Program Files\\nodejs\\node.exe') =>
+      commandOf('claude-code', [node, script], folder);
+    const plain = command('C:\\Users\\ada\\daybook\\dist\\cli.js');
+    expect(plain).toBe('node C:/Users/ada/daybook/dist/cli.js hooks send --agent claude-code');
+    expect(command('C:/Users/ada/daybook/dist/cli.js', undefined, 'C:/nodejs/node.exe')).toBe(plain);
+    const quoted = command("C:\\Users\\Ada O'Hara\\cli.js", 'D:\\hooks & more');
+    expect(quoted).toBe(
+      `node "C:/Users/Ada O'Hara/cli.js" hooks send --agent claude-code --folder "D:/hooks & more"`,
+    );
+    // As Git Bash reads it.
+    const words = execFileSync('bash', ['-c', `node() { printf '%s\\n' "$@"; }; ${quoted}`], {
+      encoding: 'utf8',
+    });
+    expect(words.trimEnd().split('\n')).toEqual([
+      "C:/Users/Ada O'Hara/cli.js",
+      ...['hooks', 'send', '--agent', 'claude-code', '--folder', 'D:/hooks & more'],
+    ]);
+    for (const path of ['C:\\$x\\cli.js', 'C:\\a`b\\cli.js', 'C:\\100%\\cli.js', 'C:\\a!b\\cli.js'])
+      expect(() => command(path)).toThrow(`The shells of Windows read the path ${path} in different ways`);
+  });
+
   test("makes the file where there is none, and leaves one alone that it can't read", async () => {
     const home = temporaryFolder();
     await write(installed('claude-code', home, 'node cli.js hooks send --agent claude-code'));
@@ -1013,8 +1123,10 @@ describe('hooks install', () => {
     expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')).hooks)).toEqual([
       'SessionStart',
       'UserPromptSubmit',
+      'PreToolUse',
       'PostToolUse',
       'PostToolUseFailure',
+      'PreCompact',
       'SessionEnd',
     ]);
     for (const text of ['{ "a": ', '[]', '"x"']) {

@@ -60,7 +60,8 @@ same_request AS (
   WHERE request_day.best_rank < telemetry.channel_rank
     AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
 ),
--- Events of tools have one id in all channels. A transcript has the time when a tool begins, hooks and telemetry the time when it ends.
+-- Events of tools have one id in all channels. A transcript has the time when a tool begins, telemetry the time when it ends, and hooks
+-- have both.
 -- Few organizations also send events of tools themselves: only of these are the transcripts compared.
 event_tool AS (
   SELECT DISTINCT
@@ -76,7 +77,7 @@ other_tool AS (
     day,
     event_id,
     type,
-    channel_rank(channel) AS channel_rank
+    tool_rank(type, channel, success) AS tool_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
     AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
@@ -87,7 +88,7 @@ other_tool AS (
     day,
     event_id,
     type,
-    channel_rank(channel) AS channel_rank
+    tool_rank(type, channel, success) AS tool_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
     AND org_id IN (SELECT org_id FROM event_tool)
@@ -100,7 +101,7 @@ tool_day AS (
     day,
     event_id,
     type,
-    channel_rank(channel) AS channel_rank
+    tool_rank(type, channel, success) AS tool_rank
   FROM events
   WHERE type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
     AND (org_id, event_id) IN (SELECT org_id, event_id FROM other_tool)
@@ -118,7 +119,7 @@ same_tool AS (
     ON tool_day.org_id = other_tool.org_id
     AND tool_day.event_id = other_tool.event_id
     AND tool_day.type = other_tool.type
-  WHERE tool_day.channel_rank < other_tool.channel_rank
+  WHERE tool_day.tool_rank < other_tool.tool_rank
     AND tool_day.day BETWEEN other_tool.day - 1 AND other_tool.day + 1
 ),
 -- Sessions with usage that is compared over the whole session, and the days on which they can have it: no other events are read.

@@ -10,7 +10,7 @@ SELECT
   session.last_at AS last_at,        -- time of its newest event that counts
   session.user_turns AS user_turns,
   session.tool_calls AS tool_calls,
-  session.failed_tool_calls AS failed_tool_calls,
+  session.failed_tool_calls AS failed_tool_calls,  -- those that were refused are among them
   session.file_changes AS file_changes,
   session.git_commits AS git_commits,      -- git_commit events
   session.pull_requests AS pull_requests,  -- pull_request events
@@ -21,24 +21,32 @@ SELECT
   CAST(coalesce(cost.unpriced_tokens, 0) AS BIGINT) AS unpriced_tokens
 FROM (
   SELECT
-    org_id,
-    user_id,
-    session_id,
-    min(day) AS start_day,
-    min(occurred_at) AS started_at,
-    max(occurred_at) AS last_at,
-    count(*) FILTER (WHERE type = 'user_message') AS user_turns,
-    count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name)) AS tool_calls,
-    count(*) FILTER (WHERE type = 'tool_call' AND is_tool_name(tool_name) AND NOT success) AS failed_tool_calls,
-    count(*) FILTER (WHERE type = 'file_change') AS file_changes,
-    count(*) FILTER (WHERE type = 'git_commit') AS git_commits,
-    count(*) FILTER (WHERE type = 'pull_request') AS pull_requests
-  FROM counted_events
-  WHERE session_id <> ''
+    event.org_id AS org_id,
+    event.user_id AS user_id,
+    event.session_id AS session_id,
+    min(event.day) AS start_day,
+    min(event.occurred_at) AS started_at,
+    max(event.occurred_at) AS last_at,
+    count(*) FILTER (WHERE event.type = 'user_message') AS user_turns,
+    count(*) FILTER (WHERE event.type = 'tool_call' AND is_tool_name(event.tool_name)) AS tool_calls,
+    count(*) FILTER (
+      WHERE event.type = 'tool_call'
+        AND is_tool_name(event.tool_name)
+        AND (NOT event.success OR refused_calls.event_id IS NOT NULL)
+    ) AS failed_tool_calls,
+    count(*) FILTER (WHERE event.type = 'file_change') AS file_changes,
+    count(*) FILTER (WHERE event.type = 'git_commit') AS git_commits,
+    count(*) FILTER (WHERE event.type = 'pull_request') AS pull_requests
+  FROM counted_events AS event
+  LEFT JOIN refused_calls
+    ON refused_calls.org_id = event.org_id
+    AND refused_calls.day = event.day
+    AND refused_calls.event_id = event.event_id
+  WHERE event.session_id <> ''
   GROUP BY
-    org_id,
-    user_id,
-    session_id
+    event.org_id,
+    event.user_id,
+    event.session_id
 ) AS session
 LEFT JOIN (
   SELECT

@@ -6,8 +6,9 @@ import { ApiError } from './errors.js';
  * Parses JSON bodies that aren't nested too deeply, for all routes with such a body.
  * TRICKY: this checks the depth before parsing. The parser accepts any depth, but code that walks the value afterwards, such as
  * JSON.stringify, recurses level by level and runs out of stack.
+ * `mended` makes JSON of bodies that aren't quite.
  */
-export function parseJsonBodies(app: FastifyInstance): void {
+export function parseJsonBodies(app: FastifyInstance, mended = (text: string) => text): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
@@ -18,6 +19,6 @@ export function parseJsonBodies(app: FastifyInstance): void {
           `The body must be nested at most ${LEVELS_AT_MOST} levels deep, and have at most ${VALUES_AT_MOST} values.`,
         ),
       );
-    else parse(request, text, done);
+    else parse(request, mended(text), done);
   });
 }

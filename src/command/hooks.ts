@@ -86,13 +86,14 @@ async function install(options: InstallOptions, authorities: string | undefined)
   ]);
   const folder = options.folder === undefined ? undefined : resolve(options.folder);
   const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
-  const connection = await connectTo(folder, { server: options.server, key, user: options.user });
-  const command = commandOf(
-    options.agent,
-    [process.execPath, process.argv[1] ?? ''],
-    folder,
-    authorities === undefined || authorities === '' ? undefined : resolve(authorities),
-  );
+  const command = commandOf(options.agent, [process.execPath, process.argv[1] ?? ''], folder);
+  const connection = await connectTo(folder, {
+    server: options.server,
+    key,
+    user: options.user,
+    // The agent may not have the environment of this process.
+    authorities: authorities === undefined || authorities === '' ? undefined : resolve(authorities),
+  });
   if (!(await apply(installed(options.agent, homedir(), command), options.yes === true))) return;
   await connection.save();
   print(connection.sentence);

@@ -13,6 +13,7 @@ const Wanted = z.object({
   server: z.url({ protocol: /^https?$/, error: 'must be an address as https://daybook.acme.example' }),
   key: z.string().regex(/^\S{1,8192}$/, 'must be an API key or a JWT'),
   user: nameText(128).optional(),
+  authorities: z.string().optional(),
 });
 
 /**
@@ -21,7 +22,12 @@ const Wanted = z.object({
  */
 export async function connectTo(
   folder: string = HOOKS_FOLDER,
-  wanted: { server?: string | undefined; key?: string | undefined; user?: string | undefined },
+  wanted: {
+    server?: string | undefined;
+    key?: string | undefined;
+    user?: string | undefined;
+    authorities?: string | undefined;
+  },
 ): Promise<{ sentence: string; save: () => Promise<void> }> {
   if ((wanted.server === undefined) !== (wanted.key === undefined))
     throw new UsageError(
@@ -38,6 +44,7 @@ export async function connectTo(
     ...wanted,
     server: wanted.server ?? known?.server,
     key: wanted.key ?? known?.key,
+    authorities: wanted.authorities ?? known?.authorities,
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -54,9 +61,9 @@ export async function connectTo(
 }
 
 /** Sends a payload that becomes no event. Answers whether the server can be reached; throws a UsageError if it refuses. */
-async function check({ server, key, user }: z.infer<typeof Wanted>): Promise<boolean> {
+async function check({ server, key, user, authorities }: z.infer<typeof Wanted>): Promise<boolean> {
   let answer: Answer;
-  const outgoing = await Outgoing.to(server);
+  const outgoing = await Outgoing.to(server, authorities);
   try {
     answer = await outgoing.send('POST', '/api/v1/hooks', {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

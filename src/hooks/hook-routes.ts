@@ -5,14 +5,16 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Caller } from '../api/caller.js';
 import { ApiError } from '../api/errors.js';
+import { parseJsonBodies } from '../api/json-body.js';
 import { may } from '../api/roles.js';
 import { isTimely } from '../ingest/event-members.js';
 import type { Sender } from '../ingest/inbox.js';
 import { FULL, goneOf, type InboxDeps, refusalOfBody } from '../ingest/request-body.js';
 import { RequestMapper } from '../ingest/request-mapper.js';
 import { HOOKS } from '../ingest/source.js';
+import { withControlsEscaped } from '../input/json-object.js';
 import { NOT_BLANK, nameText } from '../input/name-text.js';
-import { isMapped, isToolCall, type Payload, withoutWords } from './payload.js';
+import { isMapped, isOfTool, type Payload, withoutWords } from './payload.js';
 
 /** A text from an agent. Unusual ones are accepted too. */
 const text = (max: number) =>
@@ -45,7 +47,7 @@ const HookPayload = z
       .nullish()
       .meta({ examples: ['acceptEdits'] }),
     tool_name: text(2048).meta({
-      description: 'required for PostToolUse and PostToolUseFailure',
+      description: 'required for PreToolUse, PostToolUse and PostToolUseFailure',
       examples: ['Edit'],
     }),
     tool_use_id: z
@@ -139,6 +141,7 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
 export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
   const mapper = new RequestMapper(HOOKS);
   app.addHook('onClose', () => mapper.close());
+  parseJsonBodies(app, withControlsEscaped);
 
   /** Maps a payload, and stores its events durably. */
   const keepEvents = async (payload: Payload, sender: Sender) => {
@@ -171,7 +174,7 @@ export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox,
       const userId = userOf(caller, body.user_id);
       const timestamp = instantOf(body.timestamp, clock());
       if (isMapped(body)) {
-        for (const name of ['session_id', ...(isToolCall(body) ? (['tool_name'] as const) : [])] as const)
+        for (const name of ['session_id', ...(isOfTool(body) ? (['tool_name'] as const) : [])] as const)
           if (body[name] === undefined)
             throw new ApiError(
               400,

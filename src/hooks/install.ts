@@ -6,14 +6,25 @@ import { readForeign } from '../disk/foreign-file.js';
 import { isRefused, sync } from '../disk/refusals.js';
 import { rename, rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
-import { isToolCall, membersOf } from './payload.js';
+import { isOfTool, membersOf } from './payload.js';
 
 export const AGENTS = ['claude-code', 'droid'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
-/** The events that become Daybook's events: docs/hooks.md. */
+/**
+ * The events that become Daybook's events: docs/hooks.md. Claude Code skips a whole settings file with an event that it doesn't know, so
+ * only old events are among them. Payloads of Droid have no tool_use_id, so one of PreToolUse would become no event.
+ */
 const EVENTS: Readonly<Record<AgentName, readonly string[]>> = {
-  'claude-code': ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SessionEnd'],
+  'claude-code': [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PostToolUseFailure',
+    'PreCompact',
+    'SessionEnd',
+  ],
   droid: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'SessionEnd'],
 };
 /** More than enough: another process takes over what takes longer. */
@@ -68,19 +79,29 @@ function quoted(text: string): string {
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A word as PowerShell, cmd and Git Bash read it alike. Throws a UsageError for one that they read differently. */
+function quotedOnWindows(word: string): string {
+  const plain = word.replaceAll('\\', '/');
+  if (/^[\w./:@+-]+$/.test(plain)) return plain;
+  if (/["$`%!\n\r]/.test(plain))
+    throw new UsageError(
+      `The shells of Windows read the path ${word} in different ways: install Daybook and its folder below a path without any of " $ \` % !`,
+    );
+  return `"${plain}"`;
+}
+
 /**
- * The command that an agent's hook runs. The agent may not have the environment of this process, so the trusted certificate
- * authorities become part of the command.
+ * The command that an agent's hook runs. On Windows that is Git Bash, PowerShell or cmd. A quoted program at the beginning is a text for
+ * PowerShell, and cmd takes a slash in it for an option, so there Node.js is found by its name. Throws a UsageError for a path that these
+ * shells read differently.
  */
-export function commandOf(
-  agent: AgentName,
-  program: readonly string[],
-  folder: string | undefined,
-  authorities: string | undefined,
-): string {
+export function commandOf(agent: AgentName, program: readonly string[], folder: string | undefined): string {
   const more = folder === undefined ? [] : ['--folder', folder];
-  const trusting = authorities === undefined ? '' : `NODE_EXTRA_CA_CERTS=${quoted(authorities)} `;
-  return trusting + [...program, 'hooks', 'send', '--agent', agent, ...more].map(quoted).join(' ');
+  const words = ['hooks', 'send', '--agent', agent, ...more];
+  const [node = '', ...script] = program;
+  return /^(?:[A-Za-z]:)?\\|^[A-Za-z]:\//.test(node)
+    ? ['node', ...[...script, ...words].map(quotedOnWindows)].join(' ')
+    : [...program, ...words].map(quoted).join(' ');
 }
 
 /** Whether a hook was installed by Daybook, wherever Daybook was installed at that time. */
@@ -146,7 +167,7 @@ export function installed(agent: AgentName, home: string, command: string): Chan
   const { root } = fileOf(agent, home);
   const events = EVENTS[agent];
   const group = (event: string) => ({
-    ...(isToolCall({ hook_event_name: event }) ? { matcher: '*' } : {}),
+    ...(isOfTool({ hook_event_name: event }) ? { matcher: '*' } : {}),
     hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }],
   });
   const all = Object.fromEntries(events.map((event) => [event, [group(event)]]));

@@ -12,11 +12,20 @@ export type Payload = Readonly<Record<string, unknown>>;
 /** How many characters of an output are searched for names: the last ones. */
 const SEARCHED_CHARACTERS = 1 << 16;
 
+/** How many lines of a change count: the service takes no larger payload. The lines of a larger change aren't known. */
+const LINES_AT_MOST = 40_000;
+
 /** How many files of a patch count. */
 const FILES_AT_MOST = 1000;
 
-const TOOL_CALLS = ['PostToolUse', 'PostToolUseFailure'];
-const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...TOOL_CALLS];
+const ENDED_CALLS = ['PostToolUse', 'PostToolUseFailure'];
+const MAPPED = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', ...ENDED_CALLS];
+
+/** The members that show that a person gave a built-in command, by the event that shows it. */
+const COMMAND_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  PreCompact: ['trigger', 'prompt_id'],
+  PreModelSwitch: ['source', 'prompt_id'],
+};
 
 const SHELLS = ['bash', 'powershell', 'execute', 'shell'];
 
@@ -30,13 +39,32 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Whether a payload becomes events. */
-export function isMapped({ hook_event_name, hook_runs }: Payload): boolean {
-  return hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '');
+export function isMapped(payload: Payload): boolean {
+  const { hook_event_name, hook_runs, tool_use_id, trigger, source } = payload;
+  if (hook_runs !== undefined || MAPPED.includes(textOf(hook_event_name) ?? '')) return true;
+  switch (hook_event_name) {
+    case 'PreToolUse':
+      // Without an id it couldn't be told from the report of its end.
+      return textOf(tool_use_id) !== undefined && tool_use_id !== '';
+    // Built-in commands have no payload of a prompt. These show that a person gave /compact and /model.
+    case 'PreCompact':
+      return trigger === 'manual';
+    case 'PreModelSwitch':
+      return source === 'command';
+    default:
+      return false;
+  }
 }
 
-/** Whether a payload reports a finished tool call. Claude Code has a separate event for failed ones. */
-export function isToolCall({ hook_event_name, hook_runs }: Payload): boolean {
-  return hook_runs === undefined && TOOL_CALLS.includes(textOf(hook_event_name) ?? '');
+/** Whether a payload is about one tool call, which is about to begin or has ended. */
+export function isOfTool(payload: Payload): boolean {
+  const { hook_event_name, hook_runs } = payload;
+  return (hook_runs === undefined && hook_event_name === 'PreToolUse') || isEndedCall(payload);
+}
+
+/** Whether a payload reports a tool call that has ended. Claude Code has a separate event for failed ones. */
+function isEndedCall({ hook_event_name, hook_runs }: Payload): boolean {
+  return hook_runs === undefined && ENDED_CALLS.includes(textOf(hook_event_name) ?? '');
 }
 
 /** The command of a shell tool; undefined for other tools. */
@@ -52,7 +80,7 @@ export function agentOf({ agent, transcript_path }: Payload): string | undefined
 }
 
 /** The members with the given names, if they have the given type. */
-function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: string[]): Payload {
+function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: readonly string[]): Payload {
   return Object.fromEntries(
     names.flatMap((name) => (typeof from[name] === type ? [[name, from[name]]] : [])),
   );
@@ -62,12 +90,13 @@ function picked(from: Payload, type: 'string' | 'number' | 'boolean', ...names: 
 export function withoutWords(payload: Payload): Payload {
   return {
     ...picked(payload, 'string', 'hook_event_name', 'session_id', 'cwd', 'permission_mode', 'reason'),
-    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'client', 'entrypoint'),
+    ...picked(payload, 'string', 'tool_name', 'tool_use_id', 'agent_id', 'client', 'entrypoint'),
+    ...picked(payload, 'string', ...(COMMAND_MEMBERS[textOf(payload.hook_event_name) ?? ''] ?? [])),
     ...picked(payload, 'number', 'duration_ms'),
     agent: agentOf(payload),
     prompt: beginningOf(textOf(payload.prompt)?.slice(0, 300) ?? ''),
     hook_runs: payload.hook_runs,
-    ...(isToolCall(payload) && {
+    ...(isEndedCall(payload) && {
       tool_input: inputWithoutWords(payload),
       tool_response: responseWithoutWords(payload),
     }),
@@ -133,13 +162,7 @@ function responseWithoutWords(payload: Payload): Payload {
     ...picked(response, 'string', 'filePath'),
     type: ['create', 'update'].find((type) => type === response.type),
     content: typeof content === 'string' ? linesOf(content) : undefined,
-    // Only the first character of a line says whether it is added or removed.
-    structuredPatch: Array.isArray(structuredPatch)
-      ? structuredPatch.map((hunk) => {
-          const { lines } = membersOf(hunk);
-          return { lines: Array.isArray(lines) ? lines.map((line) => textOf(line)?.slice(0, 1)) : [] };
-        })
-      : undefined,
+    structuredPatch: Array.isArray(structuredPatch) ? hunksWithoutWords(structuredPatch) : undefined,
     gitOperation: {
       commit: picked(membersOf(commit), 'string', 'sha'),
       pr: picked(membersOf(pr), 'string', 'url', 'action'),
@@ -148,13 +171,25 @@ function responseWithoutWords(payload: Payload): Payload {
   };
 }
 
-/** A placeholder text with as many lines as the original, not counting empty lines at its end. */
-function linesOf(text: string): string {
+/** The hunks of a patch. Only the first character of a line says whether it is added or removed. */
+function hunksWithoutWords(patch: readonly unknown[]): object[] | undefined {
+  let left = LINES_AT_MOST;
+  const hunks = patch.map((hunk) => {
+    const { lines } = membersOf(hunk);
+    const kept = Array.isArray(lines) ? lines.slice(0, Math.max(0, left)) : [];
+    left -= 1 + (Array.isArray(lines) ? lines.length : 0);
+    return { lines: kept.map((line) => textOf(line)?.slice(0, 1)) };
+  });
+  return left < 0 ? undefined : hunks;
+}
+
+/** A placeholder text with as many lines as the original, not counting empty lines at its end; undefined if there are too many. */
+function linesOf(text: string): string | undefined {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;
   let lines = 0;
   for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
-  return `${'\n'.repeat(lines)}x`;
+  return lines < LINES_AT_MOST ? `${'\n'.repeat(lines)}x` : undefined;
 }
 
 /** An address in a line, and whether JSON calls it that of a page. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../input/json-object.js';
+import { isObject, withControlsEscaped } from '../input/json-object.js';
 import { isMapped, type Payload, withoutWords } from './payload.js';
 import { deliver, keep } from './spool.js';
 
@@ -22,7 +22,7 @@ export interface HookContext {
 /** Parses the document on standard input. Throws an error with a sentence if it isn't a JSON object. */
 export function payloadOf(text: string): Payload {
   try {
-    const payload: unknown = JSON.parse(text);
+    const payload: unknown = JSON.parse(withControlsEscaped(text));
     if (isObject(payload)) return payload;
   } catch {
     // The parser's message could quote anything.
@@ -60,6 +60,8 @@ export async function forward(document: Payload, context: HookContext): Promise<
   spawn(command, [...args, 'hooks', 'deliver', '--folder', folder], {
     detached: true,
     stdio: 'ignore',
+    // Windows would open a window for it.
+    windowsHide: true,
   }).unref();
   return undefined;
 }

@@ -27,6 +27,8 @@ export interface Connection {
   readonly key: string;
   /** The user of the sessions, if the key belongs to no user. */
   readonly user?: string;
+  /** The path of a PEM file with certificate authorities that are trusted beside those of Node.js. */
+  readonly authorities?: string;
 }
 
 /** Writes a file that only its owner can read: whole or not at all, and synced to disk. */
@@ -88,7 +90,7 @@ export async function deliver(folder: string, signal: AbortSignal): Promise<Deli
   let left: string | undefined;
   try {
     const { Outgoing } = await import('../network/outgoing.js');
-    outgoing = await Outgoing.to(connection.server);
+    outgoing = await Outgoing.to(connection.server, connection.authorities);
     for (const name of names) {
       const path = join(spool, name);
       let text: string;

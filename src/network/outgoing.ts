@@ -1,6 +1,6 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
 import type { Readable } from 'node:stream';
-import { UsageError } from '../exit.js';
+import { codeOf, UsageError } from '../exit.js';
 import { isObject } from '../input/json-object.js';
 
 /** How many bytes are read of answers that should be short, such as a receipt, a key set or an error. */
@@ -110,13 +110,20 @@ export class Outgoing {
     readonly proxy: string | undefined,
   ) {}
 
-  /** Throws a UsageError for a proxy that can't be used. */
-  static async to(server: string): Promise<Outgoing> {
+  /**
+   * `authorities` is the path of a PEM file with certificate authorities that are trusted beside those of Node.js. Throws a UsageError for
+   * such a file that can't be read, and for a proxy that can't be used.
+   */
+  static async to(server: string, authorities?: string): Promise<Outgoing> {
     const isSecure = server.startsWith('https:');
     // Loading TLS takes as long as all the rest.
     const http = isSecure ? await import('node:https') : await import('node:http');
     const base = server.replace(/(?<!\/)\/+$/, '');
-    const options = { keepAlive: true, maxSockets: 1 };
+    const options = {
+      keepAlive: true,
+      maxSockets: 1,
+      ...(isSecure && authorities !== undefined ? { ca: await trustedWith(authorities) } : {}),
+    };
     const proxy = await proxyFor(new URL(server));
     if (proxy === undefined)
       return new Outgoing(base, http.request as typeof request, new http.Agent(options) as Agent, undefined);
@@ -164,6 +171,20 @@ export class Outgoing {
   close(): void {
     this.agent.destroy();
   }
+}
+
+/** The certificates of all trusted authorities, with those of a PEM file. */
+async function trustedWith(path: string): Promise<string[]> {
+  const [{ readFile }, { rootCertificates }] = await Promise.all([
+    import('node:fs/promises'),
+    import('node:tls'),
+  ]);
+  const more = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(
+      `The certificates ${path} can't be read (${codeOf(error)}): install the hooks again with NODE_EXTRA_CA_CERTS set to a PEM file.`,
+    );
+  });
+  return [...rootCertificates, more];
 }
 
 /** A JSON text as a value; undefined if it isn't JSON. */

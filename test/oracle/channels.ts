@@ -1,4 +1,4 @@
-import { CHANNELS, channelRank, type StoredEvent, type Type } from './event.js';
+import { CHANNELS, channelRank, isAnnounced, type StoredEvent, type Type } from './event.js';
 import { daysBefore } from './lists.js';
 
 /** sources.md 1.2: which events give way to those of a better channel. */
@@ -48,7 +48,9 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
   )
     return true;
   const isSameTool = event.type === other.type && isOfTool(event) && event.event_id === other.event_id;
-  if (isSameTool && isNear(event, other) && channelRank(other) < channelRank(event)) return true;
+  const difference =
+    channelRank(other) - channelRank(event) || Number(isAnnounced(other)) - Number(isAnnounced(event));
+  if (isSameTool && isNear(event, other) && difference < 0) return true;
   const goesByRequest = request !== null && isOf(['claude-code', 'copilot-cli', 'qwen-code'], event);
   return (
     !goesByRequest &&

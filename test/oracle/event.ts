@@ -142,6 +142,11 @@ export function channelRank(event: Pick<StoredEvent, 'text'>): number {
   return CHANNELS.indexOf(event.text('channel') ?? 'event');
 }
 
+/** Whether a hook only announced a tool call. */
+export function isAnnounced({ type, value }: StoredEvent): boolean {
+  return type === 'tool_call' && value('channel') === 'hook' && value('success') === null;
+}
+
 class Copy implements StoredEvent {
   readonly event_id: string;
   readonly type: Type;
@@ -204,6 +209,7 @@ function isBetter(one: Copy, other: Copy): boolean {
     Number(isUsage(one) && one.text('model') === 'unknown') -
       Number(isUsage(other) && other.text('model') === 'unknown') ||
     channelRank(one) - channelRank(other) ||
+    Number(isAnnounced(one)) - Number(isAnnounced(other)) ||
     one.occurred_at - other.occurred_at ||
     byteOrder(one.session_id, other.session_id) ||
     byteOrder(one.user_id, other.user_id) ||

@@ -1,6 +1,6 @@
 import { usersByAgent } from './agents.js';
 import { isOnCard, tierOf } from './credits.js';
-import { OF_ALL_TYPES, OF_ALL_VIEWS, OF_TYPE, type StoredEvent, type Value } from './event.js';
+import { isAnnounced, OF_ALL_TYPES, OF_ALL_VIEWS, OF_TYPE, type StoredEvent, type Value } from './event.js';
 import { distinct, groups } from './lists.js';
 import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
@@ -207,6 +207,24 @@ function userClients(organization: Organization): Row[] {
   );
 }
 
+/** Whether a call that a hook announced never began: the next thing that hooks report of its session on that day is no new start. */
+function isRefused(call: StoredEvent, stored: readonly StoredEvent[]): boolean {
+  if (!isAnnounced(call) || call.session_id === '') return false;
+  const later = stored
+    .filter(
+      (event) =>
+        event.text('channel') === 'hook' &&
+        ['user_message', 'session_start', 'session_end'].includes(event.type) &&
+        event.day === call.day &&
+        event.user_id === call.user_id &&
+        event.session_id === call.session_id &&
+        event.occurred_at > call.occurred_at,
+    )
+    .sort((one, other) => one.occurred_at - other.occurred_at);
+  const [next] = later;
+  return later.some((event) => event.occurred_at === next?.occurred_at && event.type !== 'session_start');
+}
+
 /** The rows of each view, in no order. */
 export function viewRows(organization: Organization): Record<string, Row[]> {
   const { events } = organization;
@@ -214,6 +232,7 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
     ofType(events, type).map((event) => withMembers(event, OF_TYPE[type]));
   const calls = toolCalls(events).map((event) => ({
     ...withMembers(event, ['success', 'duration_ms']),
+    ...(isRefused(event, organization.stored) ? { success: false } : {}),
     tool_key: toolOf(event)?.key ?? null,
     server_key: toolOf(event)?.server ?? null,
     autonomy_level: levelOf(event.text('autonomy_mode')) ?? 'unknown',

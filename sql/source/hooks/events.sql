@@ -7,7 +7,16 @@ payload AS MATERIALIZED (
     *,
     -- A tool's events have the ids that they have in a transcript.
     coalesce(CASE WHEN tool_use_id <> '' AND NOT is_longer(tool_use_id, 128) THEN tool_use_id END, 'hook:' || payload_id) AS id,
-    hook_runs IS NULL AND hook_event_name IN ('PostToolUse', 'PostToolUseFailure') AS is_tool_call,
+    hook_runs IS NULL AND hook_event_name IN ('PostToolUse', 'PostToolUseFailure') AS is_ended_call,
+    -- Only with its id a call that is about to begin is the same as the one that ends.
+    hook_runs IS NULL AND hook_event_name = 'PreToolUse' AND id = tool_use_id AS is_announced_call,
+    -- The built-in command that a person gave. Of others there is no payload.
+    CASE
+      WHEN hook_runs IS NULL AND agent = 'claude-code'
+        THEN CASE hook_event_name WHEN 'PreCompact' THEN 'compact' WHEN 'PreModelSwitch' THEN 'model' END
+    END AS built_in_command,
+    -- One command can have several payloads, with one prompt_id.
+    id_with(built_in_command, coalesce(nullif(prompt_id, ''), payload_id)) AS command_id,
     hook_event_name <> 'PostToolUseFailure'
       AND coalesce((tool_response).success, true)
       AND NOT coalesce((tool_response).is_error, false)
@@ -25,7 +34,7 @@ file_change AS (
     tool_response,
     unnest(changed_files(tool_name, tool_input, (tool_response).type, name_of((tool_response).filePath))) AS file
   FROM payload
-  WHERE is_tool_call
+  WHERE is_ended_call
     AND is_success
 ),
 event AS (
@@ -57,6 +66,21 @@ event AS (
   UNION ALL BY NAME
   SELECT
     payload,
+    'user_message' AS type,
+    'turn:' || command_id AS event_id
+  FROM payload
+  WHERE built_in_command IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
+    'slash_command' AS type,
+    'slash:' || command_id AS event_id,
+    built_in_command AS command_name
+  FROM payload
+  WHERE built_in_command IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    payload,
     'slash_command' AS type,
     'slash:' || id AS event_id,
     regexp_extract(prompt, '^/([A-Za-z][\w:.-]{0,199})(?:\s|$)', 1) AS command_name
@@ -70,10 +94,12 @@ event AS (
     'tool_call' AS type,
     'tool:' || id AS event_id,
     tool_name,
-    is_success AS success,
+    -- Unknown of a call that is about to begin: whether it ended or was refused is seen by other events (refused_calls).
+    CASE WHEN is_ended_call THEN is_success END AS success,
     coalesce(count_of((tool_response).durationMs), count_of((tool_response).totalDurationMs), count_of(duration_ms)) AS duration_ms
   FROM payload
-  WHERE is_tool_call
+  WHERE is_ended_call
+    OR is_announced_call
   UNION ALL BY NAME
   SELECT
     payload,
@@ -81,7 +107,7 @@ event AS (
     'skill:' || id AS event_id,
     coalesce(name_of((tool_input).skill), name_of((tool_input).command)) AS skill_name
   FROM payload
-  WHERE is_tool_call
+  WHERE is_ended_call
     AND tool_name = 'Skill'
     AND skill_name IS NOT NULL
   UNION ALL BY NAME
@@ -107,7 +133,7 @@ event AS (
       id,
       unnest(commits_of((tool_input).command, printed, is_success, commit_sha)) AS made
     FROM payload
-    WHERE is_tool_call
+    WHERE is_ended_call
       AND is_shell_tool(tool_name)
   )
   UNION ALL BY NAME
@@ -125,7 +151,7 @@ event AS (
         ELSE pull_requests_of_tool(tool_name, printed, is_success)
       END) AS opened
     FROM payload
-    WHERE is_tool_call
+    WHERE is_ended_call
   )
   UNION ALL BY NAME
   SELECT
@@ -156,6 +182,7 @@ SELECT
   (payload).user_id AS user_id,
   (payload).session_id AS session_id,
   (payload).agent AS agent,
+  CASE WHEN (payload).agent_id <> '' AND NOT is_longer((payload).agent_id, 128) THEN (payload).agent_id END AS agent_id,
   coalesce((payload).client, client_of((payload).entrypoint)) AS client,
   autonomy_mode_of((payload).permission_mode) AS autonomy_mode,
   name_of((payload).cwd) AS cwd,
