@@ -17,6 +17,7 @@ import { allowOrigins } from '../api/cors.js';
 import { ENCODINGS } from '../api/encodings.js';
 import { answerErrors, refuseOtherMethods, sendProblem } from '../api/error-replies.js';
 import { familyOf } from '../api/errors.js';
+import { removePorts } from '../api/forwarded-addresses.js';
 import { parseJsonBodies } from '../api/json-body.js';
 import { OPENAPI } from '../api/openapi.js';
 import { operationsRoutes } from '../api/operations-routes.js';
@@ -37,6 +38,7 @@ import { eventRoutes } from '../ingest/event-routes.js';
 import type { InboxDeps } from '../ingest/request-body.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
+import { withoutSlashes } from '../otlp/signal-path.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
@@ -87,6 +89,11 @@ export function buildApp(
     // A path segment can be as long as the whole head; each route limits its own.
     routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    // TRICKY: this also changes a header, because it is called before anything reads the sender's address.
+    rewriteUrl: ({ headers, url = '/' }) => {
+      removePorts(headers);
+      return withoutSlashes(url);
+    },
     ...(config.tls === undefined
       ? { http: limits }
       : {
