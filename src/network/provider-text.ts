@@ -20,7 +20,13 @@ export function providerText(said: string, secrets: readonly (string | undefined
 }
 
 /** The member of an answer, or claim of a token, that a library refuses, with its value. */
-function mismatchIn({ attribute, body, claim, claims, expected }: Readonly<Record<string, unknown>>): string[] {
+function mismatchIn({
+  attribute,
+  body,
+  claim,
+  claims,
+  expected,
+}: Readonly<Record<string, unknown>>): string[] {
   const [name, given] = typeof claim === 'string' ? [claim, claims] : [attribute, body];
   if (typeof name !== 'string' || !isObject(given)) return [];
   const value = JSON.stringify(given[name]) ?? 'missing';

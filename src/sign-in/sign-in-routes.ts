@@ -128,7 +128,9 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         return reply.redirect(base.href);
       } catch (error) {
         const isUnnamed = error instanceof z.ZodError;
-        request.log.warn(`${of} did not sign a person in: ${isUnnamed ? claimsSentence(error) : messageOf(error)}.`);
+        request.log.warn(
+          `${of} did not sign a person in: ${isUnnamed ? claimsSentence(error) : messageOf(error)}.`,
+        );
         return reply.redirect(new URL(isUnnamed ? '#sign-in=claims' : '#sign-in=refused', base).href);
       }
     },
