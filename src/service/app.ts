@@ -10,6 +10,7 @@ import { z } from 'zod';
 import '../input/sentence.js';
 import { analyticsRoutes } from '../api/analytics-routes.js';
 import { apiKeyRoutes } from '../api/api-key-routes.js';
+import { saveKeyUses } from '../api/api-keys.js';
 import { Authenticator } from '../api/auth.js';
 import { limitArrival } from '../api/body-timeout.js';
 import { refuseClient, watchConnections } from '../api/connection-errors.js';
@@ -47,6 +48,7 @@ import { sessionRoutes } from '../sign-in/session-routes.js';
 import { signInRoutes } from '../sign-in/sign-in-routes.js';
 import { Tickets } from '../sign-in/tickets.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
+import type { Store } from '../store/store.js';
 import { print } from '../terminal/printing.js';
 import { ulid } from '../ulid.js';
 import { Metrics } from './prometheus.js';
@@ -63,6 +65,19 @@ function readPem(path: string, name: string): Buffer {
   } catch {
     throw new UsageError(`${name} must be the path of a readable PEM file, which ${path} is not.`);
   }
+}
+
+/** How often the days on which keys were used are stored. */
+const USES_MS = 60_000;
+
+function keepKeyUses(app: FastifyInstance, store: Store): void {
+  const save = () =>
+    saveKeyUses(store).catch((err) => app.log.warn({ err }, 'the last uses of API keys could not be stored'));
+  const timer = setInterval(save, USES_MS).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    await save();
+  });
 }
 
 /** The HTTP service. It opens no port. Throws a UsageError if a file named in the settings can't be read. */
@@ -156,6 +171,7 @@ export function buildApp(
   app.register(cookie);
   const sessions = new BrowserSessions(deps.store, new Tickets(deps.store, secretKey, clock), config, clock);
   const authenticator = new Authenticator(deps.store, config.jwt, clock, sessions);
+  keepKeyUses(app, deps.store);
   const all = { ...deps, authenticator, addresses: controls, controls, sessions };
   if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
   // Unknown parameters are an error, also for routes without parameters.
