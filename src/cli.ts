@@ -62,6 +62,7 @@ const COMMANDS: Readonly<
   agent: () => import('./command/agent.js'),
   computers: () => import('./command/computers.js'),
   lake: () => import('./command/lake.js'),
+  organizations: () => import('./command/organizations.js'),
   keys: () => import('./command/keys.js'),
   controls: () => import('./command/controls.js'),
   hooks: () => import('./command/hooks.js'),

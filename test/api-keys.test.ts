@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MOST_KEYS } from '../src/api/api-key-routes.js';
-import { createKey } from '../src/api/api-keys.js';
+import { createKey, listKeys, revokeKey, saveKeyUses } from '../src/api/api-keys.js';
 import { ACTIONS, type Action, may, Role } from '../src/api/roles.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { buildApp } from '../src/service/app.js';
 import { signInLink } from '../src/sign-in/tickets.js';
+import { listOrganizations, removeOrganization } from '../src/store/organization.js';
 import { ending, World } from './world.js';
 
 const KEYS = '/api/v1/api-keys';
@@ -58,6 +59,7 @@ describe('API keys over HTTP', () => {
       created_by: 'ada',
       expires_at: null,
       revoked_at: null,
+      last_used_on: null,
       is_current: false,
     });
     const caller = await ask('GET', CALLER, undefined, key);
@@ -283,4 +285,60 @@ describe('from a browser', () => {
     world.now += 1;
     expect(await statusOf(await signIn({ token: linkOf() }))).toBe(200);
   });
+});
+
+test('a key has the last day on which it was used, stored once a day', async () => {
+  const world = await World.create({ DAYBOOK_RATE_LIMIT: '0' });
+  const app = buildApp(world);
+  const made = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+  await createKey(world.store, { orgId: 'acme', role: 'manager' }, world.now + 1);
+  let writes = 0;
+  const run = world.store.run.bind(world.store);
+  world.store.run = (statements) => {
+    writes += 1;
+    return run(statements);
+  };
+  const use = () => app.inject({ url: '/api/v1/status', headers: { authorization: `Bearer ${made.key}` } });
+  const days = async () => (await listKeys(world.store)).map(({ last_used_on }) => last_used_on);
+  const today = new Date(world.now).toISOString().slice(0, 10);
+  await use();
+  expect(await days()).toEqual([null, null]);
+  await saveKeyUses(world.store);
+  expect(await days()).toEqual([today, null]);
+  for (let again = 0; again < 3; again += 1) {
+    await use();
+    await saveKeyUses(world.store);
+  }
+  expect(writes).toBe(1);
+  world.now += 86_400_000;
+  await use();
+  world.store.run = () => Promise.reject(new Error('the disk is full'));
+  await expect(saveKeyUses(world.store)).rejects.toThrow('the disk is full');
+  world.store.run = run;
+  // What couldn't be stored is stored later, here when the service stops.
+  await app.close();
+  expect((await days())[0]).toBe(new Date(world.now).toISOString().slice(0, 10));
+});
+
+test('an organization is empty until it has a batch, and goes with its revoked keys', async () => {
+  const world = await World.create();
+  const { key_id } = await createKey(world.store, { orgId: 'typo', role: 'owner' }, world.now);
+  await createKey(world.store, { orgId: 'expired', role: 'owner', expiresAt: world.now }, world.now);
+  const sent = { event_id: 'e', type: 'user_message', timestamp: world.now, user_id: 'ada', session_id: 's' };
+  await world.send([sent], { orgId: 'used' });
+  const listed = async () =>
+    (await listOrganizations(world.store, world.now)).map(({ created_at: _, ...one }) => one);
+  expect(await listed()).toEqual([
+    { org_id: 'expired', valid_keys: 0, is_empty: true },
+    { org_id: 'typo', valid_keys: 1, is_empty: true },
+    { org_id: 'used', valid_keys: 0, is_empty: false },
+  ]);
+  const remove = (orgId: string) => removeOrganization(world.store, orgId, world.now);
+  await expect(remove('typo')).rejects.toThrow('still has valid keys');
+  await expect(remove('used')).rejects.toThrow('has events');
+  await revokeKey(world.store, key_id, world.now);
+  await remove('typo');
+  await remove('expired');
+  expect((await listed()).map(({ org_id }) => org_id)).toEqual(['used']);
+  expect(await listKeys(world.store)).toEqual([]);
 });

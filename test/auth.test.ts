@@ -135,6 +135,7 @@ interface Wanted {
   audience?: string;
   /** Seconds from the test's now. */
   expires?: number | undefined;
+  begins?: number;
 }
 
 /** A signer of tokens, and the service that takes them by a key set at a URL. */
@@ -155,12 +156,20 @@ async function jwtWorld(algorithm = 'ES256', environment: Record<string, string>
     ...environment,
   });
   const app = buildApp(world);
-  const make = ({ claims = {}, issuer = ISSUER, audience = 'daybook', expires = 60 }: Wanted = {}) => {
+  const make = ({
+    claims = {},
+    issuer = ISSUER,
+    audience = 'daybook',
+    expires = 60,
+    begins,
+  }: Wanted = {}) => {
     const token = new SignJWT({ sub: 'ada', org_id: 'acme', role: 'manager', ...claims })
       .setProtectedHeader({ alg: algorithm, kid: 'k1' })
       .setIssuer(issuer)
       .setAudience(audience);
     if (expires !== Number.POSITIVE_INFINITY) token.setExpirationTime(Math.floor(world.now / 1000) + expires);
+    const now = Math.floor(world.now / 1000);
+    if (begins !== undefined) token.setNotBefore(now + begins).setIssuedAt(now + begins);
     return token.sign(pair.privateKey);
   };
   return { world, app, make, server, asked: () => asked };
@@ -261,7 +270,8 @@ describe('JWTs', () => {
   });
 
   const refused: [string, Wanted, RegExp][] = [
-    ['that has expired', { expires: -1 }, /expired/],
+    ['that has expired', { expires: -61 }, /expired/],
+    ['that begins later', { begins: 61 }, /not valid yet: compare the clock/],
     ['without an end', { expires: Number.POSITIVE_INFINITY }, /exp/],
     ['of another issuer', { issuer: 'https://evil.test' }, /iss/],
     ['for another service', { audience: 'payroll' }, /aud/],
@@ -278,6 +288,17 @@ describe('JWTs', () => {
       expect(detail).toMatch(sentence);
     });
   }
+
+  test.each([59, -59])(
+    'may have a clock that differs by %i s, and by none where the setting says so',
+    async (seconds) => {
+      const token = { expires: seconds < 0 ? seconds : 60, begins: seconds };
+      const { app, make } = await jwtWorld('ES256');
+      expect((await ask(app, await make(token))).status).toBe(200);
+      const strict = await jwtWorld('ES256', { DAYBOOK_CLOCK_TOLERANCE_S: '0' });
+      expect((await ask(strict.app, await strict.make(token))).status).toBe(401);
+    },
+  );
 
   test('are refused: signed by another key, unsigned, or signed with the public key as a secret', async () => {
     const { app, make } = await jwtWorld();

@@ -96,13 +96,94 @@ test('a folder that is none, or that only pretends to be one, is a mistake of us
 test('a new key is alone on standard output, and what is odd about it beside that', async () => {
   const data = dataFolder(temporaryFolder());
   const create = (...args: string[]) => runHere(['--data', data, 'keys', 'create', '--org', 'acme', ...args]);
-  const first = await create('--role', 'member');
+  const first = await create('--role', 'owner');
   expect(first.stdout).toMatch(/^dbk_[\w-]+\n$/);
   expect(first.stderr).toMatch(
-    /^This is key key_\w+, member of acme\. It is shown only once\.\nThe organization acme is new: .*\nIt belongs to no user, .*\n$/,
+    /^This is key key_\w+, owner of acme\. It is shown only once\.\nThe organization acme is new\.\n$/,
   );
   const second = await create('--role', 'member', '--user', 'ada');
   expect(second.stderr).toMatch(/^This is key \S+ member of acme\. It is shown only once\.\n$/);
+});
+
+describe('organizations and keys', () => {
+  const start = () => {
+    const data = dataFolder(temporaryFolder());
+    const here = (...args: string[]) => runHere(['--data', data, ...args]);
+    return { data, here, create: (...args: string[]) => here('keys', 'create', ...args) };
+  };
+
+  test('a key that would see nothing, and a second organization without --new, are refused', async () => {
+    const { here, create } = start();
+    expect(await create('--org', 'acme', '--role', 'member')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'A key of role member needs --user: without one it would see and send nothing.\n',
+    });
+    await create('--org', 'acme', '--role', 'owner');
+    expect(await create('--org', 'acmee', '--role', 'owner')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'There is no organization acmee, only acme: correct --org, or add --new to make another.\n',
+    });
+    expect((await create('--org', 'globex', '--role', 'owner', '--new')).code).toBe(0);
+    const listed = JSON.parse((await here('organizations', '--json')).stdout);
+    expect(listed.map(({ created_at: _, ...one }: { created_at: number }) => one)).toEqual([
+      { org_id: 'acme', valid_keys: 1, is_empty: true },
+      { org_id: 'globex', valid_keys: 1, is_empty: true },
+    ]);
+  });
+
+  test('an organization is removed once it has nothing but revoked keys', async () => {
+    const { data, here, create } = start();
+    await create('--org', 'acme', '--role', 'owner');
+    const made = JSON.parse((await create('--org', 'acmee', '--role', 'owner', '--new', '--json')).stdout);
+    const remove = (org: string) => here('organizations', 'remove', org);
+    expect((await remove('nobody')).stderr).toMatch(/^There is no organization nobody: /);
+    expect((await remove('acmee')).stderr).toMatch(/^The organization acmee still has valid keys: /);
+    await here('keys', 'revoke', made.key_id);
+    expect(await remove('acmee')).toMatchObject({ code: 0, stdout: 'The organization acmee is removed.\n' });
+    expect((await here('organizations')).stdout).not.toContain('acmee');
+    const file = join(data, '..', 'one.ndjson');
+    writeFileSync(
+      file,
+      '{"event_id":"e","type":"user_message","timestamp":"2026-06-10T09:00:00Z","user_id":"ada","session_id":"s"}',
+    );
+    await here('ingest', '--org', 'used', file);
+    expect((await remove('used')).stderr).toMatch(/^The organization used has events, /);
+  });
+
+  test('keys of all users in a file are made together, or none', async () => {
+    const { data, here, create } = start();
+    const file = join(data, '..', 'users.csv');
+    const from = (text: string, ...more: string[]) => {
+      writeFileSync(file, text);
+      return create('--org', 'acme', '--role', 'member', '--users', file, ...more);
+    };
+    for (const [text, sentence] of [
+      ['', 'must name 1 to 10000 users, not 0'],
+      ['ada\nada', 'Line 2 of .* names ada a second time'],
+      ['ada,ada@acme.example,x', 'Line 1 of .* must be a user'],
+      ['ada,nobody', 'e-mail'],
+    ] as const)
+      expect(await from(text)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(sentence),
+      });
+    expect((await from('ada', '--user', 'bob')).stderr).toMatch(/^--users can't be combined with --user/);
+    const many = Array.from({ length: 250 }, (_, index) => `user-${index}`);
+    const { stdout, stderr } = await from(`\ufeffada,ada@acme.example\r\n\r\n${many.join('\n')}\n`);
+    expect(stderr).toMatch(/^These are 251 keys, member of acme\. They are shown only once\.\n/);
+    const lines = stdout.trimEnd().split('\r\n');
+    expect(lines.map((line) => line.replace(/,dbk_[\w-]{43}$/, ''))).toEqual(['ada', ...many]);
+    const listed = JSON.parse((await here('keys', 'list', '--json')).stdout);
+    expect(listed).toHaveLength(251);
+    expect(listed.find(({ user_id }: { user_id: string }) => user_id === 'ada')).toMatchObject({
+      user_email: 'ada@acme.example',
+      role: 'member',
+      last_used_on: null,
+    });
+  });
 });
 
 test('a report of costs ends in their total, and one of two ranges has both beside each other', async () => {

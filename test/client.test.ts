@@ -61,8 +61,12 @@ beforeAll(async () => {
   writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
   await daybook('ingest', '--org', 'acme', file);
   await daybook('build');
-  for (const role of ['manager', 'owner', 'member', 'guest'] as const)
-    keys[role] = JSON.parse(await daybook('keys', 'create', '--org', 'acme', '--role', role, '--json')).key;
+  for (const role of ['manager', 'owner', 'member', 'guest'] as const) {
+    const user = role === 'member' ? ['--user', 'nobody'] : [];
+    keys[role] = JSON.parse(
+      await daybook('keys', 'create', '--org', 'acme', '--role', role, ...user, '--json'),
+    ).key;
+  }
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_'));
   child = spawn('node', [CLI, '--data', data, 'serve', '--port', '0'], {
     env: { ...Object.fromEntries(inherited), DAYBOOK_LOG_LEVEL: 'warn', DAYBOOK_BUILD_AT: 'off' },

@@ -260,6 +260,9 @@ describe('whose events they are', () => {
     expect(sent.every(({ headers }) => headers.authorization === 'Bearer two')).toBe(true);
     const lines = sent.flatMap(({ body }) => body.trimEnd().split('\n'));
     expect(stdout).toContain(`${lines.length} events sent`);
+    expect(stdout.match(/refuses a body of \d+ bytes \(413\), so events go in smaller parts/g)).toHaveLength(
+      1,
+    );
     expect(new Set(lines).size).toBe(lines.length);
   });
 });

@@ -347,10 +347,10 @@ describe('every route', () => {
       for (const wrong of ['/%zz', '/%', '/%c3%28'])
         expectProblem(await ask(service.url, `${path}${wrong}`, { headers }), 400, shape);
       for (const nothing of [
-        '/',
+        // Exporters may write a slash behind an address of OTLP.
+        ...(shape === 'otlp' ? [] : ['/', '//']),
         '/nothing',
         `/${'x'.repeat(5000)}`,
-        '//',
         '/%00',
         '/..%2f..%2fetc/passwd',
       ]) {
@@ -379,6 +379,11 @@ describe('every route', () => {
         const headers = { authorization: `Bearer ${key}` };
         expect((await limited.send(operation, { headers })).status).toBe(okOf(operation));
         const given = await limited.send(operation, { headers });
+        // One key can send the telemetry of thousands of people.
+        if (limited.actions.get(`${operation.method} ${operation.path}`) === 'send events') {
+          expect(given.status).toBe(okOf(operation));
+          return;
+        }
         expectError(limited, operation, given, 429);
         expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
         const path = limited.reference.path(operation);

@@ -495,6 +495,39 @@ describe('allowed addresses', () => {
     expect((await ask('GET', PATH, { org, headers, from: '10.9.9.9' })).status).toBe(200);
   });
 
+  test.each([
+    ['198.51.100.7:51123', '198.51.100.7'],
+    ['[198.51.100.7]:80', '198.51.100.7'],
+    ['2001:db8::5', '2001:db8::5'],
+    ['[2001:db8::5]', '2001:db8::5'],
+    ['[2001:db8::5]:4711', '2001:db8::5'],
+    ['198.51.100.7:1, 10.9.9.9:443', '198.51.100.7'],
+  ])('count without the port that some proxies write behind them: %s', async (forwarded, address) => {
+    const org = `ports-${address.replaceAll(/\W/g, '-')}`;
+    const sent = { org, from: '10.9.9.9', headers: { 'x-forwarded-for': forwarded } };
+    expect((await put({ networkPolicy: { allowedIps: [address] } }, sent)).status).toBe(200);
+    expect((await ask('GET', PATH, sent)).status).toBe(200);
+  });
+
+  test('that a proxy writes in no known form are no address', async () => {
+    const org = 'odd-forms';
+    const settings = { networkPolicy: { allowedIps: ['198.51.100.7'] } };
+    expect(
+      (await put(settings, { org, headers: { 'x-forwarded-for': '198.51.100.7' }, from: '10.9.9.9' })).status,
+    ).toBe(200);
+    for (const forwarded of [
+      '198.51.100.7:',
+      '198.51.100.7:x',
+      '198.51.100.7:1:2',
+      '[198.51.100.7',
+      'unknown',
+      '"198.51.100.7"',
+    ]) {
+      const sent = { org, from: '10.9.9.9', headers: { 'x-forwarded-for': forwarded } };
+      expect((await ask('GET', PATH, sent)).status, forwarded).toBe(403);
+    }
+  });
+
   test("without the author's own are a 400, and change nothing", async () => {
     const { status, body } = await put({ networkPolicy: { allowedIps: ['192.0.2.1'] } }, { org: 'locked' });
     expect([status, body.detail]).toEqual([

@@ -306,6 +306,21 @@ test('messages that nobody should send are refused, and harm nobody', async () =
   expect((await post(LIST)).text).toContain('"report"');
 });
 
+test.each([
+  ['*/*', 200],
+  ['', 200],
+  ['application/*, text/*', 200],
+  ['Application/JSON, Text/Event-Stream', 200],
+  ['application/json;charset=utf-8, text/event-stream;q=0.5', 200],
+  ['text/html, */*;q=0.1', 200],
+  ['text/event-stream', 406],
+  ['application/json, text/event-stream;q=0', 406],
+  ['application/json;q=0, */*', 406],
+  ['application/*', 406],
+])('a client that accepts "%s" gets %i', async (accept, status) => {
+  expect((await post(LIST, { headers: { accept } })).status).toBe(status);
+});
+
 test('no stream is kept open for a client', async () => {
   const agent = await Agent.at(url, await keyOf(), 'auto');
   await expect(agent.client.listen({ toolsListChanged: true } as never)).rejects.toThrow();

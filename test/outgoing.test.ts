@@ -1,12 +1,15 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { Authenticator } from '../src/api/auth.js';
+import { RemoteService } from '../src/command/remote-service.js';
 import { E2b, ProviderFailed } from '../src/computers/e2b.js';
+import { runAgent } from '../src/computers/run-agent.js';
 import { S3Objects } from '../src/computers/s3.js';
 import { AnswerTooLong, limitedFetch, Outgoing } from '../src/network/outgoing.js';
 import { readConfig } from '../src/settings/config.js';
 import { OpenIdProvider } from '../src/sign-in/openid-provider.js';
 import { answerEndlessly, serverThat } from './watched-server.js';
-import { World } from './world.js';
+import { temporaryFolder, World } from './world.js';
 
 const E2B_KEY = `e2b_${'0123456789'.repeat(4)}`;
 const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-letters';
@@ -31,7 +34,9 @@ function sandboxesAt(url: string): E2b {
 }
 
 function providerAt(issuer: string): OpenIdProvider {
-  return new OpenIdProvider({ issuer, clientId: 'daybook', clientSecret: CLIENT_SECRET, scope: 'openid' });
+  return new OpenIdProvider({
+    ...{ issuer, clientId: 'daybook', clientSecret: CLIENT_SECRET, scope: 'openid', toleranceSeconds: 60 },
+  });
 }
 
 async function authenticatorWith(jwks: string): Promise<Authenticator> {
@@ -149,4 +154,83 @@ test('an OpenID provider that repeats the client secret has it not logged', asyn
   expect(failure.message).toMatch(/not with \*\*\*/);
   expect(failure.stack).not.toContain(CLIENT_SECRET);
   expect(failure.cause).toBeUndefined();
+});
+
+/** Everything that asks another server, and what its proxy is asked for. */
+const THROUGH_PROXIES: [string, string, (from: string) => Promise<unknown>][] = [
+  ...CLIENTS.filter(([name]) => !name.startsWith('failures')).map(
+    ([name, , ask]): [string, string, (from: string) => Promise<unknown>] => [name, 'https', ask],
+  ),
+  ['a command', 'http', (url) => remote(url).get(z.unknown(), 'api/v1/status')],
+  ['a command over TLS', 'https', (url) => remote(url).get(z.unknown(), 'api/v1/status')],
+  ['an agent', 'http', agentOf],
+  ['an agent over TLS', 'https', agentOf],
+  ['the collector and hooks', 'http', sendingTo],
+  ['the collector and hooks over TLS', 'https', sendingTo],
+  ['keys of JWTs without TLS', 'http', (url) => limitedFetch(url, {})],
+  ['a body of a library', 'http', (url) => limitedFetch(url, { method: 'POST', body: 'a' })],
+];
+
+function remote(server: string): RemoteService {
+  return RemoteService.of({ server, key: 'dbk_x' }, Date.now);
+}
+
+async function sendingTo(url: string): Promise<unknown> {
+  const outgoing = await Outgoing.to(url);
+  return outgoing.send('GET', '/', { headers: {}, signal: AbortSignal.timeout(60_000) });
+}
+
+/** Runs the agent of a computer until it says something, and fails with that. */
+async function agentOf(server: string): Promise<never> {
+  const ended = new AbortController();
+  let said = '';
+  await runAgent({
+    ...{ server, token: 'x', workspace: temporaryFolder(), version: '1', clock: Date.now },
+    say: (sentence) => {
+      said = sentence;
+      ended.abort();
+    },
+    signal: ended.signal,
+  });
+  throw new Error(said);
+}
+
+describe('the proxy of the environment', () => {
+  /** A proxy that refuses everything, and what it was asked for. */
+  const refusing = async () => {
+    const proxy = await serverThat((_, answer) => answer.writeHead(407).end());
+    const tunnels: string[] = [];
+    proxy.server.on('connect', ({ url }, socket) => {
+      tunnels.push(url ?? '');
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
+    vi.stubEnv('HTTP_PROXY', proxy.url).stubEnv('HTTPS_PROXY', proxy.url).stubEnv('NO_PROXY', '');
+    vi.stubEnv('DAYBOOK_KEY', '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return { ...proxy, tunnels };
+  };
+
+  test.each(THROUGH_PROXIES)(
+    'is asked by %s',
+    async (_, scheme, ask) => {
+      const { asked, tunnels } = await refusing();
+      await expect(ask(`${scheme}://there.acme.invalid`)).rejects.toThrow();
+      const wanted = scheme === 'https' || ask === agentOf ? tunnels : asked;
+      expect(wanted[0]).toMatch(/there\.acme\.invalid/);
+      const seen = asked.length + tunnels.length;
+      vi.stubEnv('NO_PROXY', '.acme.invalid');
+      await expect(ask(`${scheme}://there.acme.invalid`)).rejects.toThrow();
+      expect(asked.length + tunnels.length).toBe(seen);
+    },
+    30_000,
+  );
+
+  test('is named if it refuses', async () => {
+    const { url } = await refusing();
+    for (const scheme of ['http', 'https'])
+      for (const ask of [sendingTo, (to: string) => remote(to).computers()])
+        await expect(ask(`${scheme}://there.acme.invalid`)).rejects.toThrow(
+          `the proxy ${url} wants a name and a password (407)`,
+        );
+  });
 });

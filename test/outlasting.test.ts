@@ -146,7 +146,12 @@ describe('another program has the database open', () => {
       if (now > 600_000) throw new Error('it still waits');
     };
     const open = (isService: boolean) =>
-      openStore(config, () => now, async () => false, { isService, pause });
+      openStore(
+        config,
+        () => now,
+        async () => false,
+        { isService, pause },
+      );
     await expect(open(true)).rejects.toMatchObject({
       name: 'MayPass',
       message: expect.stringMatching(`^node \\(process ${pid}\\) still has the database in `),

@@ -22,3 +22,22 @@ test('an error is kept with its causes, each without secrets', () => {
   expect(faultText(new Error('failed', { cause }), [KEY])).toBe('failed: no ***: expired ***');
   expect(faultText('x', [])).toBe('x');
 });
+
+test('an error names what a provider says of it, and the member or claim that is wrong', () => {
+  const refusal = Object.assign(new Error('refused'), {
+    error: 'invalid_client',
+    error_description: 'unknown',
+  });
+  expect(faultText(refusal, [])).toBe('refused: invalid_client: unknown');
+  const other = { attribute: 'issuer', expected: 'https://a/', body: { issuer: 'https://a' } };
+  expect(faultText(new Error('unexpected', { cause: other }), [])).toBe(
+    'unexpected: issuer is "https://a", not "https://a/"',
+  );
+  const claim = { claim: 'aud', expected: 'daybook', claims: { aud: [KEY] } };
+  expect(faultText(new Error('unexpected', { cause: claim }), [KEY])).toBe(
+    'unexpected: aud is ["***"], not "daybook"',
+  );
+  expect(faultText(new Error('unexpected', { cause: { claim: 'iat', claims: {} } }), [])).toBe(
+    'unexpected: iat is missing',
+  );
+});

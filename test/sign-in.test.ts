@@ -256,6 +256,27 @@ describe("another site's page", () => {
   });
 });
 
+test.each([
+  [{}, 'http://localhost: if people reach it there, through a proxy, set DAYBOOK_PUBLIC_URL.'],
+  [
+    { DAYBOOK_PUBLIC_URL: 'https://other.example/daybook' },
+    'https://other.example: open https://other.example/daybook/, or correct DAYBOOK_PUBLIC_URL.',
+  ],
+])('a page at an address that the service does not know is told the setting: %j', async (settings, end) => {
+  const world = await World.create(settings);
+  const { key } = await createKey(world.store, { orgId: 'acme', role: 'owner' }, world.now);
+  const answer = await buildApp(world).inject({
+    method: 'POST',
+    url: '/sign-in',
+    headers: { host: 'localhost', 'x-forwarded-proto': 'https', origin: 'https://daybook.acme.example' },
+    payload: { key },
+  });
+  expect([answer.statusCode, answer.json().detail]).toEqual([
+    403,
+    `A page of https://daybook.acme.example can't sign in, because the service is at ${end}`,
+  ]);
+});
+
 test('the log says which headers are trusted for addresses, unless the settings say the address', () => {
   const said = (settings: Record<string, string>) => trustedForAddresses(readConfig(settings));
   expect(said({ DAYBOOK_PUBLIC_URL: 'https://acme.example' })).toBeUndefined();

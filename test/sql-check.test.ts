@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
 import { confine, NAMES, openLake, organizationFolder } from '../src/sql/lake-database.js';
 import { checkQuery } from '../src/sql/query-check.js';
+import { withoutShow } from '../src/sql/show-tables.js';
 import { FUNCTION_GROUPS, FUNCTIONS_LEFT_OUT } from '../src/sql/sql-functions.js';
+import { SQL_TABLES } from '../src/sql/sql-tables.js';
 import { readSqlFolder } from '../src/store/sql-text.js';
 import { expectPage } from './page.js';
 import { temporaryFolder } from './world.js';
@@ -337,4 +339,35 @@ test('the engine itself reads nothing outside of the folder of the organization'
   ])
     await expect(rows(sql), sql).rejects.toThrow(/Permission Error|locked/);
   closed.closeSync();
+});
+
+test('an unknown table is answered with the nearest name, and only with one of Daybook', async () => {
+  for (const [name, nearest] of [
+    ['user', 'users'],
+    ['Actvity', 'activity'],
+    ['sesions', 'sessions'],
+    ['call_cost', 'call_costs'],
+  ])
+    expect(await refusal(`FROM ${name}`)).toBe(
+      `There is no table ${name?.toLowerCase()}: did you mean ${nearest}? GET /api/v1/sql/tables lists the tables.`,
+    );
+  for (const name of ['pg_class', 'duckdb_tables', 'x', 'nothing_like_it', 'a'.repeat(200)])
+    expect(await refusal(`FROM ${name}`)).toBe(
+      `There is no table ${name}: GET /api/v1/sql/tables lists the tables.`,
+    );
+});
+
+test('SHOW TABLES is a SELECT of the tables of Daybook, and nothing else is changed', async () => {
+  for (const text of ['SHOW TABLES', ' show  all tables ; ']) {
+    const sql = withoutShow(text);
+    expect(await refusal(sql)).toBe('reads ');
+    const { columnNames, getRows } = await connection.runAndReadAll(sql).then((read) => ({
+      columnNames: read.columnNames(),
+      getRows: read.getRows(),
+    }));
+    expect(columnNames).toEqual(['name', 'kind', 'about']);
+    expect(getRows.map(([name]) => name)).toEqual(SQL_TABLES.map(({ name }) => name));
+  }
+  for (const text of ['SHOW TABLES FROM main', 'SELECT 1', "SELECT 'SHOW TABLES'", 'SHOW DATABASES'])
+    expect(withoutShow(text)).toBe(text);
 });

@@ -1,4 +1,4 @@
--- One row is one event that counts: of all copies of an event that ever came in, the one that stands.
+-- One row is one stored event, also one that doesn't count because shadowed_events has it: counted_events leaves those out. Of all copies of an event that ever came in, one is stored.
 -- Grain: (org_id, day, event_id).
 CREATE TABLE events (
   org_id              VARCHAR NOT NULL,       -- the organization that the event was sent to

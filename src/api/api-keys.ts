@@ -1,7 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { type Day, DaySchema, dayOf } from '../day.js';
 import { EmailText, nameText } from '../input/name-text.js';
 import { requireOrganization } from '../store/organization.js';
+import { quote } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import { ulid } from '../ulid.js';
 import type { Caller } from './caller.js';
@@ -51,6 +53,10 @@ export const Key = z.object({
     }),
   expires_at: instant('when it ends; null if it never does', 1_790_812_800_000),
   revoked_at: instant('when it was revoked; null if it was not'),
+  last_used_on: DaySchema.nullable().meta({
+    description: 'the last UTC day on which a request had the key; null if there was none',
+    examples: ['2026-06-10'],
+  }),
 });
 export type Key = Readonly<z.infer<typeof Key>>;
 
@@ -66,38 +72,68 @@ export interface NewKey {
 
 const COLUMNS = Object.keys(Key.shape).join(', ');
 
+/** For how many users keys are made at a time. */
+export const USERS_AT_MOST = 10_000;
+
+/** How many keys one statement makes or changes. */
+const TOGETHER = 100;
+
 /** Creates a key, and its organization if it is new. Only this answer has the key itself: the store has its SHA-256. */
 export async function createKey(store: Store, wanted: NewKey, now: number): Promise<Key & { key: string }> {
-  await requireOrganization(store, wanted.orgId, now);
-  const key = `dbk_${randomBytes(32).toString('base64url')}`;
-  const keyHash = hash('sha256', key);
-  const key_id = `key_${ulid(now)}`;
-  await store.run([
-    {
-      sql: `INSERT INTO keys (
-          key_id, org_id, name, role, user_id, user_email, key_hash, fingerprint, created_at, created_by, expires_at
-        ) SELECT
-          $key_id, $org_id, $name, $role, $user_id, $user_email, $key_hash, $fingerprint, instant($now), $created_by, instant($expires_at)`,
-      parameters: {
-        key_id,
-        org_id: wanted.orgId,
-        name: wanted.name ?? null,
-        role: wanted.role,
-        user_id: wanted.userId ?? null,
-        user_email: wanted.email ?? null,
-        key_hash: keyHash,
-        fingerprint: keyHash.slice(0, 12),
-        now,
-        created_by: wanted.createdBy ?? null,
-        expires_at: wanted.expiresAt ?? null,
-      },
-    },
-  ]);
-  loaded.delete(store);
-  const [row] = await store.select(`SELECT ${COLUMNS} FROM keys WHERE key_id = $key_id`, { key_id });
-  if (row === undefined) throw new Error('the new key is missing');
-  return { ...Key.parse(row), key };
+  const [made] = await createKeys(store, [wanted], now);
+  if (made === undefined) throw new Error('the new key is missing');
+  return made;
 }
+
+/** Creates all keys or none, in the order wanted. They are of one organization. */
+export async function createKeys(
+  store: Store,
+  wanted: readonly NewKey[],
+  now: number,
+): Promise<(Key & { key: string })[]> {
+  const [first] = wanted;
+  if (first === undefined) return [];
+  await requireOrganization(store, first.orgId, now);
+  const made = wanted.map(({ orgId, role, name, userId, email, expiresAt, createdBy }) => {
+    const key = `dbk_${randomBytes(32).toString('base64url')}`;
+    const keyHash = hash('sha256', key);
+    const row = {
+      ...{ key_id: `key_${ulid(now)}`, org_id: orgId, name: name ?? null, role, user_id: userId ?? null },
+      ...{ user_email: email ?? null, fingerprint: keyHash.slice(0, 12), created_at: now },
+      ...{
+        created_by: createdBy ?? null,
+        expires_at: expiresAt ?? null,
+        revoked_at: null,
+        last_used_on: null,
+      },
+    };
+    return { row, key, keyHash };
+  });
+  const statements = [];
+  for (let next = 0; next < made.length; next += TOGETHER) {
+    const parameters: Record<string, string | number | null> = { now };
+    const rows = made.slice(next, next + TOGETHER).map(({ row, keyHash }, index) => {
+      for (const name of GIVEN) parameters[`${name}_${index}`] = row[name];
+      parameters[`key_hash_${index}`] = keyHash;
+      const values = GIVEN.map((name) =>
+        name === 'expires_at' ? `instant($${name}_${index})` : `$${name}_${index}`,
+      );
+      return `SELECT ${values.join(', ')}, $key_hash_${index}, instant($now)`;
+    });
+    statements.push({
+      sql: `INSERT INTO keys (${GIVEN.join(', ')}, key_hash, created_at) ${rows.join(' UNION ALL ')}`,
+      parameters,
+    });
+  }
+  await store.run(statements);
+  loaded.delete(store);
+  return made.map(({ row, key }) => ({ ...row, key }));
+}
+
+/** The columns of a new key whose values are given, beside its hash and instant. */
+const GIVEN = [
+  ...['key_id', 'org_id', 'name', 'role', 'user_id', 'user_email', 'fingerprint', 'created_by', 'expires_at'],
+] as const;
 
 /** The keys of an organization, or of all, oldest first. */
 export async function listKeys(store: Store, orgId?: string): Promise<Key[]> {
@@ -190,6 +226,42 @@ export function hashOf(key: string): string | undefined {
 export async function callerOfHash(store: Store, keyHash: string, now: number): Promise<Caller | undefined> {
   const key = (await keysOf(store)).get(keyHash);
   if (key === undefined || (key.expires_at !== null && key.expires_at <= now)) return undefined;
+  noteUse(store, key, now);
   const { org_id, role, user_id, user_email, fingerprint } = key;
   return { orgId: org_id, role, userId: user_id, email: user_email, credential: fingerprint };
+}
+
+/** The keys of each store whose newest use isn't stored yet, with the day of it. */
+const uses = new WeakMap<Store, Map<string, Day>>();
+
+function noteUse(store: Store, { key_id, last_used_on }: Key, now: number): void {
+  const day = dayOf(now);
+  if (last_used_on !== null && last_used_on >= day) return;
+  const noted = uses.get(store) ?? new Map<string, Day>();
+  uses.set(store, noted.set(key_id, day));
+}
+
+/** Stores the days on which keys were used. Each key is written once a day at most. */
+export async function saveKeyUses(store: Store): Promise<void> {
+  const noted = [...(uses.get(store) ?? [])];
+  uses.delete(store);
+  try {
+    while (noted.length > 0) {
+      const [[, day] = []] = noted;
+      const keys = noted.slice(0, TOGETHER).filter(([, other]) => other === day);
+      const ids = keys.map(([keyId]) => quote(keyId)).join(', ');
+      await store.run([
+        {
+          sql: `UPDATE keys SET last_used_on = CAST($day AS DATE) WHERE key_id IN (${ids})`,
+          parameters: { day: day ?? null },
+        },
+      ]);
+      loaded.delete(store);
+      const saved = new Set(keys);
+      noted.splice(0, noted.length, ...noted.filter((one) => !saved.has(one)));
+    }
+  } catch (error) {
+    uses.set(store, new Map([...noted, ...(uses.get(store) ?? [])]));
+    throw error;
+  }
 }

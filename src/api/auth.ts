@@ -77,6 +77,7 @@ export class Authenticator {
         algorithms: [...jwt.algorithms],
         requiredClaims: ['exp', 'sub', 'org_id', 'role'],
         currentDate: new Date(this.clock()),
+        clockTolerance: jwt.toleranceSeconds,
       };
       const { payload } = await jwtVerify(token, jwtKey, options);
       return callerOfClaims(jwt.issuer, payload);
@@ -150,6 +151,11 @@ function refusalOf(error: unknown): [status: 401 | 503, detail: string] {
     return [401, `The JWT has no valid claim ${issue?.path.join('.')}: it needs sub, org_id, role and exp.`];
   }
   if (error instanceof errors.JWTExpired) return [401, 'The JWT has expired: get a new one.'];
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf')
+    return [
+      401,
+      "The JWT is not valid yet: compare the clock of its issuer with the service's, or raise DAYBOOK_CLOCK_TOLERANCE_S.",
+    ];
   if (error instanceof errors.JWTClaimValidationFailed)
     return [401, `The JWT is not for this service: its claim ${error.claim} is missing or wrong.`];
   if (error instanceof errors.JOSEAlgNotAllowed)

@@ -137,13 +137,13 @@ export function answerErrors(
   });
 }
 
-/** Where exporters of OpenTelemetry send to if their endpoint is set without its path. */
-const OTLP_PATH = /^\/v1\/(logs|metrics|traces)$/;
+/** Where exporters of OpenTelemetry send to if their endpoint is set without its path, or with too much of it. */
+const OTLP_PATH = /^\/+(?:otlp(?:\/|$)|v1\/+(?:logs|metrics|traces)\/*$)/;
 
 function nothingAt(url: string): ApiError {
   const path = url.split('?')[0]?.slice(0, 200) ?? '';
   const advice = OTLP_PATH.test(path)
-    ? `add /otlp to OTEL_EXPORTER_OTLP_ENDPOINT, which makes it /otlp${path}`
+    ? 'OTLP goes to /otlp/v1/logs, /otlp/v1/metrics and /otlp/v1/traces, which OTEL_EXPORTER_OTLP_ENDPOINT means if it ends with /otlp'
     : '/docs lists the endpoints';
   return new ApiError(404, `There is no endpoint ${path}: ${advice}.`);
 }

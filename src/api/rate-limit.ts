@@ -7,6 +7,9 @@ import { trustedCaller } from './trusted-caller.js';
 /** How many credentials and addresses are counted at a time. The least recent is forgotten first. */
 const COUNTED_AT_MOST = 20_000;
 
+/** How the names of valid credentials begin, unlike those of addresses. */
+const CREDENTIAL = 'credential ';
+
 /**
  * Limits requests per minute: those with a valid credential by its principal, all others by their address (for IPv6 its /64). So
  * guessing credentials gives nobody a new allowance, and doesn't use up that of valid credentials from the same address.
@@ -22,14 +25,17 @@ export function limitRequests(app: FastifyInstance, authenticator: Authenticator
       request.identified = authenticator.identify(request);
       try {
         const { orgId, credential } = await request.identified;
-        return `credential ${orgId} ${credential}`;
+        return `${CREDENTIAL}${orgId} ${credential}`;
       } catch {
         return `address ${normalizeIP(request.ip)}`;
       }
     },
-    // A flood from an address must not make its health checks fail and restart the service. They cost next to nothing.
-    allowList: ({ routeOptions }) =>
-      routeOptions.config?.isHealthCheck === true || trustedCaller.getStore() !== undefined,
+    allowList: ({ routeOptions: { config } }, key) =>
+      // A flood from an address must not make its health checks fail and restart the service. They cost next to nothing.
+      config?.isHealthCheck === true ||
+      // One key can send the telemetry of thousands of people. The inbox limits its bytes.
+      (config?.action === 'send events' && key.startsWith(CREDENTIAL)) ||
+      trustedCaller.getStore() !== undefined,
     errorResponseBuilder: (_, { max, ttl }) =>
       new ApiError(
         429,

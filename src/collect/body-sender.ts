@@ -14,6 +14,8 @@ export class BodySender {
   problem: string | undefined;
   /** The sentence for a body that was damaged. */
   damaged: string | undefined;
+  /** The sentence for a body that was sent in parts because it was refused whole. */
+  divided: string | undefined;
   private failures = 0;
 
   /**
@@ -59,8 +61,10 @@ export class BodySender {
         if (lines === undefined)
           this.damaged = `${await this.spool.setAside(name)} is damaged, and was left out: send its events again with "daybook collect --again".`;
         else if (!(error instanceof BodyTooLarge)) throw error;
-        else if (lines.length > 1) await this.spool.split(name, lines);
-        else
+        else if (lines.length > 1) {
+          this.divided ??= `The service, or a proxy before it, refuses a body of ${body.length} bytes (413), so events go in smaller parts: allow bodies of 1 MiB there.`;
+          await this.spool.split(name, lines);
+        } else
           throw new UsageError(
             'The service, or a proxy before it, refuses a request with one event (413): allow bodies of 1 MiB there.',
           );

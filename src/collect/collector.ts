@@ -125,10 +125,11 @@ async function playRound(
   const patience = () => (isOnce ? clock() + waitMs : 0);
   spool.look();
   sender.damaged = undefined;
+  sender.divided = undefined;
   const before = statusOf(target);
   const [sent, rejected] = [sender.sent, sender.rejected];
   const note = async (problem: string | undefined, leftOut: ReadonlySet<string>) => {
-    const problems = [sender.damaged, problem].filter((sentence) => sentence !== undefined);
+    const problems = [sender.damaged, sender.divided, problem].filter((sentence) => sentence !== undefined);
     const status = after(before, {
       now: clock(),
       sent: sender.sent - sent,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { codeOf, messageOf, UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
-import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../network/outgoing.js';
+import { type Answer, AnswerTooLong, Outgoing } from '../network/outgoing.js';
+import { ProxyRefusal } from '../network/proxy-agent.js';
 import type { Connection, Sender } from './collect-folder.js';
 
 /** How long the service may take to answer. */

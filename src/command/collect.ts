@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Connection } from '../collect/collect-folder.js';
 import type { Scheduler } from '../collect/schedule.js';
 import { count } from '../terminal/counted.js';
+import { keyFromInput } from './key-from-input.js';
+import { lastingProgram } from './lasting-program.js';
 import { type Invocation, note, print } from './program.js';
 
 interface FolderOptions {
@@ -122,7 +123,7 @@ async function folderOf({ folder }: FolderOptions): Promise<string> {
 /** The connection from the options, the environment or an earlier installation. Throws a UsageError if there is none. */
 async function connectionFor(options: ConnectionOptions, { environment }: Invocation): Promise<Connection> {
   const { connectionOf } = await import('../collect/collect-folder.js');
-  const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
+  const key = options.key === '-' ? await keyFromInput() : options.key;
   return connectionOf(await folderOf(options), {
     server: options.server ?? (environment.DAYBOOK_URL || undefined),
     key: key ?? (environment.DAYBOOK_KEY || undefined),
@@ -147,6 +148,7 @@ async function run(options: RunOptions, invocation: Invocation): Promise<void> {
 }
 
 async function install(options: InstallOptions, invocation: Invocation): Promise<void> {
+  const program = lastingProgram('daybook collect install');
   const folder = await folderOf(options);
   const connection = await connectionFor(options, invocation);
   const [{ saveConnection, targetOf }, { EventService }, schedules] = await Promise.all([
@@ -161,12 +163,7 @@ async function install(options: InstallOptions, invocation: Invocation): Promise
     const schedule = schedules.scheduleOf(
       options.scheduler ?? schedules.schedulerOf(process.platform),
       {
-        program: [
-          process.execPath,
-          process.argv[1] ?? '',
-          'collect',
-          ...(options.folder === undefined ? [] : ['--folder', folder]),
-        ],
+        program: [...program, 'collect', ...(options.folder === undefined ? [] : ['--folder', folder])],
         environment: schedules.variablesFor(invocation.environment),
         everyMinutes: options.every,
       },

@@ -1,9 +1,11 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../exit.js';
 import type { AgentName, Change } from '../hooks/install.js';
+import { confirmed } from './confirm.js';
+import { keyFromInput } from './key-from-input.js';
+import { lastingProgram } from './lasting-program.js';
 import { type Invocation, print } from './program.js';
 
 const FOLDER = '--folder <folder>';
@@ -85,8 +87,8 @@ async function install(options: InstallOptions, authorities: string | undefined)
     import('../hooks/connect.js'),
   ]);
   const folder = options.folder === undefined ? undefined : resolve(options.folder);
-  const key = options.key === '-' ? (await text(process.stdin)).trim() : options.key;
-  const command = commandOf(options.agent, [process.execPath, process.argv[1] ?? ''], folder);
+  const key = options.key === '-' ? await keyFromInput() : options.key;
+  const command = commandOf(options.agent, lastingProgram('daybook hooks install'), folder);
   const connection = await connectTo(folder, {
     server: options.server,
     key,
@@ -118,10 +120,7 @@ async function apply(change: Change, isAgreed: boolean): Promise<boolean> {
   if (!isAgreed) {
     if (process.stdin.isTTY !== true)
       throw new UsageError('Nothing was changed: without a terminal to ask on, add --yes.');
-    const { createInterface } = await import('node:readline/promises');
-    const terminal = createInterface({ input: process.stdin, output: process.stdout });
-    const answer = await terminal.question('Write this? [y/N] ').finally(() => terminal.close());
-    if (!/^y(es)?$/i.test(answer.trim())) {
+    if (!(await confirmed('Write this?', process.stdout))) {
       print('Nothing was changed.');
       return false;
     }

@@ -3,14 +3,20 @@ import { Role } from '../api/roles.js';
 import { addDays, dayOf, parseDay } from '../day.js';
 import { UsageError } from '../exit.js';
 import { call } from '../socket/call.js';
-import { table } from '../terminal/terminal.js';
+import { csvLine } from '../terminal/csv-line.js';
+import { printData } from '../terminal/printing.js';
+import { count, table } from '../terminal/terminal.js';
+import { confirmed } from './confirm.js';
 import { type Invocation, note, print } from './program.js';
+import { usersIn } from './users-file.js';
 
 interface CreateOptions {
   readonly org: string;
   readonly role: Role;
   readonly name?: string;
   readonly user?: string;
+  readonly users?: string;
+  readonly new?: boolean;
   readonly email?: string;
   readonly expires?: string;
   readonly json?: boolean;
@@ -28,6 +34,11 @@ export function add(program: Command, invocation: Invocation): void {
     .option('--name <name>', 'what the key is for')
     .option('--user <id>', 'user or service that the key belongs to')
     .option('--email <address>', 'e-mail address of the user')
+    .option(
+      '--users <file>',
+      'make a key for each user in this file: a line is "ada" or "ada,ada@acme.example"',
+    )
+    .option('--new', "make the organization if it doesn't exist; the first one needs no --new")
     .option('--expires <day>', 'last day on which the key is valid')
     .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, invocation));
@@ -47,24 +58,55 @@ export function add(program: Command, invocation: Invocation): void {
 }
 
 async function create(options: CreateOptions, { settings, clock }: Invocation): Promise<void> {
-  const { org, role, name, user, email, expires } = options;
+  const { org, role, name, user, users, email, expires } = options;
   if (expires !== undefined && parseDay(expires, '--expires') < dayOf(clock()))
     throw new UsageError('--expires must be today or later, in UTC.');
-  const { isNew, ...key } = await call(settings(), clock, 'createKey', {
+  if (users !== undefined && (user ?? email) !== undefined)
+    throw new UsageError("--users can't be combined with --user or --email: the file has both.");
+  if (role === 'member' && (user ?? users) === undefined)
+    throw new UsageError('A key of role member needs --user: without one it would see and send nothing.');
+  const wanted = {
     orgId: org,
     role,
     name,
     userId: user,
     email,
+    users: users === undefined ? undefined : usersIn(users),
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
-  });
-  // Standard output has only the key, so that it can be piped.
-  print(options.json === true ? JSON.stringify(key) : key.key);
-  note(`This is key ${key.key_id}, ${role} of ${org}. It is shown only once.`);
-  if (isNew) note(`The organization ${org} is new: if you meant another, revoke the key.`);
-  if (role === 'member' && user === undefined)
-    note('It belongs to no user, so it sees and sends nothing: a member needs --user.');
+  };
+  const ask = (isNew: boolean) => call(settings(), clock, 'createKey', { ...wanted, isNew });
+  let made = await ask(options.new === true);
+  if ('others' in made) {
+    await confirmNew(org, made.others);
+    made = await ask(true);
+  }
+  if ('others' in made) throw new Error('the organization is still refused');
+  const { keys, isNew } = made;
+  // Standard output has only the keys, so that it can be piped.
+  if (options.json === true) print(JSON.stringify(users === undefined ? keys[0] : keys));
+  else if (users === undefined) print(keys[0]?.key ?? '');
+  else printData(keys.map(({ user_id, key }) => csvLine([user_id, key])).join(''), process.stdout);
+  note(
+    users === undefined
+      ? `This is key ${keys[0]?.key_id}, ${role} of ${org}. It is shown only once.`
+      : `These are ${count(keys.length, 'key')}, ${role} of ${org}. They are shown only once.`,
+  );
+  if (isNew) note(`The organization ${org} is new.`);
 }
+
+/** Asks whether an organization is to be made. Throws a UsageError if it isn't, or if there is nobody to ask. */
+async function confirmNew(org: string, others: readonly string[]): Promise<void> {
+  const named = others.slice(0, NAMED).join(', ') + (others.length > NAMED ? ', ...' : '');
+  if (process.stdin.isTTY !== true)
+    throw new UsageError(
+      `There is no organization ${org}, only ${named}: correct --org, or add --new to make another.`,
+    );
+  const question = `There is no organization ${org}, only ${named}. Make it?`;
+  if (!(await confirmed(question, process.stderr))) throw new UsageError('No key was made.');
+}
+
+/** How many organizations are named. */
+const NAMED = 10;
 
 async function list(
   options: { org?: string; json?: boolean },
@@ -82,7 +124,7 @@ async function list(
         revoked_at: instant(revoked_at),
       })),
       {
-        first: ['key_id', 'name', 'role', 'user_id', 'org_id', 'revoked_at', 'expires_at'],
+        first: ['key_id', 'name', 'role', 'user_id', 'org_id', 'last_used_on', 'revoked_at', 'expires_at'],
         rest: '--json has all',
       },
     ),

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { codeOf, UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
 import { AnswerTooLong, parsedJson, readAnswer } from '../network/outgoing.js';
+import { onRefusal, ProxyRefusal, wayTo } from '../network/proxy-agent.js';
 import { Report, type Submission } from '../readiness/readiness-report.js';
 import { readProcessConfig } from '../settings/config.js';
 import type { Progress } from '../terminal/terminal.js';
@@ -209,21 +210,30 @@ export class RemoteService {
   }
 
   /** The answer to a request as soon as it begins. Throws a UsageError if there is none. */
-  private open(
+  private async open(
     method: string,
     url: URL,
     headers: Record<string, string>,
     write: Write,
     signal?: AbortSignal,
   ): Promise<IncomingMessage> {
+    const way = await wayTo(url);
     return new Promise((resolve, reject) => {
-      const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(
-        url,
-        { method, headers, ...(signal === undefined ? {} : { signal }) },
-        resolve,
-      );
+      const { agent } = way;
+      const asked = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+        method,
+        headers,
+        ...(signal === undefined ? {} : { signal }),
+        ...(agent === undefined ? {} : { agent }),
+      });
+      const fail = (error: Error) => reject(this.unreachable(url, error, way.proxy));
+      onRefusal(asked, way, (error) => {
+        fail(error);
+        asked.destroy();
+      });
+      asked.on('response', resolve);
       asked.setTimeout(SILENT_MS, () => asked.destroy(new Error('it is silent')));
-      asked.on('error', (error) => reject(this.unreachable(url, error)));
+      asked.on('error', fail);
       write(asked).catch(() => {});
     });
   }
@@ -234,16 +244,18 @@ export class RemoteService {
   }
 
   /** The error for a server that doesn't answer, or breaks off. */
-  private unreachable(url: URL, error: Error): UsageError {
+  private unreachable(url: URL, error: Error, proxy?: string): UsageError {
+    const where = this.nameOf(url);
+    if (error instanceof ProxyRefusal) return new UsageError(`${where} can't be reached: ${error.message}.`);
     const fault = certificateFaultOf(error);
     const isLate =
       error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError';
     const reason = isLate ? 'no answer in time' : codeOf(error) || error.message;
-    const where = this.nameOf(url);
+    const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
     return new UsageError(
       fault === undefined
-        ? `${where} can't be reached (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
-        : `${where} can't be reached, because ${fault}.`,
+        ? `${where} can't be reached${way} (${reason}): start it, or name another address with --server or DAYBOOK_URL.`
+        : `${where} can't be reached${way}, because ${fault}.`,
     );
   }
 }

@@ -3,6 +3,7 @@ import type { ConnectionOpts } from 'e2b';
 import { certificateFaultOf } from '../network/certificate.js';
 import { AnswerTooLong, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
 import { faultText, providerText } from '../network/provider-text.js';
+import { proxyFor } from '../network/proxy-agent.js';
 import type { E2bConfig } from '../settings/config.js';
 import type { Computer } from './computer.js';
 
@@ -59,14 +60,14 @@ exit 1`;
  * after an interruption. Throws ProviderFailed.
  */
 export class E2b {
-  private readonly connection: ConnectionOpts;
+  private readonly options: ConnectionOpts;
 
   constructor(
     private readonly config: E2bConfig,
     private readonly serviceUrl: string,
   ) {
     const { host } = new URL(config.url);
-    this.connection = {
+    this.options = {
       apiKey: config.apiKey,
       apiUrl: config.url,
       // If the API isn't at api.DOMAIN, sandboxes are reached through the same address.
@@ -79,12 +80,12 @@ export class E2b {
   /** Creates a computer's sandbox unless it exists, and answers its id. */
   create({ id, source }: Computer, stopping: AbortSignal): Promise<string> {
     const metadata = { [LABEL]: id };
-    return this.ask([], stopping, async ({ Sandbox }, signal) => {
-      const [made] = await Sandbox.list({ ...this.connection, query: { metadata } }).nextItems({ signal });
+    return this.ask([], stopping, async ({ Sandbox }, connection, signal) => {
+      const [made] = await Sandbox.list({ ...connection, query: { metadata } }).nextItems({ signal });
       if (made !== undefined) return made.sandboxId;
       const template = source?.kind === 'template' ? source.templateId : this.config.template;
       const { sandboxId } = await Sandbox.create(template, {
-        ...this.connection,
+        ...connection,
         metadata,
         timeoutMs: AWAKE_MS,
         lifecycle: { onTimeout: 'pause' },
@@ -96,8 +97,8 @@ export class E2b {
 
   /** Wakes a sandbox, creates its user, and restarts the agent. Answers once the agent is connected. */
   configure(ref: string, { remoteUser }: Computer, agentToken: string, stopping: AbortSignal): Promise<void> {
-    return this.ask([agentToken], stopping, async ({ Sandbox }, signal) => {
-      const { commands } = await Sandbox.connect(ref, { ...this.connection, timeoutMs: AWAKE_MS, signal });
+    return this.ask([agentToken], stopping, async ({ Sandbox }, connection, signal) => {
+      const { commands } = await Sandbox.connect(ref, { ...connection, timeoutMs: AWAKE_MS, signal });
       const options = { timeoutMs: SCRIPT_MS, signal };
       if (remoteUser !== null)
         await commands.run(ADD_USER, { ...options, user: 'root', envs: { REMOTE_USER: remoteUser } });
@@ -111,9 +112,9 @@ export class E2b {
 
   /** The state of a sandbox. */
   status(ref: string): Promise<'running' | 'asleep' | 'gone'> {
-    return this.ask([], undefined, async ({ Sandbox, SandboxNotFoundError }, signal) => {
+    return this.ask([], undefined, async ({ Sandbox, SandboxNotFoundError }, connection, signal) => {
       try {
-        const { state } = await Sandbox.getInfo(ref, { ...this.connection, signal });
+        const { state } = await Sandbox.getInfo(ref, { ...connection, signal });
         return state === 'running' ? 'running' : 'asleep';
       } catch (error) {
         if (error instanceof SandboxNotFoundError) return 'gone';
@@ -124,8 +125,8 @@ export class E2b {
 
   /** Removes a sandbox, if it exists. */
   delete(ref: string): Promise<void> {
-    return this.ask([], undefined, async ({ Sandbox }, signal) => {
-      await Sandbox.kill(ref, { ...this.connection, signal });
+    return this.ask([], undefined, async ({ Sandbox }, connection, signal) => {
+      await Sandbox.kill(ref, { ...connection, signal });
     });
   }
 
@@ -136,9 +137,11 @@ export class E2b {
   private async ask<T>(
     secrets: readonly string[],
     stopping: AbortSignal | undefined,
-    work: (e2b: E2bModule, signal: AbortSignal) => Promise<T>,
+    work: (e2b: E2bModule, connection: ConnectionOpts, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const e2b = await import('e2b');
+    const proxy = await proxyFor(new URL(this.config.url));
+    const connection = { ...this.options, ...(proxy === undefined ? {} : { proxy: proxy.href }) };
     const ending = new AbortController();
     let left = SHORT_ANSWER_BYTES;
     // TRICKY: the package accepts no HTTP client of ours, reads answers of any length, and its client ignores signals while a body arrives.
@@ -157,7 +160,7 @@ export class E2b {
     subscribe(RECEIVED, count);
     try {
       const signals = stopping === undefined ? [ending.signal] : [ending.signal, stopping];
-      return await Promise.race([work(e2b, AbortSignal.any(signals)), isEnded]);
+      return await Promise.race([work(e2b, connection, AbortSignal.any(signals)), isEnded]);
     } catch (error) {
       const all = [this.config.apiKey, ...secrets];
       const said =

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { messageOf, UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
+import { type Way, wayTo } from '../network/proxy-agent.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import {
   CLOSE,
@@ -79,18 +80,21 @@ class Agent {
   }
 
   /** Connects once, and answers why the connection ended. Throws a UsageError if reconnecting would be useless. */
-  connect(): Promise<{ wasConnected: boolean; sentence: string }> {
+  async connect(): Promise<{ wasConnected: boolean; sentence: string }> {
     const { token, version, signal, say, server } = this.options;
     const url = new URL('api/v0/relay/agent', this.base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    const { agent, proxy } = await wayTo(url);
+    const unreachable = `The service ${server} can't be reached${proxy === undefined ? '' : ` through the proxy ${proxy}`}`;
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(url, PROTOCOL, {
         headers: { authorization: `Bearer ${token}` },
         handshakeTimeout: CONNECT_MS,
         maxPayload: MESSAGE_BYTES,
+        ...(agent === undefined ? {} : { agent }),
       });
       let wasConnected = false;
-      let sentence = `The service ${server} can't be reached.`;
+      let sentence = `${unreachable}.`;
       let silence: NodeJS.Timeout | undefined;
       let silenceMs = CONNECT_MS;
       const heard = () => {
@@ -119,9 +123,8 @@ class Agent {
       });
       socket.on('error', (error) => {
         const fault = certificateFaultOf(error);
-        if (fault !== undefined) sentence = `The service ${server} can't be reached, because ${fault}.`;
-        else if ('code' in error)
-          sentence = `The service ${server} can't be reached (${String(error.code)}).`;
+        if (fault !== undefined) sentence = `${unreachable}, because ${fault}.`;
+        else if ('code' in error) sentence = `${unreachable} (${String(error.code)}).`;
       });
       socket.on('open', () => {
         heard();
@@ -228,11 +231,12 @@ function namesOf(job: Job): { done: string; failed: string } {
 }
 
 /** The bytes at an address, as a stream. Throws JobFailed if they can't be fetched. */
-function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+async function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  const { agent }: Way = await wayTo(url);
   return new Promise((resolve, reject) => {
     const unreachable = (why: string) =>
       reject(new JobFailed('unreachable', `The bytes could not be fetched (${why}).`));
-    const asked = (url.protocol === 'https:' ? getHttps : getHttp)(url, { signal }, (response) => {
+    const asked = (url.protocol === 'https:' ? getHttps : getHttp)(url, { signal, agent }, (response) => {
       if (response.statusCode === 200) return resolve(response);
       response.destroy();
       unreachable(`the answer was ${response.statusCode}`);

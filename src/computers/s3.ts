@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import { certificateFaultOf } from '../network/certificate.js';
 import { limited, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
 import { faultText } from '../network/provider-text.js';
+import { wayTo } from '../network/proxy-agent.js';
 import type { S3Address } from '../settings/store-address.js';
 import type { DirectAddresses, Objects } from './object-storage.js';
 
@@ -95,18 +97,25 @@ async function faultOf(error: unknown, { config }: Sdk['client']): Promise<Error
 
 type Sdk = Awaited<ReturnType<typeof load>>;
 
-async function load({ region, endpoint }: S3Address) {
+async function load({ region, endpoint, bucket }: S3Address) {
   const [s3, presigner] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
   ]);
+  const { agent } = await wayTo(new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`), {
+    keepAlive: true,
+  });
   const client = new s3.S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     // TRICKY: by default, an address for PUT would be signed with the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENT_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: SILENT_MS,
+      ...(agent === undefined ? {} : { httpAgent: agent, httpsAgent: agent as HttpsAgent }),
+    },
   });
   // Limits all answers but objects: only those are long, and their reader knows their length.
   client.middlewareStack.add(

@@ -4,7 +4,8 @@ import { rm } from '../disk/renames.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../input/name-text.js';
 import { certificateFaultOf } from '../network/certificate.js';
-import { type Answer, AnswerTooLong, Outgoing, ProxyRefusal } from '../network/outgoing.js';
+import { type Answer, AnswerTooLong, Outgoing } from '../network/outgoing.js';
+import { ProxyRefusal } from '../network/proxy-agent.js';
 import { connectionOf, HOOKS_FOLDER, writePrivate } from './spool.js';
 
 const CHECK_MS = 5000;

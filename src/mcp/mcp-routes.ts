@@ -26,6 +26,25 @@ function requireOrigin({ headers: { origin } }: FastifyRequest, config: Config):
     );
 }
 
+/** The media types of answers. The library looks for them by name, and refuses a client whose Accept header has them as ranges. */
+const SENT = ['application/json', 'text/event-stream'];
+
+/** The types of `SENT` that an Accept header names or includes (RFC 9110, 12.5.1). */
+function acceptedOf(header = '*/*'): string {
+  const ranges = new Map(
+    header
+      .toLowerCase()
+      .split(',')
+      .map((range) => range.split(';').map((part) => part.trim()))
+      .map(([range = '', ...parameters]) => [range, !parameters.some((one) => /^q=0(\.0*)?$/.test(one))]),
+  );
+  const isAccepted = (type: string) => {
+    const [nearest] = [type, type.replace(/\/.*/, '/*'), '*/*', ''].filter((range) => ranges.has(range));
+    return nearest !== undefined && ranges.get(nearest) === true;
+  };
+  return SENT.filter(isAccepted).join(', ');
+}
+
 /** The MCP library, loaded for the first message: it takes 5 to 9 MiB, which a service without MCP clients saves. */
 const protocol = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.js')]);
 
@@ -54,9 +73,12 @@ export const mcpRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config })
       const [{ createMcpHandler }, { mcpServer }] = await protocol();
       const message = new Request('http://localhost/mcp', {
         method: 'POST',
-        headers: Object.entries(headers).flatMap(([name, value]) =>
-          /^(accept|content-type|mcp-.*)$/.test(name) ? [[name, String(value)] as [string, string]] : [],
-        ),
+        headers: [
+          ...Object.entries(headers).flatMap(([name, value]) =>
+            /^(content-type|mcp-.*)$/.test(name) ? [[name, String(value)] as [string, string]] : [],
+          ),
+          ['accept', acceptedOf(headers.accept)],
+        ],
         signal: gone.signal,
       });
       const note = (err: unknown) => request.log.error({ err }, 'a tool failed');

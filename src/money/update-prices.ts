@@ -5,13 +5,8 @@ import { dayOf } from '../day.js';
 import { FETCHED_PRICES } from '../disk/data-files.js';
 import { makeFolder, writeWhole } from '../disk/folder.js';
 import { reasonOf, UsageError } from '../exit.js';
-import {
-  AnswerTooLong,
-  Outgoing,
-  ProxyRefusal,
-  parsedJson,
-  SHORT_ANSWER_BYTES,
-} from '../network/outgoing.js';
+import { AnswerTooLong, Outgoing, parsedJson, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
+import { ProxyRefusal } from '../network/proxy-agent.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import {
   BASE_PRICES,

@@ -1,7 +1,8 @@
-import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, request } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Agent, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { codeOf, UsageError } from '../exit.js';
 import { isObject } from '../input/json-object.js';
+import { onRefusal, type Way, wayTo } from './proxy-agent.js';
 
 /** How many bytes are read of answers that should be short, such as a receipt, a key set or an error. */
 export const SHORT_ANSWER_BYTES = 4 << 20;
@@ -53,35 +54,31 @@ export async function* limited(
   }
 }
 
-/** Fetches for libraries: never follows a redirect, which could take credentials elsewhere, and fails with AnswerTooLong. */
+/** Statuses whose answers have no body. */
+const BODILESS = [204, 205, 304];
+
+/**
+ * Fetches for libraries, through the proxy of the environment. It never follows a redirect, which could take credentials elsewhere, and
+ * fails with AnswerTooLong.
+ */
 export async function limitedFetch(url: string | URL, init: object): Promise<Response> {
-  const answer = await fetch(url, { ...init, redirect: 'manual' });
-  if (answer.body === null) return answer;
-  let left = SHORT_ANSWER_BYTES;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (piece, controller) => {
-      left -= piece.length;
-      if (left < 0) controller.error(new AnswerTooLong(SHORT_ANSWER_BYTES));
-      else controller.enqueue(piece);
-    },
+  const request = new Request(url, init);
+  const { method, headers, signal } = request;
+  const target = new URL(request.url);
+  const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
+  const sent = { headers: Object.fromEntries(headers), body, signal };
+  const answer = await send(target, method, sent, await wayTo(target)).catch((error) => {
+    // Libraries tell a limit of time by the error that its signal has.
+    throw signal.aborted ? signal.reason : error;
   });
-  return new Response(answer.body.pipeThrough(limit), answer);
-}
-
-/** The proxy refuses to connect to the server. */
-export class ProxyRefusal extends Error {
-  override name = 'ProxyRefusal';
-
-  constructor(
-    proxy: string,
-    readonly status: number,
-  ) {
-    super(
-      status === 407
-        ? `the proxy ${proxy} wants a name and a password (407): put them into its address, as http://ada:secret@proxy.acme.example:3128`
-        : `the proxy ${proxy} answers ${status}`,
-    );
-  }
+  const pieces = Readable.toWeb(Readable.from(limited(answer, SHORT_ANSWER_BYTES)));
+  const status = answer.statusCode ?? 0;
+  return new Response(BODILESS.includes(status) ? null : (pieces as ReadableStream), {
+    status,
+    headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  });
 }
 
 interface Sent {
@@ -100,14 +97,36 @@ export interface Answer {
   readonly detail: string | undefined;
 }
 
-/** Requests to one server over one connection, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY set for it. */
+/** Sends a request, and answers as soon as its answer begins. Throws ProxyRefusal, and what Node.js throws. */
+async function send(
+  url: URL,
+  method: string,
+  { headers, body, signal }: Sent,
+  way: Way,
+): Promise<IncomingMessage> {
+  // Loading TLS takes as long as all the rest.
+  const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const { agent } = way;
+    const request = http.request(url, {
+      method,
+      signal,
+      headers: { ...headers, ...length },
+      ...(agent === undefined ? {} : { agent }),
+    });
+    onRefusal(request, way, reject);
+    request.on('response', resolve);
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Requests to one server over one connection, through the proxy of the environment. */
 export class Outgoing {
   private constructor(
     private readonly server: string,
-    private readonly ask: typeof request,
-    private readonly agent: Agent,
-    /** The address of the proxy, without its password. */
-    readonly proxy: string | undefined,
+    private readonly way: Way,
   ) {}
 
   /**
@@ -116,60 +135,31 @@ export class Outgoing {
    */
   static async to(server: string, authorities?: string): Promise<Outgoing> {
     const isSecure = server.startsWith('https:');
-    // Loading TLS takes as long as all the rest.
-    const http = isSecure ? await import('node:https') : await import('node:http');
-    const base = server.replace(/(?<!\/)\/+$/, '');
     const options = {
       keepAlive: true,
       maxSockets: 1,
       ...(isSecure && authorities !== undefined ? { ca: await trustedWith(authorities) } : {}),
     };
-    const proxy = await proxyFor(new URL(server));
-    if (proxy === undefined)
-      return new Outgoing(base, http.request as typeof request, new http.Agent(options) as Agent, undefined);
-    // Plain requests are sent to the proxy without a tunnel, since many proxies allow tunnels to port 443 only.
-    const agent = isSecure
-      ? new (await import('https-proxy-agent')).HttpsProxyAgent(proxy, options)
-      : new (await import('http-proxy-agent')).HttpProxyAgent(proxy, options);
-    return new Outgoing(
-      base,
-      http.request as typeof request,
-      agent as Agent,
-      `${proxy.protocol}//${proxy.host}`,
-    );
+    const { agent, proxy } = await wayTo(new URL(server), options);
+    const http = isSecure ? await import('node:https') : await import('node:http');
+    const own = agent ?? (new http.Agent(options) as Agent);
+    return new Outgoing(server.replace(/(?<!\/)\/+$/, ''), { agent: own, proxy });
+  }
+
+  /** The address of the proxy, without its password. */
+  get proxy(): string | undefined {
+    return this.way.proxy;
   }
 
   /** Sends a request to a path of the server. Throws ProxyRefusal, and what Node.js throws. */
   async send(method: string, path: string, more: Sent): Promise<Answer> {
-    const answer = await this.answer(method, path, more);
+    const answer = await send(new URL(`${this.server}${path}`), method, more, this.way);
     const json = parsedJson(await readAnswer(answer, SHORT_ANSWER_BYTES));
     return { status: answer.statusCode ?? 0, headers: answer.headers, json, detail: detailOf(json) };
   }
 
-  private answer(method: string, path: string, { headers, body, signal }: Sent): Promise<IncomingMessage> {
-    const { agent, proxy = '' } = this;
-    return new Promise((resolve, reject) => {
-      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-      const sent = this.ask(new URL(`${this.server}${path}`), {
-        method,
-        agent,
-        signal,
-        headers: { ...headers, ...length },
-      });
-      sent.on('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
-        if (statusCode !== 200) reject(new ProxyRefusal(proxy, statusCode));
-      });
-      sent.on('response', (answer) => {
-        if (answer.statusCode === 407) reject(new ProxyRefusal(proxy, 407));
-        else resolve(answer);
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
-  }
-
   close(): void {
-    this.agent.destroy();
+    this.way.agent?.destroy();
   }
 }
 
@@ -202,22 +192,4 @@ function detailOf(json: unknown): string | undefined {
   return typeof json.detail === 'string'
     ? json.detail.slice(0, DETAIL_CHARACTERS).replace(/\.$/, '')
     : undefined;
-}
-
-/** Addresses of this machine, which are never reached through a proxy. */
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-/** The proxy that the environment sets for an address. */
-async function proxyFor(url: URL): Promise<URL | undefined> {
-  if (LOOPBACK.test(url.hostname)) return undefined;
-  const { getProxyForUrl } = await import('proxy-from-env');
-  const found = getProxyForUrl(url.href);
-  if (found === '') return undefined;
-  // For a proxy without a scheme, the library assumes the server's scheme; all other programs assume HTTP.
-  const named = Object.values(process.env).includes(found) ? found : found.replace(/^https:/, 'http:');
-  const proxy = URL.canParse(named) ? new URL(named) : undefined;
-  if (proxy !== undefined && /^https?:$/.test(proxy.protocol)) return proxy;
-  throw new UsageError(
-    `HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names a proxy that can't be used for ${url.origin}: it must be an address as http://proxy.acme.example:3128. To use none, put ${url.hostname} into NO_PROXY.`,
-  );
 }

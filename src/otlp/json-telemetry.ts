@@ -1,8 +1,15 @@
 import { isUtf8 } from 'node:buffer';
+import type { DescEnum } from '@bufbuild/protobuf';
 import { isIntricate, LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { type Attributes, inherited, keep, type Scalar } from './allow-list.js';
 import { cutRecords, type Group } from './json-cut.js';
 import {
+  AggregationTemporality,
+  AggregationTemporalitySchema,
+} from './proto/opentelemetry/proto/metrics/v1/metrics_pb.js';
+import { Span_SpanKindSchema } from './proto/opentelemetry/proto/trace/v1/trace_pb.js';
+import {
+  MEMBERS,
   NotDecoded,
   type Piece,
   PLAIN_BYTES,
@@ -11,20 +18,13 @@ import {
   type Telemetry,
 } from './telemetry.js';
 
-/** The members of a body that hold the records of a signal, the outermost first. */
-const MEMBERS: Readonly<Record<Signal, readonly [string, string, string]>> = {
-  logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
-  metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
-  traces: ['resourceSpans', 'scopeSpans', 'spans'],
-};
-
 /** Reads a JSON body record by record. Throws NotDecoded and TooManyRecords. */
 export function* jsonTelemetry(signal: Signal, body: Buffer): Generator<Piece> {
   if (body.length === 0) return;
   const [outer, middle, inner] = MEMBERS[signal];
   const { groups, frame } = yield* cutRecords(body);
   const others = new Set(groups);
-  for (const place of listOf(objectOf(parse(frame))[outer])) {
+  for (const place of yield* partsOf(objectOf(parse(frame)), outer, [])) {
     const group = groups[Number(objectOf(place).at)];
     if (group === undefined) throw new NotDecoded();
     others.delete(group);
@@ -56,11 +56,11 @@ function* recordsOf(
   const resource = attributesOf(objectOf(members.resource).attributes);
   const seen = new Set<number>();
   yield;
-  for (const one of listOf(members[middle])) {
+  for (const one of yield* partsOf(members, middle, ['resource', 'schemaUrl'])) {
     yield;
     const part = objectOf(one);
     const scope = textOf(objectOf(part.scope).name);
-    for (const place of listOf(part[inner])) {
+    for (const place of yield* partsOf(part, inner, ['scope', 'schemaUrl'])) {
       const at = Number(objectOf(place).at);
       const [start, end] = group.records[at] ?? [];
       seen.add(at);
@@ -84,6 +84,17 @@ function* recordsOf(
     );
 }
 
+/** The list in a member. Yields 'unknown' if there is none, but a member other than these, so that what was sent is something else. */
+function* partsOf(
+  members: Members,
+  list: string,
+  others: readonly string[],
+): Generator<'unknown', readonly unknown[]> {
+  if (members[list] === undefined && Object.keys(members).some((name) => !others.includes(name)))
+    yield 'unknown';
+  return listOf(members[list]);
+}
+
 type Members = Readonly<Record<string, unknown>>;
 type Read = (members: Members, scope: string, resource: Attributes) => Iterable<Telemetry>;
 
@@ -102,7 +113,7 @@ const READ: Readonly<Record<Signal, Read>> = {
   },
   traces: (span, scope, resource) => [
     {
-      ...{ scope, name: textOf(span.name), kind: Number(span.kind ?? 0) },
+      ...{ scope, name: textOf(span.name), kind: enumOf(Span_SpanKindSchema, span.kind) },
       time: integerOf(span.endTimeUnixNano),
       start: integerOf(span.startTimeUnixNano),
       traceId: textOf(span.traceId).toLowerCase(),
@@ -119,7 +130,9 @@ const READ: Readonly<Record<Signal, Read>> = {
       return {
         scope,
         name: isSum ? textOf(name) : '',
-        isCumulative: Number(data.aggregationTemporality) === 2,
+        isCumulative:
+          enumOf(AggregationTemporalitySchema, data.aggregationTemporality) ===
+          AggregationTemporality.CUMULATIVE,
         time: integerOf(point.timeUnixNano),
         start: integerOf(point.startTimeUnixNano),
         value: point.asInt === undefined ? numberOf(point.asDouble) : integerOf(point.asInt),
@@ -181,11 +194,32 @@ function parseExact(text: string): unknown {
   }
 }
 
-/** An object; one without members if it is missing. Throws NotDecoded for anything else. */
+/**
+ * An object; one without members if it is missing. Its members can have the names of protobuf, such as `resource_logs`, which are read
+ * as those of JSON, `resourceLogs`. Throws NotDecoded for anything else.
+ */
 function objectOf(value: unknown): Members {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw new NotDecoded();
+  for (const name in value) if (name.includes('_')) return renamed(value);
   return value as Members;
+}
+
+function renamed(members: object): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, member]) => [
+      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      member,
+    ]),
+  );
+}
+
+/** The number of an enum's value, which JSON has as a number or by its name. Throws NotDecoded for a name that it doesn't have. */
+function enumOf({ values }: DescEnum, value: unknown = 0): number {
+  const named = values.find(({ name }) => name === value);
+  const number = named?.number ?? Number(value);
+  if (!Number.isInteger(number)) throw new NotDecoded();
+  return number;
 }
 
 function listOf(value: unknown): readonly unknown[] {

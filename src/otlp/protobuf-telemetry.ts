@@ -1,4 +1,10 @@
-import { type DescMessage, fromBinary, type MessageShape, ScalarType } from '@bufbuild/protobuf';
+import {
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { LEVELS_AT_MOST, VALUES_AT_MOST } from '../input/json-depth.js';
 import { type Attributes, inherited, keep, type Scalar } from './allow-list.js';
@@ -46,13 +52,17 @@ export function* protobufTelemetry(signal: Signal, body: Buffer): Generator<Piec
   }
   try {
     const whole = yield* split(body, 1);
-    readAround(request, whole.rest);
+    if (isUnknown(whole.parts, readAround(request, whole.rest))) yield 'unknown';
     for (const part of whole.parts) {
       const { parts, rest } = yield* split(part, 2);
-      const resource = attributesOf(readAround(group, rest).resource?.attributes ?? []);
+      const around = readAround(group, rest);
+      if (isUnknown(parts, around)) yield 'unknown';
+      const resource = attributesOf(around.resource?.attributes ?? []);
       for (const records of parts) {
         const found = yield* split(records, 2);
-        const scope = readAround(inner, found.rest).scope?.name ?? '';
+        const aroundRecords = readAround(inner, found.rest);
+        if (isUnknown(found.parts, aroundRecords)) yield 'unknown';
+        const scope = aroundRecords.scope?.name ?? '';
         for (const record of found.parts) yield* READ[signal](record, scope, resource);
       }
     }
@@ -174,11 +184,20 @@ function skip(reader: BinaryReader, type: WireType): void {
 /** Reads the message around records. Throws NotDecoded if it has too much in it. */
 function readAround<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
   if (isTooLarge(schema, bytes)) throw new NotDecoded();
-  return read(schema, bytes);
+  return read(schema, bytes, true);
 }
 
-function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
-  return fromBinary(schema, bytes, { readUnknownFields: false, recursionLimit: LEVELS_AT_MOST });
+/** Whether a message has no parts, but a field that isn't known, so that what was sent is something else. */
+function isUnknown(parts: readonly Buffer[], around: Message): boolean {
+  return parts.length === 0 && around.$unknown !== undefined;
+}
+
+function read<Desc extends DescMessage>(
+  schema: Desc,
+  bytes: Uint8Array,
+  readUnknownFields = false,
+): MessageShape<Desc> {
+  return fromBinary(schema, bytes, { readUnknownFields, recursionLimit: LEVELS_AT_MOST });
 }
 
 /** Whether a message has too many bytes or values. */

@@ -18,6 +18,8 @@ export class RecordLines {
   /** Records that become no events. */
   ignored = 0;
   tooLarge = 0;
+  /** Parts of the body without any member of the signal. */
+  unknown = 0;
   cumulative = 0;
   /** The session and moment of each line. */
   private readonly moments: (Moment | undefined)[] = [];
@@ -37,6 +39,10 @@ export class RecordLines {
   add(record: Exclude<Piece, undefined>): void {
     if (record === 'too large') {
       this.tooLarge += 1;
+      return;
+    }
+    if (record === 'unknown') {
+      this.unknown += 1;
       return;
     }
     if (record.spanId !== undefined)

@@ -6,7 +6,7 @@ import { type Fault, SENTENCES } from '../ingest/event-members.js';
 import type { Inbox } from '../ingest/inbox.js';
 import type { Mapped, RequestMapper } from '../ingest/request-mapper.js';
 import type { RecordLines, RecordSender } from './record-lines.js';
-import { type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
+import { MEMBERS, type Piece, RECORD_BYTES, type Signal } from './telemetry.js';
 
 /** After this many milliseconds other work gets a turn. */
 const TURN_MS = 5;
@@ -20,6 +20,11 @@ const TOO_LARGE_RECORD = `A record must have at most ${RECORD_BYTES / 2 ** 20} M
 const CUMULATIVE =
   'Cumulative metrics are ignored: set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta.';
 
+/** The advice for a body that is JSON or protobuf, but not of its address. */
+function unknownSentence(signal: Signal): string {
+  return `Nothing was taken from a part of the body that has no ${MEMBERS[signal].join(', ')}: send an export request of ${signal} here, and other signals to their own addresses.`;
+}
+
 /** The result of a request's records. */
 export interface Outcome {
   /** How many became events. */
@@ -27,6 +32,8 @@ export interface Outcome {
   readonly rejected: number;
   /** How many give no event. */
   readonly ignored: number;
+  /** How many parts of the body have no member of the signal. */
+  readonly unknown: number;
   /** The reason for rejections, or advice; empty if there is nothing to say. */
   readonly message: string;
 }
@@ -51,7 +58,7 @@ export async function collect(
 /** Maps records, and returns once their events are on disk. Of a record that breaks a rule, only its place and the rule are kept. */
 export async function settle(
   signal: Signal,
-  { lines, sections, ignored, tooLarge, cumulative }: RecordLines,
+  { lines, sections, ignored, tooLarge, unknown, cumulative }: RecordLines,
   sender: RecordSender & { readonly receivedAt: number },
   mapper: RequestMapper,
   inbox: Inbox,
@@ -78,11 +85,13 @@ export async function settle(
     ...(fault === undefined ? [] : [SENTENCES.get(fault) ?? fault]),
     ...(tooLarge > 0 ? [TOO_LARGE_RECORD] : []),
     ...(cumulative > 0 ? [CUMULATIVE] : []),
+    ...(unknown > 0 ? [unknownSentence(signal)] : []),
   ];
   return {
     accepted: mapped.size - faults.size,
     rejected: faults.size + tooLarge,
     ignored: ignored + cumulative + lines.length - mapped.size,
+    unknown,
     message: messages.join(' '),
   };
 }

@@ -4,6 +4,13 @@ import type { Attributes } from './allow-list.js';
 export const SIGNALS = ['logs', 'metrics', 'traces'] as const;
 export type Signal = (typeof SIGNALS)[number];
 
+/** The members of a body that hold the records of a signal, the outermost first. */
+export const MEMBERS: Readonly<Record<Signal, readonly [string, string, string]>> = {
+  logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
+  metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
+  traces: ['resourceSpans', 'scopeSpans', 'spans'],
+};
+
 /** A log record, a span or a data point, as far as it is read. Instants are texts of Unix nanoseconds, ids are hexadecimal. */
 export interface Telemetry {
   readonly scope: string;
@@ -24,8 +31,8 @@ export interface Telemetry {
   readonly attributes: Attributes;
 }
 
-/** A piece of a body: a record, one that is too large to be read, or nothing yet. */
-export type Piece = Telemetry | 'too large' | undefined;
+/** A piece of a body: a record, one that is too large to be read, a part without any member of the signal, or nothing yet. */
+export type Piece = Telemetry | 'too large' | 'unknown' | undefined;
 
 /** The body doesn't match its Content-Type. */
 export class NotDecoded extends Error {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import '../input/sentence.js';
 import { analyticsRoutes } from '../api/analytics-routes.js';
 import { apiKeyRoutes } from '../api/api-key-routes.js';
+import { saveKeyUses } from '../api/api-keys.js';
 import { Authenticator } from '../api/auth.js';
 import { limitArrival } from '../api/body-timeout.js';
 import { refuseClient, watchConnections } from '../api/connection-errors.js';
@@ -16,6 +17,7 @@ import { allowOrigins } from '../api/cors.js';
 import { ENCODINGS } from '../api/encodings.js';
 import { answerErrors, refuseOtherMethods, sendProblem } from '../api/error-replies.js';
 import { familyOf } from '../api/errors.js';
+import { removePorts } from '../api/forwarded-addresses.js';
 import { parseJsonBodies } from '../api/json-body.js';
 import { OPENAPI } from '../api/openapi.js';
 import { operationsRoutes } from '../api/operations-routes.js';
@@ -35,6 +37,7 @@ import { eventRoutes } from '../ingest/event-routes.js';
 import type { InboxDeps } from '../ingest/request-body.js';
 import { mcpRoutes } from '../mcp/mcp-routes.js';
 import { otlpRoutes } from '../otlp/otlp-routes.js';
+import { withoutSlashes } from '../otlp/signal-path.js';
 import { isOpenedInBrowser, pageRoutes, pageSender } from '../page/page-routes.js';
 import { readinessRoutes } from '../readiness/readiness-routes.js';
 import { BrowserSessions } from '../sign-in/browser-sessions.js';
@@ -43,6 +46,7 @@ import { sessionRoutes } from '../sign-in/session-routes.js';
 import { signInRoutes } from '../sign-in/sign-in-routes.js';
 import { Tickets } from '../sign-in/tickets.js';
 import { sqlRoutes } from '../sql/sql-routes.js';
+import type { Store } from '../store/store.js';
 import { print } from '../terminal/printing.js';
 import { ulid } from '../ulid.js';
 import { Metrics } from './prometheus.js';
@@ -53,6 +57,19 @@ const LOG = { write: (line: string) => print(line, process.stderr) };
 
 /** Bodies of JSON are small; routes that accept more declare it. */
 const BODY_BYTES = 1 << 20;
+
+/** How often the days on which keys were used are stored. */
+const USES_MS = 60_000;
+
+function keepKeyUses(app: FastifyInstance, store: Store): void {
+  const save = () =>
+    saveKeyUses(store).catch((err) => app.log.warn({ err }, 'the last uses of API keys could not be stored'));
+  const timer = setInterval(save, USES_MS).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    await save();
+  });
+}
 
 /** The HTTP service. It opens no port. Throws a UsageError if a file named in the settings can't be read. */
 export function buildApp(
@@ -78,6 +95,11 @@ export function buildApp(
     // A path segment can be as long as the whole head; each route limits its own.
     routerOptions: { maxParamLength: 16_384 },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    // TRICKY: this also changes a header, because it is called before anything reads the sender's address.
+    rewriteUrl: ({ headers, url = '/' }) => {
+      removePorts(headers);
+      return withoutSlashes(url);
+    },
     ...(config.tls === undefined
       ? { http: limits }
       : { https: { ...limits, ...readCertificate(config.tls) } }),
@@ -134,6 +156,7 @@ export function buildApp(
   app.register(cookie);
   const sessions = new BrowserSessions(deps.store, new Tickets(deps.store, secretKey, clock), config, clock);
   const authenticator = new Authenticator(deps.store, config.jwt, clock, sessions);
+  keepKeyUses(app, deps.store);
   const all = { ...deps, authenticator, addresses: controls, controls, sessions };
   if (config.rateLimit > 0) limitRequests(app, authenticator, config.rateLimit);
   // Unknown parameters are an error, also for routes without parameters.

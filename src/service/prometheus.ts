@@ -49,7 +49,7 @@ export class Metrics {
   });
   private readonly records = new Counter({
     name: 'daybook_otlp_records_total',
-    help: 'Log records, spans and data points of OTLP that were answered since the start: ignored ones give no event',
+    help: 'Log records, spans and data points of OTLP that were answered since the start: ignored ones give no event, and unknown ones are parts of bodies without any',
     labelNames: ['signal', 'outcome'],
     registers: [this.registry],
   });
@@ -90,8 +90,8 @@ export class Metrics {
   }
 
   /** Counts the records of an OTLP request by their outcome. */
-  readonly countRecords = (signal: Signal, { accepted, rejected, ignored }: Outcome): void => {
-    for (const [outcome, records] of Object.entries({ accepted, rejected, ignored }))
+  readonly countRecords = (signal: Signal, { accepted, rejected, ignored, unknown }: Outcome): void => {
+    for (const [outcome, records] of Object.entries({ accepted, rejected, ignored, unknown }))
       this.records.inc({ signal, outcome }, records);
   };
 

@@ -198,8 +198,8 @@ export function readConfig(variables: Variables) {
   return {
     ...others,
     tls: tlsOf(tls),
-    jwt: jwtOf(jwt),
-    oidc: oidcOf(oidc),
+    jwt: jwtOf(parsed.data),
+    oidc: oidcOf(parsed.data),
     /** Undefined without an API key. */
     e2b: e2b.apiKey === undefined ? undefined : { ...e2b, apiKey: e2b.apiKey },
     /** Whether to open a store that has lost something. This is no setting, since it is decided once. */
@@ -216,18 +216,19 @@ function tlsOf({ cert, key }: Parsed['tls']): { cert: string; key: string } | un
   return { cert: resolve(cert), key: resolve(key) };
 }
 
-function oidcOf({ issuer, clientId, clientSecret, scope }: Parsed['oidc']) {
+function oidcOf({ oidc: { issuer, clientId, clientSecret, scope }, toleranceSeconds }: Parsed) {
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined)
     throw new UsageError(
       'DAYBOOK_OIDC_ISSUER, DAYBOOK_OIDC_CLIENT_ID and DAYBOOK_OIDC_CLIENT_SECRET go together: set all or none.',
     );
-  return { issuer, clientId, clientSecret, scope };
+  return { issuer, clientId, clientSecret, scope, toleranceSeconds };
 }
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jwt']) {
+function jwtOf({ jwt, toleranceSeconds }: Parsed) {
+  const { jwks, secret, issuer, audience, algorithms: named } = jwt;
   if (jwks === undefined && secret === undefined) return undefined;
   if (jwks !== undefined && secret !== undefined)
     throw new UsageError('Set DAYBOOK_JWT_JWKS or DAYBOOK_JWT_SECRET, not both.');
@@ -244,7 +245,7 @@ function jwtOf({ jwks, secret, issuer, audience, algorithms: named }: Parsed['jw
       `DAYBOOK_JWT_ALGORITHMS can't have ${odd}: ${possible.join(', ')} are possible here.`,
     );
   const where = jwks !== undefined && !/^https?:/.test(jwks) ? resolve(jwks) : jwks;
-  return { jwks: where, secret, issuer, audience, algorithms };
+  return { jwks: where, secret, issuer, audience, algorithms, toleranceSeconds };
 }
 
 /**

@@ -259,6 +259,11 @@ export const Settings = z.object({
       'signature algorithms that are accepted, separated by commas (default: RS256, PS256, ES256, EdDSA; HS256 with a secret)',
     ),
   }),
+  toleranceSeconds: setting(
+    'DAYBOOK_CLOCK_TOLERANCE_S',
+    whole(0, 600).default(60),
+    "seconds by which the clock of whoever issues JWTs or ID tokens may differ from the service's",
+  ),
   /** The provider through which people sign in to the page. */
   oidc: z.object({
     issuer: setting(

@@ -91,11 +91,20 @@ export class BrowserSessions {
   requireOwnOrigin(request: FastifyRequest): void {
     const { origin } = request.headers;
     const isReading = request.method === 'GET' || request.method === 'HEAD';
-    if (origin === undefined ? isReading : origin === baseOf(this.config, request).origin) return;
+    const own = baseOf(this.config, request);
+    if (origin === undefined ? isReading : origin === own.origin) return;
     throw new ApiError(
       403,
-      'The session of a browser can be used only by pages of this service: send an API key instead.',
+      origin === undefined
+        ? 'The session of a browser can be used only by pages of this service: send an API key instead.'
+        : `A page of ${origin.slice(0, 100)} can't sign in, because the service is at ${own.origin}: ${this.remedyFor(own)}.`,
     );
+  }
+
+  private remedyFor(own: URL): string {
+    return this.config.publicUrl === undefined
+      ? 'if people reach it there, through a proxy, set DAYBOOK_PUBLIC_URL'
+      : `open ${own.href}, or correct DAYBOOK_PUBLIC_URL`;
   }
 
   private keep(text: string, endsAt: number, request: FastifyRequest, reply: FastifyReply): void {

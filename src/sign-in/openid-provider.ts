@@ -66,9 +66,13 @@ export class OpenIdProvider {
 
   /** What the provider says of itself. A failure is asked again by the next login. */
   private discover(): Promise<Configuration> {
-    const { issuer, clientId, clientSecret } = this.config;
+    const { issuer, clientId, clientSecret, toleranceSeconds } = this.config;
+    const metadata = ({ clockTolerance }: typeof import('openid-client')) => ({
+      client_secret: clientSecret,
+      [clockTolerance]: toleranceSeconds,
+    });
     this.found ??= import('openid-client').then((client) =>
-      client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      client.discovery(new URL(issuer), clientId, metadata(client), undefined, {
         execute: [
           // Checks the signature of ID tokens, as if they had not come from the provider itself.
           client.enableNonRepudiationChecks,

@@ -5,6 +5,7 @@ import { requireAction } from '../api/auth.js';
 import { ApiError } from '../api/errors.js';
 import { baseOf } from '../api/public-url.js';
 import type { ApiDeps } from '../api/route-family.js';
+import { messageOf } from '../exit.js';
 import { type BrowserSessions, cookieName } from './browser-sessions.js';
 import { OpenIdProvider } from './openid-provider.js';
 
@@ -22,6 +23,12 @@ const Login = z.strictObject({ state: z.string(), nonce: z.string(), codeVerifie
 const LOGIN_COOKIE = 'daybook_login';
 /** Where the provider sends the browser back to, below the address of the service. */
 const CALLBACK = 'sign-in/callback';
+
+/** Says which claims of an ID token are missing or wrong. */
+function claimsSentence({ issues }: z.ZodError): string {
+  const claims = [...new Set(issues.map(({ path }) => path.join('.')))];
+  return `its ID token has no valid ${claims.join(', ')}: add them there, or name their scopes in DAYBOOK_OIDC_SCOPE`;
+}
 
 /** The cookie of a browser that is on its way to the provider and back: only the way back gets it. */
 function loginCookie(base: URL): { name: string; path: string; secure: boolean } {
@@ -75,6 +82,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
 
   if (config.oidc === undefined) return;
   const provider = new OpenIdProvider(config.oidc);
+  const of = `The OpenID provider of DAYBOOK_OIDC_ISSUER, ${config.oidc.issuer},`;
 
   app.get('/sign-in/provider', { schema: { hide: true } }, async (request, reply) => {
     const base = baseOf(config, request);
@@ -91,7 +99,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
       });
       return reply.redirect(address);
     } catch (error) {
-      request.log.error({ err: error }, 'The OpenID provider does not answer.');
+      request.log.error(`${of} can't be asked: ${messageOf(error)}.`);
       return reply.redirect(new URL('#sign-in=unavailable', base).href);
     }
   });
@@ -105,7 +113,12 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
       const login = await tickets.open('login', request.cookies[name] ?? '', Login);
       reply.clearCookie(name, options);
       const late = () => reply.redirect(new URL('#sign-in=late', base).href);
-      if (login === undefined) return late();
+      if (login === undefined) {
+        request.log.warn(
+          `Somebody came back from the OpenID provider without the cookie of a sign-in that began in the last ten minutes: people must open the page at ${base.href}, as DAYBOOK_PUBLIC_URL says.`,
+        );
+        return late();
+      }
       try {
         const address = new URL(CALLBACK + request.url.slice(request.url.indexOf('?')), base);
         const caller = await provider.finish(address, login.content);
@@ -114,8 +127,10 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInDeps> = async (
         sessions.start({ caller }, request, reply);
         return reply.redirect(base.href);
       } catch (error) {
-        request.log.warn({ err: error }, 'The OpenID provider did not sign a person in.');
         const isUnnamed = error instanceof z.ZodError;
+        request.log.warn(
+          `${of} did not sign a person in: ${isUnnamed ? claimsSentence(error) : messageOf(error)}.`,
+        );
         return reply.redirect(new URL(isUnnamed ? '#sign-in=claims' : '#sign-in=refused', base).href);
       }
     },

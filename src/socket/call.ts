@@ -19,6 +19,7 @@ const READERS: ReadonlySet<CommandName> = new Set<CommandName>([
   'checkPrices',
   'verifyLake',
   'listKeys',
+  'listOrganizations',
   'getControls',
   'listControls',
   'diffControls',

@@ -3,7 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ANSWERS, type Answer, isTotals } from '../api/answer-names.js';
 import type { ReportRequest } from '../api/answer-rows.js';
-import { createKey, KeyEmail, KeyEnd, KeyName, KeyUser, listKeys, revokeKey } from '../api/api-keys.js';
+import {
+  createKeys,
+  KeyEmail,
+  KeyEnd,
+  KeyName,
+  KeyUser,
+  listKeys,
+  revokeKey,
+  saveKeyUses,
+  USERS_AT_MOST,
+} from '../api/api-keys.js';
 import { knownOrganization, noDataSentence, reportRange } from '../api/report-range.js';
 import { Role } from '../api/roles.js';
 import { Totals } from '../api/totals-query.js';
@@ -16,6 +26,7 @@ import { nameText } from '../input/name-text.js';
 import type { Lake } from '../lake/data-lake.js';
 import { costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
+import { listOrganizations, removeOrganization } from '../store/organization.js';
 import { readSql } from '../store/sql-text.js';
 import type { Store } from '../store/store.js';
 import type { Progress } from '../terminal/terminal.js';
@@ -79,9 +90,18 @@ export const Arguments = {
     name: KeyName.optional(),
     userId: KeyUser.optional(),
     email: KeyEmail.optional(),
+    /** A key for each of these, instead of one. */
+    users: z
+      .array(z.strictObject({ userId: KeyUser, email: KeyEmail.optional() }))
+      .max(USERS_AT_MOST)
+      .optional(),
     expiresAt: KeyEnd.optional(),
+    /** Whether to make the organization, although there are others. */
+    isNew: z.boolean(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
+  listOrganizations: z.strictObject({}),
+  removeOrganization: z.strictObject({ orgId: z.string() }),
   revokeKey: z.strictObject({ name: z.string() }),
   signInLink: z.strictObject({
     orgId: z.string().optional(),
@@ -122,7 +142,7 @@ async function isOrganization(store: Store, orgId: string): Promise<boolean> {
 /** An organization's controls. Throws a UsageError if the organization doesn't exist, for example because of a typing error. */
 async function controlsOf({ store, config, clock }: Context, orgId: string): Promise<Controls> {
   if (!(await isOrganization(store, orgId)))
-    throw new UsageError(`There is no organization ${orgId}: "daybook status" lists the organizations.`);
+    throw new UsageError(`There is no organization ${orgId}: "daybook organizations" lists them.`);
   const { Controls } = await import('../controls/control-revisions.js');
   return new Controls(store, new SecretKey(config), clock);
 }
@@ -251,11 +271,25 @@ export const commands = {
     await store.refresh();
     return {};
   },
-  createKey: async ({ store, clock }: Context, wanted: Of<'createKey'>) => {
-    const isNew = !(await isOrganization(store, wanted.orgId));
-    return { ...(await createKey(store, wanted, clock())), isNew };
+  /** Creates keys. If the organization must not be new, but is, it creates none and answers the others. */
+  createKey: async ({ store, clock }: Context, { isNew, users, ...wanted }: Of<'createKey'>) => {
+    const others = (await listOrganizations(store, clock())).map(({ org_id }) => org_id);
+    const isThere = others.includes(wanted.orgId);
+    if (!isThere && !isNew && others.length > 0) return { others };
+    const all = users === undefined ? [wanted] : users.map((user) => ({ ...wanted, ...user }));
+    return { keys: await createKeys(store, all, clock()), isNew: !isThere };
   },
-  listKeys: ({ store }: Context, { orgId }: Of<'listKeys'>) => listKeys(store, orgId),
+  listKeys: async ({ store }: Context, { orgId }: Of<'listKeys'>) => {
+    await saveKeyUses(store);
+    return listKeys(store, orgId);
+  },
+  listOrganizations: ({ store, clock }: Context, _: Of<'listOrganizations'>) =>
+    listOrganizations(store, clock()),
+  removeOrganization: async ({ store, clock, settle }: Context, { orgId }: Of<'removeOrganization'>) => {
+    await settle();
+    await removeOrganization(store, orgId, clock());
+    return {};
+  },
   revokeKey: async ({ store, clock }: Context, { name }: Of<'revokeKey'>) => {
     const key = await revokeKey(store, name, clock());
     if (key === undefined)

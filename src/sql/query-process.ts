@@ -5,6 +5,7 @@ import { NAMES, openLake } from './lake-database.js';
 import { answer } from './query-answer.js';
 import { checkQuery } from './query-check.js';
 import type { Failed, SqlJob, SqlReport } from './query-job.js';
+import { withoutShow } from './show-tables.js';
 import { toSqlError } from './sql-error.js';
 
 /** How much is buffered, so that both sides have work. */
@@ -42,7 +43,8 @@ function failure(error: unknown): Failed {
   return { state: 'failed', fault, detail: message, ...cause };
 }
 
-process.on('message', async (job: SqlJob) => {
+process.on('message', async (asked: SqlJob) => {
+  const job = { ...asked, sql: withoutShow(asked.sql) };
   let tables: Set<string>;
   try {
     const connection = await lake;

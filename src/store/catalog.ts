@@ -5,7 +5,7 @@ import type { AnswerText, TableText } from './catalog-types.js';
 export const TABLES: Readonly<Record<string, TableText>> = {
   events: {
     kind: "events",
-    about: "One row is one event that counts: of all copies of an event that ever came in, the one that stands.",
+    about: "One row is one stored event, also one that doesn't count because shadowed_events has it: counted_events leaves those out. Of all copies of an event that ever came in, one is stored.",
     grain: ["org_id", "day", "event_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: false, comment: "the organization that the event was sent to" },
@@ -514,6 +514,8 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "occurred_at", type: "TIMESTAMP_MS", isNullable: true },
       { name: "user_id", type: "VARCHAR", isNullable: true },
       { name: "session_id", type: "VARCHAR", isNullable: true },
+      { name: "agent", type: "VARCHAR", isNullable: true },
+      { name: "repo", type: "VARCHAR", isNullable: true },
       { name: "model_id", type: "VARCHAR", isNullable: true },
       { name: "input_tokens", type: "BIGINT", isNullable: true },
       { name: "output_tokens", type: "BIGINT", isNullable: true },
@@ -1220,6 +1222,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "revoked_at", type: "TIMESTAMP_MS", isNullable: true },
       { name: "name", type: "VARCHAR", isNullable: true, comment: "what the key is for, as whoever made it said" },
       { name: "created_by", type: "VARCHAR", isNullable: true, comment: "who created it over HTTP: the user, or what names the credential of no user; null for a key that the service's machine made" },
+      { name: "last_used_on", type: "DATE", isNullable: true, comment: "the last day on which a request had the key, in UTC; null if there was none since this is recorded" },
     ],
   },
   languages: {

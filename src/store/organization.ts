@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import { quote } from './sql-text.js';
+import { quote, readSql } from './sql-text.js';
 import type { Store } from './store.js';
 
 /** The form of an organization's id. */
@@ -38,4 +39,39 @@ export async function requireOrganizations(
     });
   }
   if (statements.length > 0) await store.run(statements);
+}
+
+/** An organization as lists show it. Instants are Unix milliseconds. */
+const Organization = z.object({
+  org_id: z.string(),
+  created_at: z.int(),
+  valid_keys: z.coerce.number(),
+  is_empty: z.coerce.boolean(),
+});
+
+/** All organizations by name, as they are at an instant. */
+export async function listOrganizations(store: Store, now: number): Promise<z.infer<typeof Organization>[]> {
+  const rows = await store.select(readSql('state/organizations.sql'), { now });
+  return rows.map((row) => Organization.parse(row));
+}
+
+/** Removes an organization and its revoked keys. Throws a UsageError for one that has anything else. */
+export async function removeOrganization(store: Store, orgId: string, now: number): Promise<void> {
+  const found = (await listOrganizations(store, now)).find(({ org_id }) => org_id === orgId);
+  if (found === undefined)
+    throw new UsageError(`There is no organization ${orgId}: "daybook organizations" lists them.`);
+  if (!found.is_empty)
+    throw new UsageError(
+      `The organization ${orgId} has events, computers, controls or readiness reports: only an empty one can be removed.`,
+    );
+  if (found.valid_keys > 0)
+    throw new UsageError(
+      `The organization ${orgId} still has valid keys: revoke them first, as "daybook keys list --org ${orgId}" names them.`,
+    );
+  await store.run(
+    ['keys', 'organizations'].map((table) => ({
+      sql: `DELETE FROM ${table} WHERE org_id = $org_id`,
+      parameters: { org_id: orgId },
+    })),
+  );
 }

@@ -164,6 +164,8 @@ function callCosts({ events, prices }: Organization): Row[] {
       occurred_at,
       user_id,
       session_id,
+      agent: event.value('agent'),
+      repo: event.value('repo'),
       model_id: event.text('model') ?? '',
       ...tokens,
       web_searches: event.count('web_searches'),

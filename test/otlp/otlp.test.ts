@@ -551,9 +551,99 @@ describe('metrics', () => {
     });
     expect(await receiver.events()).toEqual([]);
   });
+
+  test('name their enums as numbers or as protobuf does, and no name counts as another', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = JSON.stringify(metrics(CLAUDE, NANOS, 2, { 'claude_code.token.usage': points }));
+    const named = (name: string) =>
+      body.replace('"aggregationTemporality":2', `"aggregationTemporality":${name}`);
+    expect(named('1')).not.toBe(body);
+    const isIgnored = expect.stringContaining('Cumulative metrics are ignored');
+    for (const name of ['"AGGREGATION_TEMPORALITY_CUMULATIVE"', '"2"'])
+      expect((await receiver.post('metrics', named(name))).json()).toMatchObject({
+        partialSuccess: { errorMessage: isIgnored },
+      });
+    for (const name of ['"CUMULATIVE"', '"aggregation_temporality_cumulative"', '{}'])
+      expect((await receiver.post('metrics', named(name))).status, name).toBe(400);
+    expect(await receiver.events()).toEqual([]);
+    expect((await receiver.post('metrics', named('"AGGREGATION_TEMPORALITY_DELTA"'))).json()).toEqual({});
+    const delta = await receiver.events();
+    expect(delta.length).toBeGreaterThan(0);
+    await receiver.post('metrics', named('1'));
+    expect(await receiver.events()).toEqual(delta);
+  });
 });
 
 describe('a request', () => {
+  test('can have the names of protobuf in JSON', async () => {
+    const receiver = await Receiver.start(NOW);
+    const body = JSON.stringify(logs(CLAUDE, [claude('user_prompt', { 'prompt.id': 'p' })]));
+    const underscored = body.replaceAll(
+      /"(\w+)":/g,
+      (_, name: string) => `"${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}":`,
+    );
+    expect(underscored).toContain('"resource_logs":');
+    expect((await receiver.post('logs', underscored)).json()).toEqual({});
+    const events = await receiver.events();
+    expect(events).toHaveLength(1);
+    await receiver.post('logs', body);
+    expect(await receiver.events()).toEqual(events);
+  });
+
+  test('without any member of its address is a success that says so, and is counted', async () => {
+    const receiver = await Receiver.start(NOW);
+    const message = (answer: unknown) => Object(Object(answer).partialSuccess).errorMessage;
+    const bodies = [
+      '{"hello":"world"}',
+      '{"timestamp":1,"body":"x"}',
+      JSON.stringify(spans(CLAUDE, NANOS, [])),
+      '{"resourceLogs":[{"resource":{},"instrumentationLibraryLogs":[]}]}',
+      '{"resourceLogs":[{"scopeLogs":[{"scope":{},"logs":[]}]}]}',
+    ];
+    for (const body of bodies)
+      expect(message((await receiver.post('logs', body)).json()), body).toMatch(
+        /no resourceLogs, scopeLogs, logRecords: send an export request of logs here/,
+      );
+    for (const quiet of ['{}', '{"resourceLogs":[]}', '{"resourceLogs":[{"resource":{},"schemaUrl":""}]}'])
+      expect((await receiver.post('logs', quiet)).json(), quiet).toEqual({});
+    for (const hex of ['120161', '0a03220161', '0a0512032a0161']) {
+      const { status, bytes } = await receiver.post('logs', Buffer.from(hex, 'hex'), PROTOBUF);
+      expect([status, bytes.toString()], hex).toEqual([200, expect.stringContaining('no resourceLogs')]);
+    }
+    const { body } = await receiver.app.inject({ url: '/metrics' });
+    expect(body).toContain(
+      `daybook_otlp_records_total{signal="logs",outcome="unknown"} ${bodies.length + 3}\n`,
+    );
+    expect(await receiver.events()).toEqual([]);
+  });
+
+  test('is taken at an address with a slash too many, and one elsewhere is told the addresses', async () => {
+    const receiver = await Receiver.start(NOW);
+    const post = (url: string) =>
+      receiver.app.inject({
+        method: 'POST',
+        url,
+        headers: { authorization: `Bearer ${receiver.key}`, 'content-type': 'application/json' },
+        payload: '{}',
+      });
+    for (const url of ['/otlp/v1/logs/', '/otlp//v1/logs', '//otlp/v1//logs//', '/otlp/v1/logs/?a='])
+      expect((await post(url)).statusCode, url).toBe(url.includes('?') ? 400 : 200);
+    for (const url of [
+      '/otlp',
+      '/otlp/',
+      '/otlp/v1/logs/v1/logs',
+      '/otlp/logs',
+      '/v1/logs',
+      '//v1/traces/',
+    ]) {
+      const { statusCode, body } = await post(url);
+      expect([statusCode, body], url).toEqual([
+        404,
+        expect.stringContaining('/otlp/v1/logs, /otlp/v1/metrics'),
+      ]);
+    }
+  });
+
   const messageIn = (bytes: Buffer) => {
     const reader = new BinaryReader(bytes);
     expect(reader.tag()[0]).toBe(2);
