@@ -85,7 +85,7 @@ caused AS (
       WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
       WHEN late_day.is_start = 1 AND restated.table_name IN ('session_parts', 'user_agents', 'users') THEN ', late events'
       WHEN late_day.is_start = 1
-        AND (restated.org_id, restated.day) IN (SELECT org_id, day FROM restated WHERE table_name = 'shadowed_events')
+        AND (restated.org_id, restated.day) IN (SELECT org_id, day FROM restated WHERE table_name IN ('auxiliary_usage', 'shadowed_events'))
         THEN ', late events'
       ELSE ''
     END)

@@ -17,6 +17,21 @@ UNION ALL
 SELECT DISTINCT
   org_id,
   day,
+  'a number of auxiliary_usage' AS difference
+FROM auxiliary_usage
+WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  AND NOT (
+    input_tokens >= 0
+    AND output_tokens >= 0
+    AND cache_read_tokens >= 0
+    AND cache_write_tokens >= 0
+    AND cache_write_1h_tokens >= 0
+    AND web_searches >= 0
+  )
+UNION ALL
+SELECT DISTINCT
+  org_id,
+  day,
   'a number of coverage' AS difference
 FROM coverage
 WHERE (org_id, day) IN (SELECT org_id, day FROM due)

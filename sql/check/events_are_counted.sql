@@ -13,11 +13,11 @@ SELECT
     || disagreement('uses of skills among the events are', of_events.skill_uses, of_user_skills.uses)
     || disagreement('slash commands among the events are', of_events.slash_commands, of_user_slash_commands.uses)
     || disagreement('runs of hooks among the events are', of_events.hook_runs, of_user_hooks.runs)
-    || disagreement('calls of models among the events are', of_events.model_calls, of_user_models.calls)
-    || disagreement('input tokens among the events are', of_events.input_tokens, of_user_models.input_tokens)
-    || disagreement('output tokens among the events are', of_events.output_tokens, of_user_models.output_tokens)
-    || disagreement('tokens read from the cache among the events are', of_events.cache_read_tokens, of_user_models.cache_read_tokens)
-    || disagreement('tokens written to the cache among the events are', of_events.cache_write_tokens, of_user_models.cache_write_tokens) AS difference
+    || disagreement('calls of models among the events are', of_events.model_calls + coalesce(of_auxiliary.calls, 0), of_user_models.calls)
+    || disagreement('input tokens among the events are', of_events.input_tokens + coalesce(of_auxiliary.input_tokens, 0), of_user_models.input_tokens)
+    || disagreement('output tokens among the events are', of_events.output_tokens + coalesce(of_auxiliary.output_tokens, 0), of_user_models.output_tokens)
+    || disagreement('tokens read from the cache among the events are', of_events.cache_read_tokens + coalesce(of_auxiliary.cache_read_tokens, 0), of_user_models.cache_read_tokens)
+    || disagreement('tokens written to the cache among the events are', of_events.cache_write_tokens + coalesce(of_auxiliary.cache_write_tokens, 0), of_user_models.cache_write_tokens) AS difference
 FROM due
 LEFT JOIN (
   SELECT
@@ -127,3 +127,18 @@ LEFT JOIN (
     org_id,
     day
 ) AS of_user_models USING (org_id, day)
+LEFT JOIN (
+  SELECT
+    org_id,
+    day,
+    count(*) FILTER (WHERE input_tokens + cache_read_tokens + cache_write_tokens > 0) AS calls,
+    sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens
+  FROM auxiliary_usage
+  WHERE (org_id, day) IN (SELECT org_id, day FROM due)
+  GROUP BY
+    org_id,
+    day
+) AS of_auxiliary USING (org_id, day)

@@ -12,6 +12,9 @@ SELECT
     WHEN type = 'model_usage' AND model IS NULL THEN 'missing_member model'
     WHEN type = 'model_usage' AND input_tokens IS NULL THEN 'missing_member input_tokens'
     WHEN type = 'model_usage' AND output_tokens IS NULL THEN 'missing_member output_tokens'
+    WHEN type = 'other_usage' AND model IS NULL THEN 'missing_member model'
+    WHEN type = 'other_usage' AND input_tokens IS NULL THEN 'missing_member input_tokens'
+    WHEN type = 'other_usage' AND output_tokens IS NULL THEN 'missing_member output_tokens'
     WHEN type = 'tool_call' AND tool_name IS NULL THEN 'missing_member tool_name'
     WHEN type = 'file_change' AND path IS NULL THEN 'missing_member path'
     WHEN type = 'file_change' AND operation IS NULL THEN 'missing_member operation'
@@ -57,8 +60,8 @@ SELECT
     WHEN NOT regexp_full_match(effort, '[a-z][a-z0-9_.-]{0,31}') THEN 'value_out_of_range effort'
     WHEN web_searches NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range web_searches'
     WHEN reported_cost_usd NOT BETWEEN 0 AND 1000000 THEN 'value_out_of_range reported_cost_usd'
-    WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
     WHEN duration_ms NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range duration_ms'
+    WHEN is_longer(mcp_server, 2048) THEN 'value_out_of_range mcp_server'
     WHEN path = '' OR is_longer(path, 2048) THEN 'value_out_of_range path'
     WHEN operation NOT IN ('create', 'edit') THEN 'value_out_of_range operation'
     WHEN lines_added NOT BETWEEN 0 AND 100000000000 THEN 'value_out_of_range lines_added'
@@ -112,10 +115,10 @@ SELECT
   effort,
   web_searches,
   try_cast(reported_cost_usd AS DECIMAL(18, 9)) AS reported_cost_usd,
+  duration_ms,
   tool_name,
   mcp_server,
   success,
-  duration_ms,
   path,
   operation,
   lines_added,

@@ -1,4 +1,4 @@
--- One row is one call of a model. The four counters are disjoint.
+-- One row is one call of a model, or the auxiliary calls of a session, day and model. The four counters are disjoint.
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW model_usage AS
 SELECT
@@ -40,3 +40,40 @@ SELECT
   END AS is_unsplit  -- 1 if it says its cost, and not for how long it wrote to the cache; otherwise 0
 FROM counted_events
 WHERE type = 'model_usage'
+UNION ALL
+SELECT
+  counted_events.org_id AS org_id,
+  counted_events.day AS day,
+  counted_events.event_id AS event_id,
+  occurred_at,
+  user_id,
+  session_id,
+  client,
+  autonomy_mode,
+  agent,
+  agent_version,
+  repo,
+  git_branch,
+  cwd,
+  model AS model_id,
+  auxiliary_usage.input_tokens AS input_tokens,
+  auxiliary_usage.output_tokens AS output_tokens,
+  auxiliary_usage.cache_read_tokens AS cache_read_tokens,
+  auxiliary_usage.cache_write_tokens AS cache_write_tokens,
+  least(auxiliary_usage.cache_write_1h_tokens, auxiliary_usage.cache_write_tokens) AS cache_write_1h_tokens,
+  request_id,
+  requested_model,
+  '' AS speed,
+  '' AS service_tier,
+  model_region(model) AS region,
+  effort,
+  CAST(0 AS BIGINT) AS prompt_class,
+  auxiliary_usage.web_searches AS web_searches,
+  reported_cost_usd
+FROM counted_events
+JOIN auxiliary_usage
+  ON auxiliary_usage.org_id = counted_events.org_id
+  AND auxiliary_usage.day = counted_events.day
+  AND auxiliary_usage.event_id = counted_events.event_id
+WHERE type = 'other_usage'
+  AND auxiliary_usage.input_tokens + auxiliary_usage.cache_read_tokens + auxiliary_usage.cache_write_tokens > 0

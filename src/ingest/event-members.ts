@@ -88,6 +88,17 @@ const count = (example: number, more: Partial<Integer> = {}): Integer => ({
 });
 
 const DURATION = count(250);
+const WEB_SEARCHES = count(2, { about: 'web searches that the provider bills' });
+
+/** A model and its tokens. */
+const TOKENS = {
+  model: name('claude-sonnet-4-5'),
+  input_tokens: count(120, { isRequired: true, about: 'uncached input' }),
+  output_tokens: count(840, { isRequired: true }),
+  cache_read_tokens: count(5000),
+  cache_write_tokens: count(60),
+  cache_write_1h_tokens: count(25, { about: 'the part of cache_write_tokens that lives an hour' }),
+} satisfies Members;
 
 /** A lower-case word that a vendor or an agent uses for one of a few ways. */
 const word = (example: string, about: string) =>
@@ -171,12 +182,7 @@ export const TYPES = {
   user_message: {},
   assistant_message: {},
   model_usage: {
-    model: name('claude-sonnet-4-5'),
-    input_tokens: count(120, { isRequired: true, about: 'uncached input' }),
-    output_tokens: count(840, { isRequired: true }),
-    cache_read_tokens: count(5000),
-    cache_write_tokens: count(60),
-    cache_write_1h_tokens: count(25, { about: 'the part of cache_write_tokens that lives an hour' }),
+    ...TOKENS,
     request_id: text('req_011CQ', { max: 200, about: "the model provider's id of the call" }),
     requested_model: text('claude-sonnet-4-5', {
       about: 'the model that was asked for, if another one answered',
@@ -188,7 +194,7 @@ export const TYPES = {
     ),
     region: word('us', 'where it had to be computed, if that costs more, such as `us` or `eu`'),
     effort: word('high', 'how hard the model was asked to think'),
-    web_searches: count(2, { about: 'web searches that the provider bills' }),
+    web_searches: WEB_SEARCHES,
     reported_cost_usd: {
       kind: 'decimal',
       min: 0,
@@ -197,6 +203,7 @@ export const TYPES = {
       about: 'what the agent or provider says that the call cost, in US dollars',
     },
   },
+  other_usage: { ...TOKENS, web_searches: WEB_SEARCHES, duration_ms: DURATION },
   tool_call: {
     // Odd names are parse artifacts, which are counted: only the line has a limit.
     tool_name: { kind: 'text', isRequired: true, example: 'Edit' },

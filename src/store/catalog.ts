@@ -118,6 +118,23 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "user_messages", type: "BIGINT", isNullable: false },
     ],
   },
+  auxiliary_usage: {
+    kind: "day table",
+    about: "One row is one model of a session on one day with usage that its transcript states beyond its answers: the part of it that no other event that counts has told, which is that of auxiliary calls such as a compaction. docs/quality.md has the rule in words.",
+    grain: ["org_id", "day", "event_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "event_id", type: "VARCHAR", isNullable: false, comment: "of the last event of the session, day and model that states such usage" },
+      { name: "first_day", type: "DATE", isNullable: false, comment: "when the first of its runs on this day began" },
+      { name: "input_tokens", type: "BIGINT", isNullable: false },
+      { name: "output_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_read_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_write_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_write_1h_tokens", type: "BIGINT", isNullable: false },
+      { name: "web_searches", type: "BIGINT", isNullable: false },
+    ],
+  },
   coverage: {
     kind: "day table",
     about: "One row is one channel that reported one agent of one user on one day. All events that are stored are in it, also those that don't count.",
@@ -727,7 +744,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   model_usage: {
     kind: "view",
-    about: "One row is one call of a model. The four counters are disjoint.",
+    about: "One row is one call of a model, or the auxiliary calls of a session, day and model. The four counters are disjoint.",
     grain: ["org_id", "day", "event_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: true },
@@ -1165,6 +1182,22 @@ export const TABLES: Readonly<Record<string, TableText>> = {
       { name: "value", type: "VARCHAR", isNullable: false },
     ],
   },
+  fresh_auxiliary: {
+    about: "One row is one model of a session on one day with auxiliary usage by what the running build finds, on the due days and on those that can depend on events of a due day: see auxiliary_usage.",
+    grain: ["org_id", "day", "event_id"],
+    columns: [
+      { name: "org_id", type: "VARCHAR", isNullable: false },
+      { name: "day", type: "DATE", isNullable: false },
+      { name: "event_id", type: "VARCHAR", isNullable: false },
+      { name: "first_day", type: "DATE", isNullable: false },
+      { name: "input_tokens", type: "BIGINT", isNullable: false },
+      { name: "output_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_read_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_write_tokens", type: "BIGINT", isNullable: false },
+      { name: "cache_write_1h_tokens", type: "BIGINT", isNullable: false },
+      { name: "web_searches", type: "BIGINT", isNullable: false },
+    ],
+  },
   fresh_digests: {
     about: "One row is the digest of one table of one due day, as the running build has computed it.",
     grain: ["org_id", "day", "table_name"],
@@ -1406,7 +1439,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
 };
 
 /** The day tables, each after those that its query reads. shadowed_events and user_sessions are written before them. */
-export const DAY_TABLES = ["coverage", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
+export const DAY_TABLES = ["auxiliary_usage", "coverage", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
 
 /** The answers, by their files in sql/answer. */
 export const ANSWERS: Readonly<Record<string, AnswerText>> = {

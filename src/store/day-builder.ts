@@ -17,8 +17,8 @@ export type DailySql = (table: BuiltTable) => string;
 /** The names of the files in `sql/daily`. */
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
-/** The scratch tables that say which events of the running build don't count, in the order in which they are filled. */
-export const SHADOW_TABLES = ['shadow_days', 'fresh_shadows'] as const;
+/** The scratch tables that say what counts in the running build, in the order in which they are filled. */
+export const SHADOW_TABLES = ['shadow_days', 'fresh_shadows', 'fresh_auxiliary'] as const;
 
 /** The scratch tables of the running build. */
 export const SCRATCH_TABLES = [
@@ -59,6 +59,7 @@ export class Builder {
     await this.session.transaction(async () => {
       await this.setDue(due);
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
+      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_auxiliary.sql')}`);
       await this.replaceShadows();
       await this.replaceSessions();
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_starts.sql')}`);

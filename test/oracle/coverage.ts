@@ -30,7 +30,7 @@ function difference(one: number | undefined, other: number | undefined): number 
 
 function rowOf(organization: Organization, events: readonly StoredEvent[]) {
   const [first] = events as [StoredEvent];
-  const counted = new Set(organization.events);
+  const counted = new Set(organization.counted);
   const channels = CHANNELS.map((channel) => reportOf(events, channel, (event) => counted.has(event))).filter(
     (report) => report.events > 0,
   );

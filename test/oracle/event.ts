@@ -6,6 +6,7 @@ export type Type =
   | 'user_message'
   | 'assistant_message'
   | 'model_usage'
+  | 'other_usage'
   | 'tool_call'
   | 'file_change'
   | 'git_commit'
@@ -91,6 +92,16 @@ export const OF_TYPE: Record<Type, readonly string[]> = {
     'cache_write_1h_tokens',
     'request_id',
     ...OF_CALLS,
+  ],
+  other_usage: [
+    'model',
+    'input_tokens',
+    'output_tokens',
+    'cache_read_tokens',
+    'cache_write_tokens',
+    'cache_write_1h_tokens',
+    'web_searches',
+    'duration_ms',
   ],
   tool_call: ['tool_name', 'mcp_server', 'success', 'duration_ms'],
   file_change: ['path', 'operation', 'lines_added', 'lines_removed'],

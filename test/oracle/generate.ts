@@ -184,6 +184,16 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
     web_searches: optional(oneOf(0, 1, 3)),
     reported_cost_usd: optional(oneOf(0, 0.5, 0.002825, 1_000_000)),
   },
+  other_usage: {
+    model: oftenFirst(MODELS),
+    input_tokens: oneOf(...TOKENS),
+    output_tokens: oneOf(...TOKENS),
+    cache_read_tokens: optional(oneOf(...TOKENS)),
+    cache_write_tokens: optional(oneOf(...TOKENS)),
+    cache_write_1h_tokens: optional(oneOf(...TOKENS)),
+    web_searches: optional(oneOf(0, 1, 3)),
+    duration_ms: optional(oneOf(0, 1, 9 * 3_600_000, MS_PER_DAY, 6 * MS_PER_DAY, 7 * MS_PER_DAY)),
+  },
   tool_call: {
     tool_name: fc.oneof(
       { weight: 5, arbitrary: oftenFirst(TOOL_NAMES) },
@@ -237,6 +247,7 @@ const TYPES: [type: string, weight: number][] = [
   ['user_message', 5],
   ['assistant_message', 2],
   ['model_usage', 5],
+  ['other_usage', 2],
   ['tool_call', 8],
   ['file_change', 4],
   ['git_commit', 2],
@@ -425,6 +436,15 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
         fc
           .oneof(
             { weight: 2, arbitrary: MOVING_USAGE },
+            fc.record({
+              type: fc.constant('other_usage'),
+              agent: oneOf('codex', 'droid'),
+              channel: fc.constant('log'),
+              model: oneOf('opus-5', 'free'),
+              input_tokens: oneOf(1, 2, 3),
+              output_tokens: fc.constant(5),
+              duration_ms: oneOf(0, 9 * 3_600_000, 2 * MS_PER_DAY),
+            }),
             fc.record({
               type: fc.constant('tool_call'),
               tool_name: oneOf('Bash', 'Read'),

@@ -1,3 +1,4 @@
+import { withAuxiliaryCalls } from './auxiliary.js';
 import { countedEvents } from './channels.js';
 import type { RateCard } from './credits.js';
 import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
@@ -37,6 +38,8 @@ export class Organization {
   /** All that are stored. */
   readonly stored: readonly StoredEvent[];
   /** Those that count. On days that aren't over all do: that others tell the same is found out when a day is built. */
+  readonly counted: readonly StoredEvent[];
+  /** The same, with auxiliary calls as usage. */
   readonly events: readonly StoredEvent[];
   readonly rateCard: RateCard;
   readonly prices: PriceList;
@@ -48,10 +51,10 @@ export class Organization {
   constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
     const today = new Date(circumstances.now).toISOString().slice(0, 10);
     this.stored = storedEvents(sent);
-    this.events = [
-      ...countedEvents(this.stored.filter(({ day }) => day < today)),
-      ...this.stored.filter(({ day }) => day >= today),
-    ];
+    const closed = countedEvents(this.stored.filter(({ day }) => day < today));
+    const open = this.stored.filter(({ day }) => day >= today);
+    this.counted = [...closed, ...open];
+    this.events = [...withAuxiliaryCalls(closed), ...open];
     this.rateCard = circumstances.rateCard;
     this.prices = circumstances.prices;
     this.languages = circumstances.languages;

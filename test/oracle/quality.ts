@@ -32,7 +32,9 @@ export function quality(organization: Organization) {
       events_without_autonomy_mode: without('autonomy_mode'),
       events_without_user: events.filter(({ user_id }) => user_id === 'unknown').length,
       models_not_on_rate_card: models.filter((model) => !isOnCard(model, organization.rateCard)).length,
-      incomplete_sessions: incompleteSessions(ofType(events, 'model_usage')),
+      incomplete_sessions: incompleteSessions(
+        ofType(events, 'model_usage').filter(({ value }) => value('is_sum') !== true),
+      ),
     };
   });
 }

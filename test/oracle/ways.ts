@@ -20,6 +20,7 @@ const LIMITS = [512_000, 272_000, 200_000, 128_000, 100_000];
 /** The largest limit that the prompt of a call exceeds, in tokens. An event that states the sum of several calls has no prompt. */
 export function promptClassOf(event: StoredEvent): number {
   const isSum =
+    event.value('is_sum') === true ||
     ['otlp_metric', 'vendor_api'].includes(event.text('channel') ?? '') ||
     ['copilot-cli', 'droid'].includes(event.text('agent') ?? '');
   const prompt =

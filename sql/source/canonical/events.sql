@@ -47,10 +47,10 @@ read_line AS (
       "effort": "VARCHAR",
       "web_searches": "DOUBLE",
       "reported_cost_usd": "DOUBLE",
+      "duration_ms": "DOUBLE",
       "tool_name": "VARCHAR",
       "mcp_server": "VARCHAR",
       "success": "BOOLEAN",
-      "duration_ms": "DOUBLE",
       "path": "VARCHAR",
       "operation": "VARCHAR",
       "lines_added": "DOUBLE",
@@ -75,6 +75,7 @@ typed_line AS (
     CASE event.type
       WHEN 'session_end' THEN json_type(line, ['$.reason'])
       WHEN 'model_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.request_id', '$.requested_model', '$.speed', '$.service_tier', '$.region', '$.effort', '$.web_searches', '$.reported_cost_usd'])
+      WHEN 'other_usage' THEN json_type(line, ['$.model', '$.input_tokens', '$.output_tokens', '$.cache_read_tokens', '$.cache_write_tokens', '$.cache_write_1h_tokens', '$.web_searches', '$.duration_ms'])
       WHEN 'tool_call' THEN json_type(line, ['$.tool_name', '$.mcp_server', '$.success', '$.duration_ms'])
       WHEN 'file_change' THEN json_type(line, ['$.path', '$.operation', '$.lines_added', '$.lines_removed'])
       WHEN 'git_commit' THEN json_type(line, ['$.commit_sha'])
@@ -123,7 +124,7 @@ SELECT
     WHEN types[20] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type department'
     WHEN types[21] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cost_center'
     WHEN types[22] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
-    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
+    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'other_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
       CASE
@@ -148,6 +149,20 @@ SELECT
         WHEN own_types[12] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type effort'
         WHEN own_types[13] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[13] <> 'DOUBLE' OR NOT is_integer(event.web_searches)) THEN 'wrong_type web_searches'
         WHEN own_types[14] NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'NULL') THEN 'wrong_type reported_cost_usd'
+      END
+    WHEN event.type = 'other_usage' THEN
+      CASE
+        WHEN coalesce(own_types[1], 'NULL') = 'NULL' THEN 'missing_member model'
+        WHEN coalesce(own_types[2], 'NULL') = 'NULL' THEN 'missing_member input_tokens'
+        WHEN coalesce(own_types[3], 'NULL') = 'NULL' THEN 'missing_member output_tokens'
+        WHEN own_types[1] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type model'
+        WHEN own_types[2] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[2] <> 'DOUBLE' OR NOT is_integer(event.input_tokens)) THEN 'wrong_type input_tokens'
+        WHEN own_types[3] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[3] <> 'DOUBLE' OR NOT is_integer(event.output_tokens)) THEN 'wrong_type output_tokens'
+        WHEN own_types[4] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[4] <> 'DOUBLE' OR NOT is_integer(event.cache_read_tokens)) THEN 'wrong_type cache_read_tokens'
+        WHEN own_types[5] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[5] <> 'DOUBLE' OR NOT is_integer(event.cache_write_tokens)) THEN 'wrong_type cache_write_tokens'
+        WHEN own_types[6] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[6] <> 'DOUBLE' OR NOT is_integer(event.cache_write_1h_tokens)) THEN 'wrong_type cache_write_1h_tokens'
+        WHEN own_types[7] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[7] <> 'DOUBLE' OR NOT is_integer(event.web_searches)) THEN 'wrong_type web_searches'
+        WHEN own_types[8] NOT IN ('UBIGINT', 'BIGINT', 'NULL') AND (own_types[8] <> 'DOUBLE' OR NOT is_integer(event.duration_ms)) THEN 'wrong_type duration_ms'
       END
     WHEN event.type = 'tool_call' THEN
       CASE
@@ -219,24 +234,24 @@ SELECT
   event.cost_center AS cost_center,
   coalesce(event.channel, 'event') AS channel,
   CASE WHEN event.type IN ('session_end') THEN event.reason END AS reason,
-  CASE WHEN event.type IN ('model_usage') THEN event.model END AS model,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.input_tokens) END AS input_tokens,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.output_tokens) END AS output_tokens,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_read_tokens) END AS cache_read_tokens,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_tokens) END AS cache_write_tokens,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.cache_write_1h_tokens) END AS cache_write_1h_tokens,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN event.model END AS model,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.input_tokens) END AS input_tokens,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.output_tokens) END AS output_tokens,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.cache_read_tokens) END AS cache_read_tokens,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.cache_write_tokens) END AS cache_write_tokens,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.cache_write_1h_tokens) END AS cache_write_1h_tokens,
   CASE WHEN event.type IN ('model_usage') THEN event.request_id END AS request_id,
   CASE WHEN event.type IN ('model_usage') THEN event.requested_model END AS requested_model,
   CASE WHEN event.type IN ('model_usage') THEN event.speed END AS speed,
   CASE WHEN event.type IN ('model_usage') THEN event.service_tier END AS service_tier,
   CASE WHEN event.type IN ('model_usage') THEN event.region END AS region,
   CASE WHEN event.type IN ('model_usage') THEN event.effort END AS effort,
-  CASE WHEN event.type IN ('model_usage') THEN clamped(event.web_searches) END AS web_searches,
+  CASE WHEN event.type IN ('model_usage', 'other_usage') THEN clamped(event.web_searches) END AS web_searches,
   CASE WHEN event.type IN ('model_usage') THEN event.reported_cost_usd END AS reported_cost_usd,
+  CASE WHEN event.type IN ('other_usage', 'tool_call', 'hook_run') THEN clamped(event.duration_ms) END AS duration_ms,
   CASE WHEN event.type IN ('tool_call') THEN event.tool_name END AS tool_name,
   CASE WHEN event.type IN ('tool_call') THEN event.mcp_server END AS mcp_server,
   CASE WHEN event.type IN ('tool_call') THEN event.success END AS success,
-  CASE WHEN event.type IN ('tool_call', 'hook_run') THEN clamped(event.duration_ms) END AS duration_ms,
   CASE WHEN event.type IN ('file_change') THEN event.path END AS path,
   CASE WHEN event.type IN ('file_change') THEN event.operation END AS operation,
   CASE WHEN event.type IN ('file_change') THEN clamped(event.lines_added) END AS lines_added,

@@ -88,11 +88,13 @@ answer AS MATERIALIZED (
       'cwd': min(line.cwd),
       'git_branch': min(line.git_branch),
       'agent_version': min(line.agent_version),
-      'entrypoint': min(line.entrypoint)
+      'entrypoint': min(line.entrypoint),
+      'agent_id': min(line.agent_id)
     } AS line,
     answer_id,
     request_key,
     max(request_id) AS request_id,
+    max(requested_model) AS requested_model,
     bool_or(is_message) AS is_message,
     max(model) AS model,
     arg_min(model, occurred_ms) AS first_model,
@@ -118,6 +120,7 @@ answer AS MATERIALIZED (
       answer_id,
       request_key,
       request_id,
+      requested_model,
       true AS is_message,
       model,
       usage
@@ -130,6 +133,7 @@ answer AS MATERIALIZED (
       answer_id,
       '' AS request_key,
       request_id,
+      NULL AS requested_model,
       false AS is_message,
       model,
       usage
@@ -470,7 +474,7 @@ hook AS (
   )
   WHERE progressed.type = 'hook_progress'
 ),
-event AS (
+usage AS MATERIALIZED (
   SELECT
     occurred_ms,
     line,
@@ -484,7 +488,8 @@ event AS (
     cache_write_1h_tokens,
     unnest(way),
     count_of(web_searches) AS web_searches,
-    request_id
+    request_id,
+    nullif(requested_model, model) AS requested_model
   FROM answer
   WHERE has_usage
     AND NOT coalesce(is_taken_over, false)
@@ -504,7 +509,8 @@ event AS (
     unnest(answer.way),
     -- The answer says how many, not which model asked for them.
     CASE WHEN model_share.model = answer.first_model THEN count_of(answer.web_searches) END AS web_searches,
-    answer.request_id AS request_id
+    answer.request_id AS request_id,
+    nullif(answer.requested_model, model_share.model) AS requested_model
   FROM model_share
   JOIN answer
     ON answer.answer_id = model_share.answer_id
@@ -527,6 +533,213 @@ event AS (
     usage.cache_creation.ephemeral_1h_input_tokens AS cache_write_1h_tokens,
     request_id
   FROM advice
+),
+-- When a run of the agent ends, it writes what its session has used so far, by the model that was asked for. That includes calls that have no
+-- answer in the file: of sub-agents, and auxiliary ones such as a compaction.
+session_state AS (
+  SELECT
+    line.source AS source,
+    line.session_id AS session_id,
+    cost_state.total_ms AS total_ms,
+    min(cost_state.start_ms) AS start_ms,
+    max(cost_state.usage) AS usage
+  FROM transcript_line
+  WHERE cost_state.start_ms IS NOT NULL
+    AND cost_state.total_ms IS NOT NULL
+    AND cost_state.usage IS NOT NULL
+    AND line.session_id IS NOT NULL
+  GROUP BY
+    line.source,
+    line.session_id,
+    cost_state.total_ms
+),
+-- A fork begins with the totals of its parent, and it isn't known whether /clear leaves those of the session before it.
+stating_session AS (
+  SELECT
+    line.source AS source,
+    line.session_id AS session_id,
+    arg_min(line, occurred_ms) AS line,
+    list_sort(list(DISTINCT occurred_ms) FILTER (WHERE occurred_ms IS NOT NULL)) AS times
+  FROM transcript_line
+  WHERE (line.source, line.session_id) IN (SELECT (source, session_id) FROM session_state)
+    AND (line.source, line.session_id) NOT IN (SELECT (line.source, line.session_id) FROM turn WHERE command_name = 'clear')
+  GROUP BY
+    line.source,
+    line.session_id
+  HAVING NOT bool_or(coalesce(is_of_parent, false))
+),
+-- Lines of a file come in any order, and these have no time. All runs of a session have its start, and the time that its runs have taken: the
+-- first one ends exactly then. A later one begins with the first line after the run before it, or sooner, so it ends at that time at the latest.
+stating_run AS MATERIALIZED (
+  SELECT
+    source,
+    session_id,
+    line,
+    generate_subscripts(runs, 1) AS number,
+    unnest(runs) AS run
+  FROM (
+    SELECT
+      source,
+      session_id,
+      line,
+      list_reduce(
+        list_transform(states, lambda state: [state]),
+        lambda done, next: list_append(done, {
+          'total_ms': next[1].total_ms,
+          'usage': next[1].usage,
+          'since_ms': coalesce(list_filter(times, lambda time: time > done[-1].until_ms)[1], done[-1].until_ms),
+          'until_ms': coalesce(list_filter(times, lambda time: time > done[-1].until_ms)[1], done[-1].until_ms)
+            + next[1].total_ms - done[-1].total_ms
+        })
+      ) AS runs
+    FROM (
+      SELECT
+        source,
+        session_id,
+        line,
+        times,
+        list(
+          {'total_ms': total_ms, 'usage': usage, 'since_ms': start_ms, 'until_ms': start_ms + total_ms}
+          ORDER BY total_ms
+        ) AS states
+      FROM session_state
+      JOIN stating_session USING (source, session_id)
+      GROUP BY
+        source,
+        session_id,
+        line,
+        times
+    )
+    -- Otherwise the beginning of the file is missing.
+    WHERE times[1] <= states[1].until_ms
+  )
+),
+stated_counter AS (
+  SELECT
+    source,
+    session_id,
+    number,
+    model,
+    unnest([
+      {'name': 'input_tokens', 'stated': stated.inputTokens},
+      {'name': 'output_tokens', 'stated': stated.outputTokens},
+      {'name': 'cache_read_tokens', 'stated': stated.cacheReadInputTokens},
+      {'name': 'cache_write_tokens', 'stated': stated.cacheCreationInputTokens},
+      {'name': 'cache_write_1h_tokens', 'stated': stated.cacheCreationEphemeral1hInputTokens},
+      {'name': 'web_searches', 'stated': stated.webSearchRequests}
+    ], recursive := true)
+  FROM (
+    SELECT
+      source,
+      session_id,
+      number,
+      entry.key AS model,
+      entry.value AS stated
+    FROM (
+      SELECT
+        source,
+        session_id,
+        number,
+        unnest(map_entries(from_json(run.usage, '"MAP(VARCHAR, STRUCT(inputTokens BIGINT, outputTokens BIGINT, cacheReadInputTokens BIGINT, cacheCreationInputTokens BIGINT, cacheCreationEphemeral1hInputTokens BIGINT, webSearchRequests BIGINT))"'))) AS entry
+      FROM stating_run
+    )
+  )
+),
+answered_counter AS (
+  SELECT
+    source,
+    session_id,
+    number,
+    coalesce(requested_model, model) AS model,
+    unnest([
+      {'name': 'input_tokens', 'answered': input_tokens},
+      {'name': 'output_tokens', 'answered': output_tokens},
+      {'name': 'cache_read_tokens', 'answered': cache_read_tokens},
+      {'name': 'cache_write_tokens', 'answered': cache_write_tokens},
+      {'name': 'cache_write_1h_tokens', 'answered': cache_write_1h_tokens},
+      {'name': 'web_searches', 'answered': web_searches}
+    ], recursive := true)
+  FROM stating_run
+  JOIN usage
+    ON usage.line.source = stating_run.source
+    AND usage.line.session_id = stating_run.session_id
+    AND usage.occurred_ms <= stating_run.run.until_ms
+),
+-- A run doesn't state less than the file has answers, unless some of these belong to the run after it, or to one that was killed.
+-- Such a run states nothing, and what it has used comes with the next one.
+other_counter AS (
+  SELECT
+    source,
+    session_id,
+    number,
+    model,
+    name,
+    tokens_so_far - coalesce(max(tokens_so_far) OVER earlier, 0) AS tokens
+  FROM (
+    SELECT
+      source,
+      session_id,
+      number,
+      model,
+      name,
+      coalesce(sum(stated), 0) - coalesce(sum(answered), 0) AS tokens_so_far
+    FROM (
+      SELECT * FROM stated_counter
+      UNION ALL BY NAME
+      SELECT * FROM answered_counter
+    )
+    GROUP BY
+      source,
+      session_id,
+      number,
+      model,
+      name
+    QUALIFY min(tokens_so_far) OVER (PARTITION BY source, session_id, number) >= 0
+  )
+  WINDOW earlier AS (
+    PARTITION BY source, session_id, model, name
+    ORDER BY number
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+),
+other_usage AS (
+  SELECT
+    source,
+    session_id,
+    number,
+    model,
+    max(CASE WHEN name = 'input_tokens' THEN tokens ELSE 0 END) AS input_tokens,
+    max(CASE WHEN name = 'output_tokens' THEN tokens ELSE 0 END) AS output_tokens,
+    max(CASE WHEN name = 'cache_read_tokens' THEN tokens ELSE 0 END) AS cache_read_tokens,
+    max(CASE WHEN name = 'cache_write_tokens' THEN tokens ELSE 0 END) AS cache_write_tokens,
+    max(CASE WHEN name = 'cache_write_1h_tokens' THEN tokens ELSE 0 END) AS cache_write_1h_tokens,
+    max(CASE WHEN name = 'web_searches' THEN tokens ELSE 0 END) AS web_searches
+  FROM other_counter
+  GROUP BY
+    source,
+    session_id,
+    number,
+    model
+  HAVING max(tokens) > 0
+),
+event AS (
+  SELECT * FROM usage
+  UNION ALL BY NAME
+  SELECT
+    run.until_ms AS occurred_ms,
+    line,
+    'other_usage' AS type,
+    id_with('other:' || session_id || ':' || run.total_ms, model) AS event_id,
+    model,
+    CAST(input_tokens AS BIGINT) AS input_tokens,
+    CAST(output_tokens AS BIGINT) AS output_tokens,
+    CAST(cache_read_tokens AS BIGINT) AS cache_read_tokens,
+    CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
+    CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
+    CAST(web_searches AS BIGINT) AS web_searches,
+    run.until_ms - run.since_ms AS duration_ms
+  FROM other_usage
+  JOIN stating_run USING (source, session_id, number)
   UNION ALL BY NAME
   SELECT
     occurred_ms,
@@ -633,9 +846,10 @@ SELECT
   event.* EXCLUDE (line),
   event.line.session_id AS session_id,
   client_of(event.line.entrypoint) AS client,
-  valid_at(session_modes.since, session_modes.modes, event.occurred_ms) AS autonomy_mode,
+  CASE WHEN event.type <> 'other_usage' THEN valid_at(session_modes.since, session_modes.modes, event.occurred_ms) END AS autonomy_mode,
   'claude-code' AS agent,
   event.line.agent_version AS agent_version,
+  event.line.agent_id AS agent_id,
   nullif(event.line.git_branch, '') AS git_branch,
   event.line.cwd AS cwd,
   'log' AS channel

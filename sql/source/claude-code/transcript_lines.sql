@@ -13,9 +13,13 @@ SELECT
     'cwd': cwd,
     'git_branch': gitBranch,
     'agent_version': version,
-    'entrypoint': entrypoint
+    'entrypoint': entrypoint,
+    'agent_id': CASE WHEN isSidechain THEN nullif(left(agentId, 128), '') END
   } AS line,
   nullif(requestId, '') AS request_id,
+  nullif(requestedModel, '') AS requested_model,
+  -- A fork begins with lines of its parent.
+  requestSessionId <> sessionId AS is_of_parent,
   permissionMode AS permission_mode,
   coalesce(isSidechain, false) AS is_sidechain,
   coalesce(isMeta, false) OR coalesce(isCompactSummary, false) OR coalesce(isVisibleInTranscriptOnly, false) AS is_meta,
@@ -43,12 +47,16 @@ SELECT
       AND regexp_matches(message.content, '\[[^\]"\\]+ [0-9a-f]{7,40}\]|pull|merge')
       THEN message.content
   END AS told,
+  CASE
+    WHEN type = 'cost-state'
+      THEN {'start_ms': try_cast(startTime AS BIGINT), 'total_ms': try_cast(totalDuration AS BIGINT), 'usage': modelUsage}
+  END AS cost_state,
   toolUseID AS tool_use_id,
   CASE WHEN subtype = 'stop_hook_summary' THEN hookInfos END AS stop_hooks,
   attachment,
   data AS progress
 FROM lines
-WHERE type IN ('user', 'assistant')
+WHERE type IN ('user', 'assistant', 'cost-state')
   OR subtype = 'stop_hook_summary'
   OR regexp_matches(attachment, '"(hook_success|hook_non_blocking_error|queued_command)"')
   OR contains(data, '"hook_progress"')

@@ -69,7 +69,8 @@ export class ClickHouseBuilder {
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
     const build = await this.begin(due);
-    await session.run(`INSERT INTO fresh_touches ${readSql('build/moved_shadows.sql')}`);
+    for (const touches of ['moved_shadows', 'moved_auxiliary'])
+      await session.run(`INSERT INTO fresh_touches ${readSql(`build/${touches}.sql`)}`);
     await this.fillSessions(build);
     for (const touches of ['moved_starts', 'moved_windows'])
       await session.run(`INSERT INTO fresh_touches ${asBuilding(readSql(`build/${touches}.sql`), build)}`);
