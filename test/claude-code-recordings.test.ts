@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { CLAUDE_CODE } from '../src/ingest/source.js';
+import { Receiver, recordedRequests } from './otlp/sender.js';
 import { countsOf, sampleFolders, testSamples } from './samples.js';
 import { World } from './world.js';
 
@@ -30,6 +31,7 @@ const Truth = z.object({
   files_edited: z.array(z.string()),
   commits: z.array(z.object({ sha: z.string() })),
   pull_requests: z.array(z.object({ url: z.string() })),
+  skills_by_the_model: z.array(z.string()).default([]),
 });
 type Truth = z.infer<typeof Truth>;
 
@@ -48,6 +50,8 @@ function toldBy({ totals, person_turns, tool_calls, ...truth }: Truth): Told {
     usage: totals.by_model,
     counts: {
       turns: person_turns.length,
+      slash_commands: person_turns.filter(({ slash_command }) => slash_command !== undefined).length,
+      skills: truth.skills_by_the_model.length,
       tool_calls: tool_calls.length,
       failed_tool_calls: tool_calls.filter(({ success }) => !success).length,
       files_created: truth.files_created.length,
@@ -80,6 +84,15 @@ async function toldOf(world: World, orgId: string): Promise<Told> {
     ]),
   );
   const { replies, ...counts } = await countsOf(world, orgId);
+  const [others] = await world.store.select(
+    `SELECT
+      count(*) FILTER (WHERE type = 'slash_command') AS slash_commands,
+      count(*) FILTER (WHERE type = 'skill_use') AS skills
+    FROM counted_events
+    WHERE org_id = $org_id`,
+    { org_id: orgId },
+  );
+  for (const [name, count] of Object.entries(others ?? {})) counts[name] = Number(count);
   return { usage, counts };
 }
 
@@ -95,8 +108,27 @@ async function byLogs(world: World, orgId: string, folder: string): Promise<void
   expect(byReason).toEqual({});
 }
 
+/** All its requests, in their order, with a key of nobody. */
+async function byTelemetry(world: World, orgId: string, folder: string): Promise<void> {
+  const receiver = await Receiver.of(world, 'ingest', undefined, orgId);
+  for (const { signal, type, body } of recordedRequests(folder)) {
+    const { status, bytes } = await receiver.post(signal, body, { 'content-type': type });
+    expect([status, bytes.toString().replace('{}', '')]).toEqual([200, '']);
+  }
+  await world.inbox.drain(world.store);
+}
+
+const inTurn =
+  (...channels: readonly Channel[]): Channel =>
+  async (...recording) => {
+    for (const channel of channels) await channel(...recording);
+  };
+
 const CHANNELS: Record<string, Channel> = {
   logs: byLogs,
+  telemetry: byTelemetry,
+  'logs before telemetry': inTurn(byLogs, byTelemetry),
+  'telemetry before logs': inTurn(byTelemetry, byLogs),
 };
 
 /** A recording and channel of which less is known, with the reason. */
@@ -106,14 +138,35 @@ interface Exception {
   readonly untold: (told: Told) => void;
 }
 
-const EXCEPTIONS: Record<string, Exception> = {};
+const EXCEPTIONS: Record<string, Exception> = {
+  'background, telemetry': {
+    why: 'nothing tells notifications of background tasks and prompts of a person apart',
+    untold: ({ counts }) => {
+      counts.turns = 3 + 4;
+    },
+  },
+  'edit-commit, telemetry': {
+    why: 'an unknown tool and an edit whose text is not found are in no record',
+    untold: ({ counts }) => {
+      counts.tool_calls = 11 - 2;
+      counts.failed_tool_calls = 3 - 2;
+    },
+  },
+  'subagent, telemetry': {
+    why: 'files need OTEL_LOG_TOOL_DETAILS',
+    untold: ({ counts }) => {
+      counts.files_created = 1 - 1;
+    },
+  },
+};
 
 for (const folder of sampleFolders('captures/claude-code')) {
   const recording = basename(folder);
   describe(recording, () => {
     for (const [channel, read] of Object.entries(CHANNELS)) {
       const exception = EXCEPTIONS[`${recording}, ${channel}`];
-      const name = exception === undefined ? 'gives what happened' : `gives what happened, but ${exception.why}`;
+      const name =
+        exception === undefined ? 'gives what happened' : `gives what happened, but ${exception.why}`;
       testSamples(`captures/claude-code/${recording}`, `${channel} ${name}`, async () => {
         const world = await World.create();
         world.now = AFTERWARDS;
