@@ -31,6 +31,7 @@ const Truth = z.object({
   files_edited: z.array(z.string()),
   commits: z.array(z.object({ sha: z.string() })),
   pull_requests: z.array(z.object({ url: z.string() })),
+  skills_by_the_model: z.array(z.string()).default([]),
 });
 type Truth = z.infer<typeof Truth>;
 
@@ -49,6 +50,8 @@ function toldBy({ totals, person_turns, tool_calls, ...truth }: Truth): Told {
     usage: totals.by_model,
     counts: {
       turns: person_turns.length,
+      slash_commands: person_turns.filter(({ slash_command }) => slash_command !== undefined).length,
+      skills: truth.skills_by_the_model.length,
       tool_calls: tool_calls.length,
       failed_tool_calls: tool_calls.filter(({ success }) => !success).length,
       files_created: truth.files_created.length,
@@ -75,6 +78,8 @@ async function toldOf(world: World): Promise<Told> {
   const [counts] = await world.store.select(
     `SELECT
       CAST(sum(user_messages) AS BIGINT) AS turns,
+      (SELECT count(*) FROM counted_events WHERE type = 'slash_command') AS slash_commands,
+      (SELECT count(*) FROM counted_events WHERE type = 'skill_use') AS skills,
       CAST(sum(tool_calls) AS BIGINT) AS tool_calls,
       (SELECT count(*) FROM tool_calls WHERE NOT success) AS failed_tool_calls,
       CAST(sum(files_created) AS BIGINT) AS files_created,
@@ -147,6 +152,7 @@ const CHANNELS: Record<string, Channel> = {
   'logs that have grown': grownLogs,
   'sub-agents last': singleLogs((paths) => paths),
   'sub-agents first': singleLogs((paths) => paths.reverse()),
+  OTLP: otlp,
   'logs, then OTLP': inTurn(logs, otlp),
   'OTLP, then logs': inTurn(otlp, logs),
 };
@@ -160,7 +166,33 @@ interface Exception {
   readonly untold: (told: Told) => void;
 }
 
-const EXCEPTIONS: readonly Exception[] = [];
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    recordings: /^background$/,
+    channels: /^OTLP$/,
+    why: 'nothing tells notifications of background tasks and prompts of a person apart',
+    untold: ({ counts }) => {
+      counts.turns = 3 + 4;
+    },
+  },
+  {
+    recordings: /^edit-commit$/,
+    channels: /^OTLP$/,
+    why: 'an unknown tool and an edit whose text is not found are in no record',
+    untold: ({ counts }) => {
+      counts.tool_calls = 11 - 2;
+      counts.failed_tool_calls = 3 - 2;
+    },
+  },
+  {
+    recordings: /^subagent$/,
+    channels: /^OTLP$/,
+    why: 'files need OTEL_LOG_TOOL_DETAILS',
+    untold: ({ counts }) => {
+      counts.files_created = 1 - 1;
+    },
+  },
+];
 
 for (const folder of sampleFolders('captures/claude-code')) {
   const recording = basename(folder);

@@ -16,29 +16,32 @@ near_day AS (
   UNION ALL
   SELECT org_id, day + 1 AS day FROM shadow_days
 ),
--- Usage of a request that another channel may report as well.
+-- Usage of a request that another channel may report as well, and the reply to it.
 telemetry AS (
   SELECT
     org_id,
     day,
     event_id,
-    request_id,
+    type,
+    told_request(type, event_id, request_id) AS request,
     channel_rank(channel) AS channel_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
-    AND type = 'model_usage'
+    AND type IN ('model_usage', 'assistant_message')
     AND channel IN ('otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')
-    AND request_id IS NOT NULL
+    AND told_request(type, event_id, request_id) IS NOT NULL
 ),
 request_day AS (
   SELECT
     org_id,
     day,
     request_id,
-    min(channel_rank(channel)) AS best_rank
+    min(channel_rank(channel)) AS best_rank,
+    -- A transcript with the usage of a request has the reply too.
+    max(CASE WHEN channel = 'log' THEN 1 ELSE 0 END) AS is_logged
   FROM events
   WHERE type = 'model_usage'
-    AND (org_id, request_id) IN (SELECT org_id, request_id FROM telemetry)
+    AND (org_id, request_id) IN (SELECT org_id, request FROM telemetry)
     AND (org_id, day) IN (SELECT org_id, day FROM near_day)
     AND (org_id, day) IN (SELECT org_id, day FROM known_day)
   GROUP BY
@@ -56,22 +59,22 @@ same_request AS (
   FROM telemetry
   JOIN request_day
     ON request_day.org_id = telemetry.org_id
-    AND request_day.request_id = telemetry.request_id
+    AND request_day.request_id = telemetry.request
   WHERE request_day.best_rank < telemetry.channel_rank
+    AND (telemetry.type = 'model_usage' OR request_day.is_logged = 1)
     AND request_day.day BETWEEN telemetry.day - 1 AND telemetry.day + 1
 ),
--- Events of tools have one id in all channels. A transcript has the time when a tool begins, telemetry the time when it ends, and hooks
--- have both.
--- Few organizations also send events of tools themselves: only of these are the transcripts compared.
-event_tool AS (
+-- Events of tools have one id in all channels, and some prompts have. A transcript has the time when a tool begins, telemetry the time when
+-- it ends, and hooks have both. Few organizations also send such events themselves: only of these are the transcripts compared.
+event_sender AS (
   SELECT DISTINCT
     org_id
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM near_day)
-    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND goes_by_id(type)
     AND channel = 'event'
 ),
-other_tool AS (
+other_copy AS (
   SELECT
     org_id,
     day,
@@ -80,7 +83,7 @@ other_tool AS (
     tool_rank(type, channel, success) AS tool_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
-    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND goes_by_id(type)
     AND channel IN ('hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')
   UNION ALL
   SELECT
@@ -91,11 +94,11 @@ other_tool AS (
     tool_rank(type, channel, success) AS tool_rank
   FROM events
   WHERE (org_id, day) IN (SELECT org_id, day FROM shadow_days)
-    AND org_id IN (SELECT org_id FROM event_tool)
-    AND type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
+    AND org_id IN (SELECT org_id FROM event_sender)
+    AND goes_by_id(type)
     AND channel = 'log'
 ),
-tool_day AS (
+copy_day AS (
   SELECT
     org_id,
     day,
@@ -103,24 +106,24 @@ tool_day AS (
     type,
     tool_rank(type, channel, success) AS tool_rank
   FROM events
-  WHERE type IN ('tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request')
-    AND (org_id, event_id) IN (SELECT org_id, event_id FROM other_tool)
+  WHERE goes_by_id(type)
+    AND (org_id, event_id) IN (SELECT org_id, event_id FROM other_copy)
     AND (org_id, day) IN (SELECT org_id, day FROM near_day)
     AND (org_id, day) IN (SELECT org_id, day FROM known_day)
 ),
-same_tool AS (
+same_id AS (
   SELECT
-    other_tool.org_id AS org_id,
-    other_tool.day AS day,
-    other_tool.event_id AS event_id,
+    other_copy.org_id AS org_id,
+    other_copy.day AS day,
+    other_copy.event_id AS event_id,
     'request' AS reason
-  FROM other_tool
-  JOIN tool_day
-    ON tool_day.org_id = other_tool.org_id
-    AND tool_day.event_id = other_tool.event_id
-    AND tool_day.type = other_tool.type
-  WHERE tool_day.tool_rank < other_tool.tool_rank
-    AND tool_day.day BETWEEN other_tool.day - 1 AND other_tool.day + 1
+  FROM other_copy
+  JOIN copy_day
+    ON copy_day.org_id = other_copy.org_id
+    AND copy_day.event_id = other_copy.event_id
+    AND copy_day.type = other_copy.type
+  WHERE copy_day.tool_rank < other_copy.tool_rank
+    AND copy_day.day BETWEEN other_copy.day - 1 AND other_copy.day + 1
 ),
 -- Sessions with usage that is compared over the whole session, and the days on which they can have it: no other events are read.
 shadow_session AS (
@@ -273,7 +276,7 @@ SELECT
 FROM (
   SELECT org_id, day, event_id, reason FROM same_request
   UNION ALL
-  SELECT org_id, day, event_id, reason FROM same_tool
+  SELECT org_id, day, event_id, reason FROM same_id
   UNION ALL
   SELECT org_id, day, event_id, reason FROM worse_in_session
   UNION ALL

@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION event_family(type) AS
     WHEN type = 'assistant_message' THEN 'replies'
     WHEN type IN ('tool_call', 'skill_use') THEN 'tools'
     WHEN type = 'file_change' THEN 'files'
-    WHEN type IN ('git_commit', 'pull_request') THEN 'git'
+    WHEN type = 'git_commit' THEN 'commits'
+    WHEN type = 'pull_request' THEN 'pull_requests'
     WHEN type = 'hook_run' THEN 'hooks'
     WHEN type IN ('session_start', 'session_end') THEN 'sessions'
   END;

@@ -9,7 +9,8 @@ const FAMILIES: readonly (readonly Type[])[] = [
   ['assistant_message'],
   ['tool_call', 'skill_use'],
   ['file_change'],
-  ['git_commit', 'pull_request'],
+  ['git_commit'],
+  ['pull_request'],
   ['hook_run'],
 ];
 /** Any event of a session tells that it started. */
@@ -32,9 +33,25 @@ function isNear(one: StoredEvent, other: StoredEvent): boolean {
   return [one.day, daysBefore(one.day, 1), daysBefore(one.day, -1)].includes(other.day);
 }
 
-/** Whether it is of a tool: its id is the same in all channels. */
-function isOfTool({ type }: StoredEvent): boolean {
-  return ['tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request'].includes(type);
+/** Whether its id can be the same in several channels. */
+function hasSharedId({ type }: StoredEvent): boolean {
+  return ['user_message', 'tool_call', 'skill_use', 'file_change', 'git_commit', 'pull_request'].includes(
+    type,
+  );
+}
+
+/** Whether it is telemetry's reply to a request whose usage is in a transcript. */
+function isLoggedReply(event: StoredEvent, other: StoredEvent): boolean {
+  const request = /^message:otlp:(.+)$/s.exec(event.event_id)?.[1];
+  return (
+    request !== undefined &&
+    event.type === 'assistant_message' &&
+    other.type === 'model_usage' &&
+    other.text('channel') === 'log' &&
+    other.text('request_id') === request &&
+    channelRank(event) >= CHANNELS.indexOf('otlp_log') &&
+    isNear(event, other)
+  );
 }
 
 /** Whether an event gives way to another of the same organization. */
@@ -47,10 +64,11 @@ function givesWay(event: StoredEvent, other: StoredEvent): boolean {
     channelRank(other) < channelRank(event)
   )
     return true;
-  const isSameTool = event.type === other.type && isOfTool(event) && event.event_id === other.event_id;
+  if (isLoggedReply(event, other)) return true;
+  const isSame = event.type === other.type && hasSharedId(event) && event.event_id === other.event_id;
   const difference =
     channelRank(other) - channelRank(event) || Number(isAnnounced(other)) - Number(isAnnounced(event));
-  if (isSameTool && isNear(event, other) && difference < 0) return true;
+  if (isSame && isNear(event, other) && difference < 0) return true;
   const goesByRequest = request !== null && isOf(['claude-code', 'copilot-cli', 'qwen-code'], event);
   return (
     !goesByRequest &&

@@ -420,8 +420,8 @@ const MOVING_USAGE = fc
   );
 
 /**
- * Usage of few requests and sessions, calls of tools, and starts and ends of sessions, on two days next to each other and one before, by all channels: which of
- * it counts on one changes with what arrives for another.
+ * Usage of few requests and sessions, replies, prompts, calls of tools, and starts and ends of sessions, on two days next to each other and
+ * one before, by all channels: which of it counts on one changes with what arrives for another.
  */
 export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
   .array(
@@ -449,6 +449,15 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
               type: fc.constant('tool_call'),
               tool_name: oneOf('Bash', 'Read'),
               channel: oneOf('event', 'log', 'hook', 'otlp_log'),
+            }),
+            fc.record({
+              type: fc.constant('user_message'),
+              channel: oneOf('log', 'hook', 'otlp_log'),
+            }),
+            fc.record({
+              type: fc.constant('assistant_message'),
+              event_id: oneOf('message:otlp:r1', 'message:otlp:r2'),
+              channel: oneOf('log', 'otlp_log', 'otlp_span'),
             }),
             fc.record({
               type: oneOf('session_start', 'session_end'),

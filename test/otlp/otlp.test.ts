@@ -41,10 +41,94 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     [{ type: 'user_message', event_id: 'turn:otlp:p-1', user_id: 'ada@acme.example', channel: 'otlp_log' }],
   ],
   [
-    'a slash command',
+    'prompts of one turn, of which the second was queued, and two that older versions queued',
     CLAUDE,
-    [claude('user_prompt', { 'prompt.id': 'p-1', command_name: 'review' })],
-    [{ type: 'slash_command', event_id: 'slash:otlp:p-1', command_name: 'review' }],
+    [
+      claude('user_prompt', { 'prompt.id': 'p-1', 'message.uuid': 'u-1' }),
+      claude('user_prompt', { 'prompt.id': 'p-1', 'message.uuid': 'u-2', 'delivery.mode': 'mid_turn' }),
+      claude('user_prompt', { 'prompt.id': 'p-2', 'delivery.mode': 'mid_turn', 'event.sequence': 8 }),
+      claude('user_prompt', { 'prompt.id': 'p-2', 'delivery.mode': 'mid_turn', 'event.sequence': 9 }),
+    ],
+    [
+      { event_id: expect.stringMatching(/^turn:otlp:[0-9a-f]{32}$/) },
+      { event_id: expect.stringMatching(/^turn:otlp:[0-9a-f]{32}$/) },
+      { event_id: 'turn:u-1' },
+      { event_id: 'turn:u-2' },
+    ],
+  ],
+  [
+    'slash commands, and the one that ends a session, of which newer versions have no transcript',
+    CLAUDE,
+    [
+      claude('user_prompt', { 'prompt.id': 'p-1', command_name: 'review' }),
+      claude('user_prompt', { 'prompt.id': 'p-2', command_name: 'exit', command_source: 'builtin' }),
+      claude('user_prompt', { 'prompt.id': 'p-3', command_name: 'exit', command_source: 'custom' }),
+      claude('user_prompt', { 'prompt.id': 'p-4', command_name: 'exit' }),
+    ],
+    [
+      { type: 'slash_command', event_id: 'slash:otlp:p-1', command_name: 'review' },
+      { type: 'slash_command', event_id: 'slash:otlp:p-3', command_name: 'exit' },
+      { type: 'slash_command', event_id: 'slash:otlp:p-4', command_name: 'exit' },
+      { type: 'user_message', event_id: 'turn:otlp:p-1' },
+      { type: 'user_message', event_id: 'turn:otlp:p-3' },
+      { type: 'user_message', event_id: 'turn:otlp:p-4' },
+    ],
+  ],
+  [
+    'skills, of which one has no name without details; a command is none',
+    CLAUDE,
+    [
+      claude('skill_activated', { 'skill.name': 'release', invocation_trigger: 'claude-proactive' }),
+      claude('tool_result', {
+        ...{ tool_use_id: 't-1', tool_name: 'Skill', success: 'true' },
+        tool_parameters: JSON.stringify({ skill_name: 'release' }),
+      }),
+      claude('tool_result', { tool_use_id: 't-2', tool_name: 'Skill', success: 'true' }),
+      claude('skill_activated', { 'skill.name': 'shout', invocation_trigger: 'user-slash' }),
+    ],
+    [
+      { type: 'skill_use', event_id: 'skill:t-1', skill_name: 'release' },
+      { type: 'skill_use', event_id: 'skill:t-2', skill_name: 'custom_skill' },
+      { type: 'tool_call', event_id: 'tool:t-1' },
+      { type: 'tool_call', event_id: 'tool:t-2' },
+    ],
+  ],
+  [
+    'files: one that the session has read or written before is edited',
+    CLAUDE,
+    [
+      ...(
+        [
+          ['t-1', 'Read', 'old.ts', 'true', 1],
+          ['t-2', 'Write', 'old.ts', 'true', 2],
+          ['t-3', 'Read', 'new.ts', 'false', 3],
+          ['t-4', 'Write', 'new.ts', 'true', 4],
+          ['t-5', 'Write', 'new.ts', 'true', 5],
+        ] as const
+      ).map(([tool_use_id, tool_name, file, success, second]) =>
+        claude('tool_result', {
+          ...{ tool_use_id, tool_name, success, 'event.timestamp': `2026-06-10T10:00:0${second}Z` },
+          tool_input: JSON.stringify({ file_path: `/p/${file}`, content: SECRET }),
+        }),
+      ),
+      claude('tool_result', {
+        ...{ tool_use_id: 't-6', tool_name: 'Write', success: 'true', 'session.id': 's-2' },
+        ...{ 'event.timestamp': '2026-06-10T10:00:06Z' },
+        tool_input: JSON.stringify({ file_path: '/p/old.ts' }),
+      }),
+    ],
+    [
+      { event_id: 'tool:t-1' },
+      { event_id: 'file:t-2', path: '/p/old.ts', operation: 'edit' },
+      { event_id: 'tool:t-2' },
+      { event_id: 'tool:t-3' },
+      { event_id: 'file:t-4', path: '/p/new.ts', operation: 'create' },
+      { event_id: 'tool:t-4' },
+      { event_id: 'file:t-5', operation: 'edit' },
+      { event_id: 'tool:t-5' },
+      { event_id: 'file:t-6', session_id: 's-2', operation: 'create' },
+      { event_id: 'tool:t-6' },
+    ],
   ],
   [
     'a call of the model, whose counters are texts or numbers',
@@ -65,6 +149,8 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
           model: 'claude-opus-4-6',
         },
         ...{ input_tokens: 3, output_tokens: 108, cache_read_tokens: 20_000, cache_write_tokens: 400 },
+        // How long they live nobody said.
+        cache_write_1h_tokens: null,
       },
     ],
   ],
@@ -109,7 +195,7 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
-    'a call for a title',
+    'calls for a title and a name, and one of a sub-agent',
     CLAUDE,
     [
       claude('api_request', {
@@ -118,8 +204,19 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
         output_tokens: 1,
         query_source: 'auxiliary',
       }),
+      ...['rename_generate_name', 'agent:builtin:general-purpose'].map((query_source) =>
+        claude('api_request', {
+          ...{ request_id: query_source, model: 'claude-opus-5', input_tokens: 3, output_tokens: 1 },
+          query_source,
+        }),
+      ),
     ],
-    [{ type: 'model_usage', model: 'claude-haiku-4-5' }],
+    [
+      { type: 'assistant_message', event_id: 'message:otlp:agent:builtin:general-purpose' },
+      { type: 'model_usage', model: 'claude-haiku-4-5' },
+      { type: 'model_usage', event_id: 'usage:otlp:agent:builtin:general-purpose' },
+      { type: 'model_usage', event_id: 'usage:otlp:rename_generate_name' },
+    ],
   ],
   [
     'calls of which nothing names the model',
@@ -141,7 +238,7 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
     ],
   ],
   [
-    'tools, of which one was rejected',
+    'tools, of which one was rejected and one is of a server that nothing names',
     CLAUDE,
     [
       claude('tool_result', {
@@ -153,10 +250,12 @@ const MAPPED: [string, Attributes, { attributes: Attributes; body: string }[], o
       }),
       claude('tool_decision', { tool_use_id: 't-2', tool_name: 'Edit', decision: 'reject' }),
       claude('tool_decision', { tool_use_id: 't-3', tool_name: 'Edit', decision: 'accept' }),
+      claude('tool_result', { tool_use_id: 't-4', tool_name: 'mcp_tool', success: 'true' }),
     ],
     [
       { type: 'tool_call', event_id: 'tool:t-1', tool_name: 'Bash', success: false, duration_ms: 25 },
-      { type: 'tool_call', event_id: 'tool:t-2', tool_name: 'Edit', success: false },
+      { type: 'tool_call', event_id: 'tool:t-2', tool_name: 'Edit', success: false, mcp_server: null },
+      { type: 'tool_call', event_id: 'tool:t-4', tool_name: 'mcp_tool', mcp_server: 'unknown' },
     ],
   ],
   [
@@ -537,6 +636,46 @@ describe('metrics', () => {
       { type: 'model_usage', input_tokens: 10, output_tokens: 7, cache_read_tokens: 90 },
     ]);
     expect(events).toHaveLength(3);
+  });
+
+  test('say what the usage cost and how it was made, and nothing of how long what was written to the cache lives', async () => {
+    const receiver = await Receiver.start(NOW);
+    const ways = [
+      { model: 'claude-opus-5[1m]', effort: 'high', speed: 'fast' },
+      { model: 'claude-opus-5[1m]', effort: 'high' },
+    ];
+    const body = metrics(CLAUDE, NANOS, 1, {
+      'claude_code.token.usage': ways.map((way) => ({
+        value: 7,
+        attributes: { ...session, ...way, type: 'cacheCreation' },
+      })),
+      // The points of two skills are one usage.
+      'claude_code.cost.usage': [0.25, 0.5].flatMap((value) =>
+        ways.map((way) => ({ value, attributes: { ...session, ...way, 'skill.name': `skill ${value}` } })),
+      ),
+    });
+    expect((await receiver.post('metrics', body)).json()).toEqual({});
+    const usage = {
+      ...{ model: 'claude-opus-5[1m]', effort: 'high', cache_write_tokens: 7, cache_write_1h_tokens: null },
+      reported_cost_usd: 0.75,
+    };
+    const events = await receiver.events();
+    expect(new Set(events.map(({ speed }) => speed))).toEqual(new Set(['fast', null]));
+    expect(events).toMatchObject([usage, usage]);
+  });
+
+  test('of users whose records name no session count for each of them', async () => {
+    const receiver = await Receiver.start(NOW);
+    for (const user of ['ada', 'grace'])
+      await receiver.post(
+        'metrics',
+        metrics(CLAUDE, NANOS, 1, {
+          'claude_code.token.usage': [
+            { value: 10, attributes: { 'user.id': user, 'event.timestamp': AT, model: 'm', type: 'input' } },
+          ],
+        }),
+      );
+    expect(await receiver.events()).toMatchObject([{ input_tokens: 10 }, { input_tokens: 10 }]);
   });
 
   test('that are cumulative are ignored, with advice', async () => {

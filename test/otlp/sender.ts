@@ -25,7 +25,17 @@ export class Receiver {
   static async start(now: number, role: Role = 'ingest', userId?: string): Promise<Receiver> {
     const world = await World.create({ DAYBOOK_RATE_LIMIT: '0' });
     world.now = now;
-    const { key } = await createKey(world.store, { orgId: 'acme', role, userId }, now);
+    return Receiver.of(world, role, userId);
+  }
+
+  /** A service on a world that there is. */
+  static async of(
+    world: World,
+    role: Role = 'ingest',
+    userId?: string,
+    orgId = 'acme',
+  ): Promise<Receiver> {
+    const { key } = await createKey(world.store, { orgId, role, userId }, world.now);
     return new Receiver(world, buildApp(world), key);
   }
 

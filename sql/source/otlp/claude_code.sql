@@ -16,15 +16,19 @@ own AS (
     END AS called,
     coalesce(id_of(attributes['tool_use_id']), 'otlp:' || coalesce(span, digest)) AS call,
     'otlp:' || coalesce(id_of(attributes['request_id']), span, digest) AS reply,
-    'otlp:' || coalesce(id_of(attributes['prompt.id']), digest) AS turn,
-    'otlp:' || digest AS other,
+    -- A prompt has the id of its line in the transcript. A command has none, nor has a prompt of older versions; and the prompt.id of one
+    -- that was queued is that of the turn that was running.
+    coalesce(
+      id_of(attributes['message.uuid']),
+      'otlp:' || coalesce(CASE WHEN coalesce(attributes['delivery.mode'], '') <> 'mid_turn' THEN id_of(attributes['prompt.id']) END, digest)
+    ) AS turn,
     coalesce(attributes['success'], 'true') <> 'false' AND attributes['error.type/is_set'] IS NULL AND name <> 'tool_decision' AS is_success,
     tokens_of(attributes['input_tokens']) AS input,
     tokens_of(attributes['output_tokens']) AS output,
     tokens_of(attributes['cache_read_tokens']) AS cache_read,
     tokens_of(attributes['cache_creation_tokens']) AS cache_write,
     nullif(attributes['command_name'], '') AS slash_command,
-    coalesce(attributes['skill.name'], attributes['tool_parameters/skill_name'], attributes['tool_input/skill']) AS skill,
+    coalesce(attributes['tool_parameters/skill_name'], attributes['tool_input/skill']) AS skill,
     CASE
       WHEN name = 'tool_result'
         THEN list_concat(
@@ -54,7 +58,8 @@ own AS (
             'input': CAST(NULL AS VARCHAR),
             'command': CAST(NULL AS VARCHAR)
           },
-          NULL,
+          -- Nothing says whether a file was there. One that an earlier call of the session has read or written was.
+          CASE WHEN (state).knows_file THEN 'update' END,
           NULL
         )[1]
     END AS file
@@ -67,20 +72,23 @@ event AS (
     NULL AS printed,
     unnest(
       CASE
-        WHEN name = 'user_prompt' THEN [CASE WHEN slash_command IS NULL THEN 'user_message' ELSE 'slash_command' END]
+        -- Transcripts have no line of the command that ends a session.
+        WHEN name = 'user_prompt' AND attributes['command_source'] = 'builtin' AND slash_command IN ('exit', 'quit') THEN []
+        WHEN name = 'user_prompt' THEN ['user_message', CASE WHEN slash_command IS NOT NULL THEN 'slash_command' END]
         WHEN name IN ('api_request', 'llm_request')
           THEN [
             CASE WHEN is_used(input, output, cache_read, cache_write) THEN 'model_usage' END,
-            CASE WHEN coalesce(attributes['query_source'], '') NOT IN ('auxiliary', 'compact') THEN 'assistant_message' END
+            CASE
+              WHEN regexp_matches(coalesce(attributes['query_source'], ''), '^($|main|subagent|sdk|repl_main_thread|agent)') THEN 'assistant_message'
+            END
           ]
         WHEN name = 'tool_result'
           THEN [
             'tool_call',
             CASE WHEN is_success AND name_of((file).path) IS NOT NULL THEN 'file_change' END,
-            CASE WHEN called = 'Skill' AND name_of(skill) IS NOT NULL THEN 'skill_use' END
+            CASE WHEN called = 'Skill' THEN 'skill_use' END
           ]
         WHEN name IN ('tool', 'tool_decision') THEN ['tool_call']
-        WHEN name = 'skill_activated' THEN ['skill_use']
       END
     ) AS type
   FROM own
@@ -110,7 +118,7 @@ SELECT
     WHEN 'file_change' THEN 'file:' || call
     WHEN 'git_commit' THEN 'commit:' || call || ending
     WHEN 'pull_request' THEN 'pull_request:' || call || ending
-    WHEN 'skill_use' THEN 'skill:' || CASE name WHEN 'skill_activated' THEN other ELSE call END
+    WHEN 'skill_use' THEN 'skill:' || call
   END AS event_id,
   CASE type WHEN 'slash_command' THEN slash_command END AS command_name,
   CASE type WHEN 'model_usage' THEN model_or_unknown(attributes['model']) END AS model,
@@ -119,18 +127,22 @@ SELECT
   CASE type WHEN 'model_usage' THEN output END AS output_tokens,
   CASE type WHEN 'model_usage' THEN cache_read END AS cache_read_tokens,
   CASE type WHEN 'model_usage' THEN cache_write END AS cache_write_tokens,
-  -- Older versions don't say how much lives an hour.
+  -- Older versions and spans don't say how much lives an hour.
   CASE WHEN type = 'model_usage' AND attributes['cache_creation_1h_tokens'] IS NOT NULL THEN tokens_of(attributes['cache_creation_1h_tokens']) END AS cache_write_1h_tokens,
   CASE type WHEN 'model_usage' THEN word_of(attributes['speed']) END AS speed,
   CASE type WHEN 'model_usage' THEN word_of(attributes['effort']) END AS effort,
   CASE type WHEN 'model_usage' THEN dollars_of(attributes['cost_usd']) END AS reported_cost_usd,
   CASE type WHEN 'tool_call' THEN called END AS tool_name,
-  CASE type WHEN 'tool_call' THEN nullif(attributes['tool_parameters/mcp_server_name'], '') END AS mcp_server,
+  CASE
+    WHEN type = 'tool_call'
+      THEN coalesce(nullif(attributes['tool_parameters/mcp_server_name'], ''), CASE WHEN called = 'mcp_tool' THEN 'unknown' END)
+  END AS mcp_server,
   CASE type WHEN 'tool_call' THEN is_success END AS success,
   CASE WHEN type = 'tool_call' THEN CASE name WHEN 'tool_result' THEN milliseconds_of(attributes['duration_ms']) WHEN 'tool' THEN count_of(took_ms) END END AS duration_ms,
   CASE type WHEN 'file_change' THEN (file).path END AS path,
   CASE type WHEN 'file_change' THEN (file).operation END AS operation,
   CASE type WHEN 'git_commit' THEN printed END AS commit_sha,
-  CASE type WHEN 'skill_use' THEN skill END AS skill_name
+  -- The word that Claude Code itself has for skills that it doesn't name.
+  CASE type WHEN 'skill_use' THEN coalesce(name_of(skill), 'custom_skill') END AS skill_name
 FROM event
 WHERE type IS NOT NULL

@@ -6,27 +6,50 @@ own AS (
   SELECT
     *,
     attributes['type'] AS token_type,
-    tokens_of("value") AS counted
+    CASE WHEN name <> 'cost.usage' THEN tokens_of("value") END AS counted
   FROM record
 ),
--- The points of an export that differ only by the type of tokens are one usage. Each type has a start of its own.
+-- The points of an export that differ only by the type of tokens are one usage, and so is what it cost. Each has a start of its own.
 usage AS (
   SELECT
     min(source) AS source,
     min_by(common, source) AS common,
-    'usage:otlp:' || md5(concat_ws(' ', (common).session_id, model, query_source, (common).occurred_ms)) AS event_id,
+    'usage:otlp:' || md5(concat_ws(
+      ' ',
+      -- Without a session, users can have points of the same instant.
+      CASE (common).session_id WHEN '' THEN ' ' || (common).user_id ELSE (common).session_id END,
+      model,
+      query_source,
+      speed,
+      effort,
+      (common).occurred_ms
+    )) AS event_id,
     model_or_unknown(model) AS model,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'input'), 0) AS BIGINT) AS input_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'output'), 0) AS BIGINT) AS output_tokens,
     CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheRead'), 0) AS BIGINT) AS cache_read_tokens,
-    CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheCreation'), 0) AS BIGINT) AS cache_write_tokens
-  FROM (SELECT *, attributes['model'] AS model, attributes['query_source'] AS query_source FROM own)
-  WHERE name = 'token.usage'
+    CAST(coalesce(sum(counted) FILTER (WHERE token_type = 'cacheCreation'), 0) AS BIGINT) AS cache_write_tokens,
+    word_of(speed) AS speed,
+    word_of(effort) AS effort,
+    -- How many tokens were written to the cache for an hour no point says. The cost includes their price.
+    dollars_of(CAST(sum(dollars_of("value")) FILTER (WHERE name = 'cost.usage') AS VARCHAR)) AS reported_cost_usd
+  FROM (
+    SELECT
+      *,
+      attributes['model'] AS model,
+      attributes['query_source'] AS query_source,
+      attributes['speed'] AS speed,
+      attributes['effort'] AS effort
+    FROM own
+  )
+  WHERE name IN ('token.usage', 'cost.usage')
   GROUP BY
     request,
     common,
     model,
-    query_source
+    query_source,
+    speed,
+    effort
 )
 SELECT
   'model_usage' AS type,
@@ -45,5 +68,5 @@ FROM (
     *,
     unnest(range(least(counted, 1000))) AS place
   FROM own
-  WHERE name <> 'token.usage'
+  WHERE name IN ('commit.count', 'pull_request.count', 'session.count')
 )
