@@ -4,6 +4,7 @@ import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
 import { byteOrder, daysBefore, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
 import type { PriceList } from './prices.js';
+import { decidedEvents } from './session-users.js';
 
 /** What the numbers depend on besides the events. */
 export interface Circumstances {
@@ -36,6 +37,8 @@ export function lastAgentOf(events: readonly StoredEvent[]): string {
 export class Organization {
   /** All that are stored. */
   readonly stored: readonly StoredEvent[];
+  /** The same, each with the user for whom it counts. */
+  readonly decided: readonly StoredEvent[];
   /** Those that count. On days that aren't over all do: that others tell the same is found out when a day is built. */
   readonly events: readonly StoredEvent[];
   readonly rateCard: RateCard;
@@ -48,10 +51,10 @@ export class Organization {
   constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
     const today = new Date(circumstances.now).toISOString().slice(0, 10);
     this.stored = storedEvents(sent);
-    this.events = [
-      ...countedEvents(this.stored.filter(({ day }) => day < today)),
-      ...this.stored.filter(({ day }) => day >= today),
-    ];
+    const isClosed = ({ day }: StoredEvent) => day < today;
+    this.decided = decidedEvents(this.stored, isClosed);
+    const open = this.decided.filter((event) => !isClosed(event));
+    this.events = [...countedEvents(this.decided.filter(isClosed)), ...open];
     this.rateCard = circumstances.rateCard;
     this.prices = circumstances.prices;
     this.languages = circumstances.languages;
