@@ -84,7 +84,6 @@ const TruthSchema = z.object({
   files_created: z.array(z.string()),
   files_edited: z.array(z.string()),
   commits: z.array(z.object({ sha: z.string() })),
-  pull_requests: z.array(z.object({ url: z.string() })).default([]),
 });
 
 export type Truth = z.infer<typeof TruthSchema>;

@@ -1,5 +1,5 @@
--- One row is the telemetry of one session on one of the days in user_days that names no person, and the user for whom it counts: the one
--- user who has a transcript of the session. A transcript that has none of the calls that the telemetry names isn't one of its session.
+-- One row is one user of one session's telemetry on one of the days in user_days who is no person, with the user for whom it counts: the
+-- only one who has a transcript of the session. A transcript that has none of the calls that the telemetry names isn't one of its session.
 -- docs/otlp.md has the rule in words.
 -- Reads decided_users, user_sessions and coverage as the last builds left them.
 -- Grain: (org_id, day, session_id, agent, channel, named_user_id).

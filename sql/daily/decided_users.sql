@@ -1,4 +1,4 @@
--- One row is the telemetry of one session on one day that names no person, and the user for whom it counts.
+-- One row is one user of one session's telemetry on one day who is no person, with the user for whom it counts.
 -- Grain: (org_id, day, session_id, agent, channel, named_user_id).
 -- Looks back: 0 days.
 SELECT

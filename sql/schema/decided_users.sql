@@ -1,5 +1,5 @@
--- One row is the telemetry of one session on one day that names no person, and the user for whom it counts: the user of the session's
--- transcript, if that is known.
+-- One row is one user of one session's telemetry on one day who is no person, with the user for whom it counts: that of the session's
+-- transcript, if there is one.
 -- Grain: (org_id, day, session_id, agent, channel, named_user_id).
 CREATE TABLE decided_users (
   org_id         VARCHAR NOT NULL,

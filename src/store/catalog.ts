@@ -137,7 +137,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
   decided_users: {
     kind: "day table",
-    about: "One row is the telemetry of one session on one day that names no person, and the user for whom it counts: the user of the session's transcript, if that is known.",
+    about: "One row is one user of one session's telemetry on one day who is no person, with the user for whom it counts: that of the session's transcript, if there is one.",
     grain: ["org_id", "day", "session_id", "agent", "channel", "named_user_id"],
     columns: [
       { name: "org_id", type: "VARCHAR", isNullable: false },
