@@ -4,6 +4,7 @@ import { readReport } from '../src/api/answer-rows.js';
 import { DuckDBListType, DuckDBStructType } from '../src/arrow/duckdb-driver.js';
 import type { Day } from '../src/day.js';
 import type { AnswerText, Column, Member, TableText } from '../src/store/catalog-types.js';
+import { FIRST_TABLES } from '../src/store/day-builder.js';
 import { isTable, readViews } from '../src/store/definition.js';
 import { inOrder, readSql, readSqlFolder } from '../src/store/sql-text.js';
 import type { Store } from '../src/store/store.js';
@@ -130,7 +131,7 @@ function orderedDayTables(): string[] {
   return inOrder([...readViews(), ...DAILY])
     .filter((one) => DAILY.includes(one))
     .map(({ name }) => name)
-    .filter((name) => name !== 'shadowed_events' && name !== 'user_sessions');
+    .filter((name) => !(FIRST_TABLES as readonly string[]).includes(name));
 }
 
 /** The comments of an answer: by the column that a member is in, which is empty for columns, and by the member's name. */
@@ -206,7 +207,7 @@ import type { AnswerText, TableText } from './catalog-types.js';
 
 /** All tables and views, those first that people can read. */
 ${constant('TABLES', 'TableText', await tablesOf(store))}
-/** The day tables, each after those that its query reads. shadowed_events and user_sessions are written before them. */
+/** The day tables, each after those that its query reads. FIRST_TABLES are written before them. */
 export const DAY_TABLES = ${written(orderedDayTables())} as const;
 
 /** The answers, by their files in sql/answer. */

@@ -79,13 +79,13 @@ caused AS (
     restated.table_name AS table_name,
     restated.old_digest AS old_digest,
     restated.new_digest AS new_digest,
-    -- activity depends on windows and on starts of sessions, users, user_agents and session_parts on starts, and every table on what counts.
+    -- activity depends on windows and on starts of sessions, users, user_agents and session_parts on starts, and every table on what counts, and for whom.
     (CASE
       WHEN late_day.is_own = 1 THEN ', late events'
       WHEN late_day.is_own = 0 AND restated.table_name = 'activity' THEN ', late events'
       WHEN late_day.is_start = 1 AND restated.table_name IN ('session_parts', 'user_agents', 'users') THEN ', late events'
       WHEN late_day.is_start = 1
-        AND (restated.org_id, restated.day) IN (SELECT org_id, day FROM restated WHERE table_name IN ('auxiliary_usage', 'shadowed_events'))
+        AND (restated.org_id, restated.day) IN (SELECT org_id, day FROM restated WHERE table_name IN ('auxiliary_usage', 'decided_users', 'shadowed_events'))
         THEN ', late events'
       ELSE ''
     END)

@@ -21,7 +21,7 @@ reported AS (
       END
     ) AS tokens,
     count(*) FILTER (WHERE type = 'user_message') AS user_turns
-  FROM events
+  FROM decided_events
   WHERE (org_id, day) IN (SELECT org_id, day FROM due)
   GROUP BY
     org_id,
@@ -32,24 +32,24 @@ reported AS (
 ),
 hidden AS (
   SELECT
-    events.org_id AS org_id,
-    events.day AS day,
-    events.user_id AS user_id,
-    coalesce(events.agent, '') AS agent,
-    events.channel AS channel,
+    decided_events.org_id AS org_id,
+    decided_events.day AS day,
+    decided_events.user_id AS user_id,
+    coalesce(decided_events.agent, '') AS agent,
+    decided_events.channel AS channel,
     count(*) AS shadowed
-  FROM events
+  FROM decided_events
   JOIN shadowed_events
-    ON shadowed_events.org_id = events.org_id
-    AND shadowed_events.day = events.day
-    AND shadowed_events.event_id = events.event_id
-  WHERE (events.org_id, events.day) IN (SELECT org_id, day FROM due)
+    ON shadowed_events.org_id = decided_events.org_id
+    AND shadowed_events.day = decided_events.day
+    AND shadowed_events.event_id = decided_events.event_id
+  WHERE (decided_events.org_id, decided_events.day) IN (SELECT org_id, day FROM due)
   GROUP BY
-    events.org_id,
-    events.day,
-    events.user_id,
-    coalesce(events.agent, ''),
-    events.channel
+    decided_events.org_id,
+    decided_events.day,
+    decided_events.user_id,
+    coalesce(decided_events.agent, ''),
+    decided_events.channel
 )
 SELECT
   CAST(org_id AS VARCHAR) AS org_id,

@@ -99,6 +99,7 @@ SELECT
   team,
   department,
   cost_center,
+  is_installation,
   coalesce(channel, 'event') AS channel,
   reason,
   model,

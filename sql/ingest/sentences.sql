@@ -52,6 +52,7 @@ FROM (VALUES
   ('value_out_of_range department', 'department must be at most 128 characters long.'),
   ('wrong_type cost_center', 'cost_center must be a string.'),
   ('value_out_of_range cost_center', 'cost_center must be at most 128 characters long.'),
+  ('wrong_type is_installation', 'is_installation must be true or false.'),
   ('wrong_type channel', 'channel must be a string.'),
   ('value_out_of_range channel', 'channel must be event, log, hook, otlp_log, otlp_span, otlp_metric or vendor_api.'),
   ('wrong_type reason', 'reason must be a string.'),

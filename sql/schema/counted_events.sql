@@ -2,5 +2,5 @@
 -- Grain: (org_id, day, event_id).
 CREATE OR REPLACE VIEW counted_events AS
 SELECT *
-FROM events
+FROM decided_events
 WHERE (org_id, day, event_id) NOT IN (SELECT org_id, day, event_id FROM shadowed_events)

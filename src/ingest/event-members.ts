@@ -168,6 +168,11 @@ export const COMMON = {
   team: text('payments', { max: 128, about: 'the team of the user at that time' }),
   department: text('engineering', { max: 128, about: 'the department of the user at that time' }),
   cost_center: text('4711', { max: 128, about: 'who pays for it' }),
+  is_installation: {
+    kind: 'boolean',
+    example: false,
+    about: 'whether `user_id` is an installation of an agent, as telemetry can name, and not a person',
+  },
   channel: text('event', {
     values: ['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'],
     default: 'event',

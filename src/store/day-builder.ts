@@ -7,8 +7,11 @@ import { digestSql } from './row-digest.js';
 import { quote, readSql, valuesOf, withinDays, withSources } from './sql-text.js';
 import type { OrgDay, Parameters } from './store.js';
 
-/** All tables that a build writes rows of days into. The first two are written before the others, which look back on them. */
-export const BUILT_TABLES = ['shadowed_events', 'user_sessions', ...DAY_TABLES] as const;
+/** The day tables that are written before the others, which look back on them. */
+export const FIRST_TABLES = ['shadowed_events', 'decided_users', 'user_sessions'] as const;
+
+/** All tables that a build writes rows of days into. */
+export const BUILT_TABLES = [...FIRST_TABLES, ...DAY_TABLES] as const;
 export type BuiltTable = (typeof BUILT_TABLES)[number];
 
 /** The text of the query that gives the rows of a day table. */
@@ -17,8 +20,8 @@ export type DailySql = (table: BuiltTable) => string;
 /** The names of the files in `sql/daily`. */
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
-/** The scratch tables that say what counts in the running build, in the order in which they are filled. */
-export const SHADOW_TABLES = ['shadow_days', 'fresh_shadows', 'fresh_auxiliary'] as const;
+/** The scratch tables that say which events of the running build count, and for whom, in the order in which they are filled. */
+export const DECISION_TABLES = ['shadow_days', 'fresh_shadows', 'user_days', 'fresh_users', 'fresh_auxiliary'] as const;
 
 /** The scratch tables of the running build. */
 export const SCRATCH_TABLES = [
@@ -26,7 +29,7 @@ export const SCRATCH_TABLES = [
   'fresh_digests',
   'fresh_touches',
   'other_starts',
-  ...SHADOW_TABLES,
+  ...DECISION_TABLES,
   'written_rows',
 ] as const;
 
@@ -51,16 +54,16 @@ export class Builder {
    * Computes the days that are due, checks and digests them, and replaces all their tables in one transaction. Throws
    * ChecksFailed, and changes nothing, when a day breaks a claim of `sql/check`.
    *
-   * Which events count is decided first, and user_sessions goes before the tables that look back on it. A day that looks
+   * Which events count, and for whom, is decided first, and user_sessions goes before the tables that look back on it. A day that looks
    * back on a day whose own events have changed must come with or after it; then every day has the same rows in whatever
    * order days are built.
    */
   async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     await this.session.transaction(async () => {
       await this.setDue(due);
-      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_shadows.sql')}`);
-      await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_auxiliary.sql')}`);
-      await this.replaceShadows();
+      for (const touches of ['moved_shadows', 'moved_users', 'moved_auxiliary'])
+        await this.run(`INSERT INTO fresh_touches BY NAME ${readSql(`build/${touches}.sql`)}`);
+      await this.decide();
       await this.replaceSessions();
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_starts.sql')}`);
       await this.run(`INSERT INTO fresh_touches BY NAME ${readSql('build/moved_windows.sql')}`);
@@ -72,7 +75,7 @@ export class Builder {
       await this.run(`INSERT INTO fresh_digests BY NAME ${readSql('build/empty_digests.sql')}`);
       const breaches = await findBreaches((sql) => this.session.select(this.withDays(sql)));
       if (breaches.length > 0) throw new ChecksFailed(breaches);
-      await this.run('DROP VIEW temp.counted_events');
+      await this.run('DROP VIEW temp.counted_events; DROP VIEW temp.decided_events');
       await this.rollUp();
       await this.note(batch, builtAt);
     });
@@ -85,7 +88,7 @@ export class Builder {
   async preview<T>(due: readonly OrgDay[], read: () => Promise<T>): Promise<T> {
     return this.session.trial(async () => {
       await this.setDue(due);
-      await this.replaceShadows();
+      await this.decide();
       await this.replaceSessions();
       for (const table of DAY_TABLES) await this.replace(table);
       await this.rollUp();
@@ -110,17 +113,18 @@ export class Builder {
     this.days = days.map(({ day }) => day);
     await this.run(EMPTY_SCRATCH);
     await this.run(`INSERT INTO due VALUES ${valuesOf(days)}`);
-    for (const table of SHADOW_TABLES)
+    for (const table of DECISION_TABLES)
       await this.run(`INSERT INTO ${table} BY NAME ${readSql(`build/${table}.sql`)}`);
   }
 
   /**
-   * Replaces the rows of shadowed_events, and until it drops them gives this connection counted_events by row numbers.
-   * TRICKY: a temporary view hides the other one of its name, also from views. The other one reads all ids of events, and all
-   * shadowed_events.
+   * Replaces the rows of shadowed_events and decided_users, and until it drops them gives this connection decided_events and
+   * counted_events by row numbers.
+   * TRICKY: a temporary view hides the other one of its name, also from views. The other ones compare the ids and users of all events.
    */
-  private async replaceShadows(): Promise<void> {
+  private async decide(): Promise<void> {
     await this.replace('shadowed_events');
+    await this.replace('decided_users');
     await this.run(
       `CREATE OR REPLACE TEMP TABLE shadowed_rows AS
       SELECT rowid AS row_id FROM events
@@ -128,8 +132,30 @@ export class Builder {
         SELECT org_id, day, event_id FROM shadowed_events WHERE (org_id, day) IN (SELECT org_id, day FROM due)
       )`,
     );
+    await this.run('CREATE OR REPLACE TEMP TABLE moved_rows (row_id BIGINT, user_id VARCHAR)');
+    const moved = await this.run(
+      `INSERT INTO moved_rows
+      SELECT events.rowid, decided_users.user_id
+      FROM events
+      JOIN decided_users
+        ON decided_users.org_id = events.org_id
+        AND decided_users.day = events.day
+        AND decided_users.session_id = events.session_id
+        AND decided_users.agent = coalesce(events.agent, '')
+        AND decided_users.channel = events.channel
+        AND decided_users.named_user_id = events.user_id
+      WHERE decided_users.user_id <> events.user_id
+        AND (events.org_id, events.day) IN (SELECT org_id, day FROM due)
+        AND (decided_users.org_id, decided_users.day) IN (SELECT org_id, day FROM due)`,
+    );
+    const decided =
+      moved === 0
+        ? 'SELECT * FROM events'
+        : `SELECT events.* REPLACE (coalesce(moved_rows.user_id, events.user_id) AS user_id)
+          FROM events LEFT JOIN moved_rows ON moved_rows.row_id = events.rowid`;
+    await this.run(`CREATE TEMP VIEW decided_events AS ${decided}`);
     await this.run(
-      'CREATE TEMP VIEW counted_events AS SELECT * FROM events WHERE rowid NOT IN (SELECT row_id FROM shadowed_rows)',
+      `CREATE TEMP VIEW counted_events AS ${decided} WHERE events.rowid NOT IN (SELECT row_id FROM shadowed_rows)`,
     );
   }
 

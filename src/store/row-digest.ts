@@ -25,7 +25,14 @@ export function rowText(columns: readonly Pick<Column, 'name' | 'type'>[]): stri
 }
 
 /** Tables that can have nearly as many rows as `events`: their texts aren't kept to be sorted. */
-const LARGE = ['shadowed_events', 'user_sessions', 'session_models', 'session_tools', 'session_parts'];
+const LARGE = [
+  'shadowed_events',
+  'decided_users',
+  'user_sessions',
+  'session_models',
+  'session_tools',
+  'session_parts',
+];
 
 /** The SQL expression that combines the texts of a table's rows into a digest. */
 export function digestOfTexts(table: string, text: string): string {

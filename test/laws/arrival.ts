@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { build } from '../../src/aggregate/build-days.js';
 import type { SentEvent } from '../oracle/event.js';
-import { organization as anyOrganization, movingChannels, movingSessions } from '../oracle/generate.js';
+import {
+  organization as anyOrganization,
+  movingChannels,
+  movingSessions,
+  movingUsers,
+} from '../oracle/generate.js';
 import { Organization } from '../oracle/organization.js';
 import { emailRows, eventRows } from '../oracle/views.js';
 import type { World } from '../world.js';
@@ -29,6 +34,7 @@ const events = fc.oneof(
   { weight: 2, arbitrary: anyOrganization },
   { weight: 3, arbitrary: movingSessions },
   { weight: 3, arbitrary: movingChannels },
+  { weight: 3, arbitrary: movingUsers },
 );
 
 export const delivery: fc.Arbitrary<Delivery> = events.chain((events) =>

@@ -4,7 +4,7 @@ import type { activity, activityByClient } from '../oracle/activity.js';
 import type { activityByAgent, tokensByAgent, usersByAgent } from '../oracle/agents.js';
 import { answers as oracle } from '../oracle/answers.js';
 import type { SentEvent } from '../oracle/event.js';
-import { NOW, organization } from '../oracle/generate.js';
+import { movingUsers, NOW, organization } from '../oracle/generate.js';
 import { groups, sum } from '../oracle/lists.js';
 import type { tokens, tokensByModel } from '../oracle/tokens.js';
 import type { tools, toolsByToolName } from '../oracle/tools.js';
@@ -181,23 +181,27 @@ describe.each(STORES)('laws of the numbers, $name', ({ open }) => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const world = await worldOfLaws();
-    await hold(organization, ORGANIZATIONS, async (organizations) => {
-      const ids = await sendAll(world, organizations);
-      await buildAtOnce(world);
-      const ofSeveral = [...organizations.keys()].filter(
-        (index) => new Set(organizations[index]?.map(({ user_id }) => user_id)).size > 2,
-      );
-      const inParts = new Set(ofSeveral.slice(0, Math.ceil(ORGANIZATIONS / 12)));
-      return eachOf(ids, async (orgId, index) => {
-        const events = organizations[index] ?? [];
-        const answers = await answersOf(world, orgId);
-        let fault =
-          difference(answers, oracle(events, CIRCUMSTANCES)) ?? faultOf(() => expectToAgree(answers));
-        if (inParts.has(index))
-          fault ??= (await pagesFault(world, orgId)) ?? (await rangesFault(world, orgId, events));
-        return fault;
-      });
-    });
+    await hold(
+      fc.oneof({ weight: 4, arbitrary: organization }, { weight: 1, arbitrary: movingUsers }),
+      ORGANIZATIONS,
+      async (organizations) => {
+        const ids = await sendAll(world, organizations);
+        await buildAtOnce(world);
+        const ofSeveral = [...organizations.keys()].filter(
+          (index) => new Set(organizations[index]?.map(({ user_id }) => user_id)).size > 2,
+        );
+        const inParts = new Set(ofSeveral.slice(0, Math.ceil(ORGANIZATIONS / 12)));
+        return eachOf(ids, async (orgId, index) => {
+          const events = organizations[index] ?? [];
+          const answers = await answersOf(world, orgId);
+          let fault =
+            difference(answers, oracle(events, CIRCUMSTANCES)) ?? faultOf(() => expectToAgree(answers));
+          if (inParts.has(index))
+            fault ??= (await pagesFault(world, orgId)) ?? (await rangesFault(world, orgId, events));
+          return fault;
+        });
+      },
+    );
   });
 
   test('the letter case of MCP servers changes nothing', { timeout: TIMEOUT_MS }, async () => {

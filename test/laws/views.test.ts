@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, onTestFinished, test } from 'vitest';
-import { NOW, organization } from '../oracle/generate.js';
+import { movingUsers, NOW, organization } from '../oracle/generate.js';
 import { Organization } from '../oracle/organization.js';
 import { viewRows } from '../oracle/views.js';
 import { STORES } from '../stores.js';
@@ -12,7 +13,7 @@ describe.each(STORES)('laws of the views, $name', ({ open }) => {
   }, async () => {
     const world = await open(RATE_CARD, onTestFinished, PRICE_LIST);
     world.now = NOW;
-    await hold(organization, Math.ceil(ORGANIZATIONS / 3), async (organizations) => {
+    await hold(fc.oneof(organization, movingUsers), Math.ceil(ORGANIZATIONS / 3), async (organizations) => {
       const ids = await sendAll(world, organizations);
       await buildAtOnce(world);
       const faults: (string | undefined)[] = [];

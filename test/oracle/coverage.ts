@@ -88,7 +88,7 @@ export function qualityByAgent(organization: Organization) {
 }
 
 export function coverage(organization: Organization) {
-  const built = organization.stored.filter(({ day }) => organization.days.includes(day));
+  const built = organization.decided.filter(({ day }) => organization.days.includes(day));
   return distinct(built.map(({ user_id }) => user_id))
     .sort(byteOrder)
     .flatMap((user) =>

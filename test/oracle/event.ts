@@ -65,7 +65,7 @@ const OF_TABLE = [
 ];
 
 /** The members that every type can have. */
-export const OF_ALL_TYPES = [...OF_ALL_VIEWS, ...OF_TABLE];
+export const OF_ALL_TYPES = [...OF_ALL_VIEWS, ...OF_TABLE, 'is_installation'];
 
 /** The members that say how a call of a model was made, and what it is said to have cost. */
 const OF_CALLS = [
@@ -143,6 +143,7 @@ const COLUMNS = [
   'cache_write_1h_tokens',
   ...OF_TABLE,
   ...OF_CALLS,
+  'is_installation',
 ];
 
 /** The channels, the best first (sources.md 1.2). */

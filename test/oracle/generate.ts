@@ -228,6 +228,7 @@ const own: { [type: string]: Record<string, fc.Arbitrary<unknown>> } = {
 
 /** What decides whether an event counts, and which copy of it stands. */
 const ORIGINS = {
+  is_installation: optional(fc.boolean()),
   agent: optional(oneOf('claude-code', 'claude-code', 'codex', 'copilot-cli', '')),
   channel: optional(oneOf('event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api')),
 };
@@ -470,6 +471,41 @@ export const movingChannels: fc.Arbitrary<SentEvent[]> = fc
     { minLength: 2, maxLength: 8, size: 'max' },
   )
   .map((events) => events as unknown as SentEvent[]);
+
+/**
+ * Telemetry that names no person, and transcripts of a few users in the same sessions, on days next to each other and apart: for whom
+ * it counts on one changes with what arrives for another.
+ */
+export const movingUsers: fc.Arbitrary<SentEvent[]> = fc
+  .array(
+    fc
+      .record({
+        event_id: oneOf('e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7', 'e8'),
+        timestamp: timestampOn(oneOf(1, 2, 31, 38)),
+        session_id: oneOf('s1', 's1', 's2', ''),
+        agent: oneOf('claude-code', 'claude-code', 'codex'),
+        request_id: oneOf('r1', 'r2', null),
+        type: oneOf('user_message', 'model_usage', 'model_usage'),
+      })
+      .chain((event) =>
+        oneOf(
+          ...['ada', 'ada', 'grace', 'unknown'].map((user_id) => ({ user_id, channel: 'log' })),
+          ...['otlp_log', 'otlp_log', 'otlp_metric', 'hook'].flatMap((channel) => [
+            { user_id: 'unknown', channel },
+            { user_id: 'machine', channel, is_installation: true },
+            { user_id: 'grace', channel },
+          ]),
+          { user_id: 'ada', channel: 'event' },
+        ).map((origin): object => {
+          const { request_id, ...common } = { ...event, ...origin };
+          return common.type === 'model_usage'
+            ? { ...common, request_id, model: 'opus-5', input_tokens: 1, output_tokens: 2 }
+            : common;
+        }),
+      ),
+    { minLength: 2, maxLength: 10, size: 'max' },
+  )
+  .map((events) => events.map((event) => inSession(event as unknown as SentEvent)));
 
 /** A pair of copies with an id and users of its own, so that it also decides an e-mail. */
 export function ofTheirOwn([one, other]: [SentEvent, SentEvent], index: number): [SentEvent, SentEvent] {

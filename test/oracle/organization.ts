@@ -5,6 +5,7 @@ import { type SentEvent, type StoredEvent, storedEvents } from './event.js';
 import { byteOrder, daysBefore, distinct, groups } from './lists.js';
 import { type LanguageTable, toolNameOf } from './names.js';
 import type { PriceList } from './prices.js';
+import { decidedEvents } from './session-users.js';
 
 /** What the numbers depend on besides the events. */
 export interface Circumstances {
@@ -37,6 +38,8 @@ export function lastAgentOf(events: readonly StoredEvent[]): string {
 export class Organization {
   /** All that are stored. */
   readonly stored: readonly StoredEvent[];
+  /** The same, each with the user for whom it counts. */
+  readonly decided: readonly StoredEvent[];
   /** Those that count. On days that aren't over all do: that others tell the same is found out when a day is built. */
   readonly counted: readonly StoredEvent[];
   /** The same, with auxiliary calls as usage. */
@@ -51,8 +54,10 @@ export class Organization {
   constructor(sent: readonly SentEvent[], circumstances: Circumstances) {
     const today = new Date(circumstances.now).toISOString().slice(0, 10);
     this.stored = storedEvents(sent);
-    const closed = countedEvents(this.stored.filter(({ day }) => day < today));
-    const open = this.stored.filter(({ day }) => day >= today);
+    const isClosed = ({ day }: StoredEvent) => day < today;
+    this.decided = decidedEvents(this.stored, isClosed);
+    const closed = countedEvents(this.decided.filter(isClosed));
+    const open = this.decided.filter((event) => !isClosed(event));
     this.counted = [...closed, ...open];
     this.events = [...withAuxiliaryCalls(closed), ...open];
     this.rateCard = circumstances.rateCard;

@@ -6,6 +6,7 @@ import { isParseArtifact, levelOf, toolOf, trimmed } from './names.js';
 import { agentOf, type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
+import { namesNoPerson } from './session-users.js';
 import { creditsOfAgent } from './tokens.js';
 import { longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
 
@@ -26,7 +27,7 @@ function withMembers(event: StoredEvent, members: readonly string[]): Row {
 }
 
 /** The table of events, of which there is one row each. */
-export function eventRows({ stored }: Organization): Row[] {
+export function eventRows({ stored }: Pick<Organization, 'stored'>): Row[] {
   const members = [...OF_ALL_TYPES, 'channel', ...Object.values(OF_TYPE).flat()];
   return stored.map((event) => ({ ...withMembers(event, members), type: event.type }));
 }
@@ -54,6 +55,25 @@ function files(organization: Organization): Row[] {
       is_created: isCreated ? 1 : 0,
     }));
   });
+}
+
+/** For whom the telemetry of built days counts that names no person. */
+function decidedUsers({ stored, decided, days }: Organization): Row[] {
+  const rows = stored.flatMap((event, index): Row[] =>
+    event.session_id !== '' && namesNoPerson(event) && days.includes(event.day)
+      ? [
+          {
+            day: event.day,
+            session_id: event.session_id,
+            agent: agentOf(event),
+            channel: event.text('channel'),
+            named_user_id: event.user_id,
+            user_id: decided[index]?.user_id ?? null,
+          },
+        ]
+      : [],
+  );
+  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
 }
 
 /** Sessions, as far as the built days tell. */
@@ -242,6 +262,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
   return {
     events: eventRows(organization),
     user_emails: emailRows(organization),
+    decided_events: eventRows({ stored: organization.decided }),
+    decided_users: decidedUsers(organization),
     user_turns: plain('user_message'),
     assistant_messages: plain('assistant_message'),
     model_usage: ofType(events, 'model_usage').map((event) => ({

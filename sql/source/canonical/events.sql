@@ -31,6 +31,7 @@ read_line AS (
       "team": "VARCHAR",
       "department": "VARCHAR",
       "cost_center": "VARCHAR",
+      "is_installation": "BOOLEAN",
       "channel": "VARCHAR",
       "reason": "VARCHAR",
       "model": "VARCHAR",
@@ -66,7 +67,7 @@ read_line AS (
       "timed_out": "BOOLEAN"
     }') AS event,
     -- The JSON types of the members, null if absent: from_json would read 12 as '12'.
-    json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.repo_owner', '$.head_commit', '$.cwd', '$.agent_id', '$.parent_agent_id', '$.team', '$.department', '$.cost_center', '$.channel', '$']) AS types
+    json_type(line, ['$.event_id', '$.type', '$.timestamp', '$.user_id', '$.session_id', '$.user_email', '$.client', '$.autonomy_mode', '$.org_id', '$.agent', '$.agent_version', '$.repo', '$.git_branch', '$.repo_owner', '$.head_commit', '$.cwd', '$.agent_id', '$.parent_agent_id', '$.team', '$.department', '$.cost_center', '$.is_installation', '$.channel', '$']) AS types
   FROM lines
 ),
 typed_line AS (
@@ -96,7 +97,7 @@ SELECT
   CASE
     WHEN line IS NULL THEN 'not_json'
     WHEN bytes > 1048576 THEN 'line_too_long'
-    WHEN types[23] <> 'OBJECT' THEN 'not_an_object'
+    WHEN types[24] <> 'OBJECT' THEN 'not_an_object'
     WHEN coalesce(types[1], 'NULL') = 'NULL' THEN 'missing_member event_id'
     WHEN coalesce(types[2], 'NULL') = 'NULL' THEN 'missing_member type'
     WHEN coalesce(types[3], 'NULL') = 'NULL' THEN 'missing_member timestamp'
@@ -123,8 +124,9 @@ SELECT
     WHEN types[19] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type team'
     WHEN types[20] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type department'
     WHEN types[21] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cost_center'
-    WHEN types[22] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
-    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'other_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
+    WHEN types[22] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type is_installation'
+    WHEN types[23] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
+    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
       CASE
@@ -232,6 +234,7 @@ SELECT
   event.team AS team,
   event.department AS department,
   event.cost_center AS cost_center,
+  event.is_installation AS is_installation,
   coalesce(event.channel, 'event') AS channel,
   CASE WHEN event.type IN ('session_end') THEN event.reason END AS reason,
   CASE WHEN event.type IN ('model_usage', 'other_usage') THEN event.model END AS model,

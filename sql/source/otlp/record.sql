@@ -16,17 +16,8 @@ SELECT
   {
     -- An agent's own time goes before the exporter's, which is in nanoseconds.
     'occurred_ms': coalesce(rfc3339_ms(attributes['event.timestamp']), try_cast("time" AS BIGINT) // 1000000),
-    'user_id': coalesce(
-      nullif("user", ''),
-      nullif(attributes['daybook.user_id'], ''),
-      nullif(lower(attributes['user.email']), ''),
-      nullif(attributes['enduser.id'], ''),
-      nullif(attributes['user.account_uuid'], ''),
-      nullif(attributes['user.account_id'], ''),
-      nullif(attributes['user.id'], ''),
-      nullif(attributes['installation.id'], ''),
-      'unknown'
-    ),
+    'user_id': coalesce(person, installation, 'unknown'),
+    'is_installation': CASE WHEN person IS NULL AND installation IS NOT NULL THEN true END,
     'user_email': nullif(lower(attributes['user.email']), ''),
     'session_id': coalesce(
       -- A sub-agent of Gemini CLI has its parent's session.id. Its own session is in the id of its prompts: `<session>#<number>`.
@@ -61,4 +52,19 @@ SELECT
       autonomy_mode_of((state).approval_mode)
     )
   } AS common
-FROM lines
+FROM (
+  SELECT
+    *,
+    coalesce(
+      nullif("user", ''),
+      nullif(attributes['daybook.user_id'], ''),
+      nullif(lower(attributes['user.email']), ''),
+      nullif(attributes['enduser.id'], ''),
+      nullif(attributes['user.account_uuid'], ''),
+      nullif(attributes['user.account_id'], ''),
+      -- Claude Code calls its installation so.
+      CASE WHEN agent IS DISTINCT FROM 'claude-code' THEN nullif(attributes['user.id'], '') END
+    ) AS person,
+    coalesce(nullif(attributes['user.id'], ''), nullif(attributes['installation.id'], '')) AS installation
+  FROM lines
+)

@@ -3,8 +3,9 @@ import {
   BUILT_TABLES,
   type BuiltTable,
   type DailySql,
+  DECISION_TABLES,
+  FIRST_TABLES,
   SCRATCH_TABLES,
-  SHADOW_TABLES,
 } from '../day-builder.js';
 import { ChecksFailed, findBreaches } from '../day-checks.js';
 import { digestSql } from '../row-digest.js';
@@ -69,7 +70,7 @@ export class ClickHouseBuilder {
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
     const build = await this.begin(due);
-    for (const touches of ['moved_shadows', 'moved_auxiliary'])
+    for (const touches of ['moved_shadows', 'moved_users', 'moved_auxiliary'])
       await session.run(`INSERT INTO fresh_touches ${readSql(`build/${touches}.sql`)}`);
     await this.fillSessions(build);
     for (const touches of ['moved_starts', 'moved_windows'])
@@ -130,7 +131,7 @@ export class ClickHouseBuilder {
     for (const table of [...SCRATCH_TABLES, 'building']) await session.run(`TRUNCATE TABLE ${table}`);
     await session.run(`INSERT INTO due VALUES ${valuesOf(due)}`);
     // They read the rows of earlier builds, and none of the running build.
-    for (const table of SHADOW_TABLES)
+    for (const table of DECISION_TABLES)
       await session.run(`INSERT INTO ${table} ${readSql(`build/${table}.sql`)}`);
     await session.run(
       `INSERT INTO building
@@ -163,7 +164,7 @@ export class ClickHouseBuilder {
 
   /** Fills the tables that the tables of days look back on. */
   private async fillSessions(build: number): Promise<void> {
-    for (const table of ['shadowed_events', 'user_sessions'] as const) await this.fill(table, build);
+    for (const table of FIRST_TABLES) await this.fill(table, build);
     await this.session.run(
       `INSERT INTO other_starts ${asBuilding(readSql('build/other_starts.sql'), build)}`,
     );

@@ -1,0 +1,13 @@
+-- One row is one stored event with the user for whom it counts: see decided_users. Until its day is built that is the user whom it names.
+-- Grain: (org_id, day, event_id).
+-- TRICKY: queries call a column `events`, and ClickHouse would take that for the table in a view that it reads within them.
+CREATE OR REPLACE VIEW decided_events AS
+SELECT sent_event.* REPLACE (coalesce(decided_users.user_id, sent_event.user_id) AS user_id)
+FROM events AS sent_event
+LEFT JOIN decided_users
+  ON decided_users.org_id = sent_event.org_id
+  AND decided_users.day = sent_event.day
+  AND decided_users.session_id = sent_event.session_id
+  AND decided_users.agent = coalesce(sent_event.agent, '')
+  AND decided_users.channel = sent_event.channel
+  AND decided_users.named_user_id = sent_event.user_id

@@ -1,0 +1,8 @@
+-- One row is one day on which the running build decides for whom telemetry counts: a due day, or a built one on which that can depend
+-- on the events of a due day.
+-- Grain: (org_id, day).
+CREATE TABLE user_days (
+  org_id  VARCHAR NOT NULL,
+  day     DATE NOT NULL
+)
+--clickhouse ENGINE = MergeTree ORDER BY (org_id, day)
