@@ -69,7 +69,9 @@ SELECT
   effort,
   CAST(0 AS BIGINT) AS prompt_class,
   auxiliary_usage.web_searches AS web_searches,
-  reported_cost_usd
+  reported_cost_usd,
+  0 AS is_reported,
+  0 AS is_unsplit
 FROM counted_events
 JOIN auxiliary_usage
   ON auxiliary_usage.org_id = counted_events.org_id

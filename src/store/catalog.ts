@@ -1539,7 +1539,7 @@ export const TABLES: Readonly<Record<string, TableText>> = {
   },
 };
 
-/** The day tables, each after those that its query reads. shadowed_events and user_sessions are written before them. */
+/** The day tables, each after those that its query reads. FIRST_TABLES are written before them. */
 export const DAY_TABLES = ["auxiliary_usage", "coverage", "session_tools", "user_clients", "user_modes", "session_models", "session_parts", "user_hooks", "user_skills", "user_slash_commands", "user_tools", "user_extensions", "user_models", "quality", "user_agents", "users", "activity", "productivity", "tools"] as const;
 
 /** The answers, by their files in sql/answer. */

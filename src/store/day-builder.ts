@@ -21,7 +21,13 @@ export type DailySql = (table: BuiltTable) => string;
 export const dailySql: DailySql = (table) => readSql(`daily/${table}.sql`);
 
 /** The scratch tables that say which events of the running build count, and for whom, in the order in which they are filled. */
-export const DECISION_TABLES = ['shadow_days', 'fresh_shadows', 'user_days', 'fresh_users', 'fresh_auxiliary'] as const;
+export const DECISION_TABLES = [
+  'shadow_days',
+  'fresh_shadows',
+  'user_days',
+  'fresh_users',
+  'fresh_auxiliary',
+] as const;
 
 /** The scratch tables of the running build. */
 export const SCRATCH_TABLES = [

@@ -29,12 +29,7 @@ export class Receiver {
   }
 
   /** A service on a world that there is. */
-  static async of(
-    world: World,
-    role: Role = 'ingest',
-    userId?: string,
-    orgId = 'acme',
-  ): Promise<Receiver> {
+  static async of(world: World, role: Role = 'ingest', userId?: string, orgId = 'acme'): Promise<Receiver> {
     const { key } = await createKey(world.store, { orgId, role, userId }, world.now);
     return new Receiver(world, buildApp(world), key);
   }

@@ -726,7 +726,7 @@ export interface EnterpriseControls {
         from: string;
         priceFactor: number;
         rate: number;
-      }[],
+      }[]
     ];
   };
   sessionRetentionDays?: number;

@@ -126,7 +126,7 @@ SELECT
     WHEN types[21] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type cost_center'
     WHEN types[22] NOT IN ('BOOLEAN', 'NULL') THEN 'wrong_type is_installation'
     WHEN types[23] NOT IN ('VARCHAR', 'NULL') THEN 'wrong_type channel'
-    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
+    WHEN event.type NOT IN ('session_start', 'session_end', 'user_message', 'assistant_message', 'model_usage', 'other_usage', 'tool_call', 'file_change', 'git_commit', 'pull_request', 'skill_use', 'slash_command', 'hook_run') THEN 'unknown_type type'
     WHEN own_types IS NULL THEN NULL
     WHEN event.type = 'session_end' THEN
       CASE
