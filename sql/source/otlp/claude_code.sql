@@ -18,10 +18,13 @@ own AS (
     'otlp:' || coalesce(id_of(attributes['request_id']), span, digest) AS reply,
     -- A prompt has the id of its line in the transcript. A command has none, nor has a prompt of older versions; and the prompt.id of one
     -- that was queued is that of the turn that was running.
-    coalesce(
-      id_of(attributes['message.uuid']),
-      'otlp:' || coalesce(CASE WHEN coalesce(attributes['delivery.mode'], '') <> 'mid_turn' THEN id_of(attributes['prompt.id']) END, digest)
-    ) AS turn,
+    CASE
+      WHEN name = 'user_prompt'
+        THEN coalesce(
+          id_of(attributes['message.uuid']),
+          'otlp:' || coalesce(CASE WHEN coalesce(attributes['delivery.mode'], '') <> 'mid_turn' THEN id_of(attributes['prompt.id']) END, digest)
+        )
+    END AS turn,
     coalesce(attributes['success'], 'true') <> 'false' AND attributes['error.type/is_set'] IS NULL AND name <> 'tool_decision' AS is_success,
     tokens_of(attributes['input_tokens']) AS input,
     tokens_of(attributes['output_tokens']) AS output,
