@@ -57,6 +57,8 @@ export const CLAUDE_CODE: Source = {
   ],
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as a shell has it
   unit: 'line',
+  // The totals at the end of a run have no time but that of the lines before them.
+  isOrdered: true,
   limitMb: 64,
   // A sub-agent has the permission mode of its session, which stands in the session's file.
   context: (path) =>

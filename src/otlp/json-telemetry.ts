@@ -24,7 +24,10 @@ export function* jsonTelemetry(signal: Signal, body: Buffer): Generator<Piece> {
   const [outer, middle, inner] = MEMBERS[signal];
   const { groups, frame } = yield* cutRecords(body);
   const others = new Set(groups);
-  for (const place of yield* partsOf(objectOf(parse(frame)), outer, [])) {
+  const whole = parse(frame);
+  const members = objectOf(whole);
+  if (members !== whole && members[outer] !== undefined) yield 'renamed';
+  for (const place of yield* partsOf(members, outer, [])) {
     const group = groups[Number(objectOf(place).at)];
     if (group === undefined) throw new NotDecoded();
     others.delete(group);

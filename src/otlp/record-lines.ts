@@ -20,6 +20,8 @@ export class RecordLines {
   tooLarge = 0;
   /** Parts of the body without any member of the signal. */
   unknown = 0;
+  /** Whether the body is JSON with protobuf's names. */
+  isRenamed = false;
   cumulative = 0;
   /** The session and moment of each line. */
   private readonly moments: (Moment | undefined)[] = [];
@@ -39,6 +41,10 @@ export class RecordLines {
   add(record: Exclude<Piece, undefined>): void {
     if (record === 'too large') {
       this.tooLarge += 1;
+      return;
+    }
+    if (record === 'renamed') {
+      this.isRenamed = true;
       return;
     }
     if (record === 'unknown') {

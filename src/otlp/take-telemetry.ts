@@ -58,7 +58,7 @@ export async function collect(
 /** Maps records, and returns once their events are on disk. Of a record that breaks a rule, only its place and the rule are kept. */
 export async function settle(
   signal: Signal,
-  { lines, sections, ignored, tooLarge, unknown, cumulative }: RecordLines,
+  { lines, sections, ignored, tooLarge, unknown, isRenamed, cumulative }: RecordLines,
   sender: RecordSender & { readonly receivedAt: number },
   mapper: RequestMapper,
   inbox: Inbox,
@@ -86,6 +86,9 @@ export async function settle(
     ...(tooLarge > 0 ? [TOO_LARGE_RECORD] : []),
     ...(cumulative > 0 ? [CUMULATIVE] : []),
     ...(unknown > 0 ? [unknownSentence(signal)] : []),
+    ...(isRenamed
+      ? [`Names such as ${MEMBERS[signal][0]} are those of JSON: the names of protobuf were read.`]
+      : []),
   ];
   return {
     accepted: mapped.size - faults.size,

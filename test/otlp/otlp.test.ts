@@ -722,7 +722,12 @@ describe('a request', () => {
       (_, name: string) => `"${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}":`,
     );
     expect(underscored).toContain('"resource_logs":');
-    expect((await receiver.post('logs', underscored)).json()).toEqual({});
+    expect((await receiver.post('logs', underscored)).json()).toEqual({
+      partialSuccess: {
+        rejectedLogRecords: '0',
+        errorMessage: 'Names such as resourceLogs are those of JSON: the names of protobuf were read.',
+      },
+    });
     const events = await receiver.events();
     expect(events).toHaveLength(1);
     await receiver.post('logs', body);

@@ -535,90 +535,74 @@ usage AS MATERIALIZED (
   FROM advice
 ),
 -- When a run of the agent ends, it writes what its session has used so far, by the model that was asked for. That includes calls that have no
--- answer in the file: of sub-agents, and auxiliary ones such as a compaction.
-session_state AS (
-  SELECT
-    line.source AS source,
-    line.session_id AS session_id,
-    cost_state.total_ms AS total_ms,
-    min(cost_state.start_ms) AS start_ms,
-    max(cost_state.usage) AS usage
-  FROM transcript_line
-  WHERE cost_state.start_ms IS NOT NULL
-    AND cost_state.total_ms IS NOT NULL
-    AND cost_state.usage IS NOT NULL
-    AND line.session_id IS NOT NULL
-  GROUP BY
-    line.source,
-    line.session_id,
-    cost_state.total_ms
-),
--- A fork begins with the totals of its parent, and it isn't known whether /clear leaves those of the session before it.
-stating_session AS (
-  SELECT
-    line.source AS source,
-    line.session_id AS session_id,
-    arg_min(line, occurred_ms) AS line,
-    list_sort(list(DISTINCT occurred_ms) FILTER (WHERE occurred_ms IS NOT NULL)) AS times
-  FROM transcript_line
-  WHERE (line.source, line.session_id) IN (SELECT (source, session_id) FROM session_state)
-    AND (line.source, line.session_id) NOT IN (SELECT (line.source, line.session_id) FROM turn WHERE command_name = 'clear')
-  GROUP BY
-    line.source,
-    line.session_id
-  HAVING NOT bool_or(coalesce(is_of_parent, false))
-),
--- Lines of a file come in any order, and these have no time. All runs of a session have its start, and the time that its runs have taken: the
--- first one ends exactly then. A later one begins with the first line after the run before it, or sooner, so it ends at that time at the latest.
+-- answer in the file: of sub-agents, and auxiliary ones such as a compaction. The line has no time, only the time that the session's runs
+-- have taken: the first one from the session's start on, a later one from a moment before its first line on.
 stating_run AS MATERIALIZED (
   SELECT
-    source,
-    session_id,
-    line,
-    generate_subscripts(runs, 1) AS number,
-    unnest(runs) AS run
+    state.source AS source,
+    state.session_id AS session_id,
+    state.place AS place,
+    state.total_ms AS total_ms,
+    state.usage AS usage,
+    arg_max(transcript_line.line, transcript_line.line.line_no) AS line,
+    -- A compaction writes lines that are older than those before them.
+    CASE WHEN state.earlier_place IS NULL THEN state.start_ms ELSE min(transcript_line.occurred_ms) END AS since_ms,
+    CASE
+      WHEN state.earlier_place IS NULL THEN state.start_ms
+      ELSE arg_min(transcript_line.occurred_ms, transcript_line.line.line_no)
+    END + state.total_ms - state.earlier_ms AS until_ms
   FROM (
     SELECT
       source,
       session_id,
-      line,
-      list_reduce(
-        list_transform(states, lambda state: [state]),
-        lambda done, next: list_append(done, {
-          'total_ms': next[1].total_ms,
-          'usage': next[1].usage,
-          'since_ms': coalesce(list_filter(times, lambda time: time > done[-1].until_ms)[1], done[-1].until_ms),
-          'until_ms': coalesce(list_filter(times, lambda time: time > done[-1].until_ms)[1], done[-1].until_ms)
-            + next[1].total_ms - done[-1].total_ms
-        })
-      ) AS runs
+      place,
+      total_ms,
+      start_ms,
+      usage,
+      lag(place) OVER in_order AS earlier_place,
+      coalesce(lag(total_ms) OVER in_order, 0) AS earlier_ms
     FROM (
       SELECT
-        source,
-        session_id,
-        line,
-        times,
-        list(
-          {'total_ms': total_ms, 'usage': usage, 'since_ms': start_ms, 'until_ms': start_ms + total_ms}
-          ORDER BY total_ms
-        ) AS states
-      FROM session_state
-      JOIN stating_session USING (source, session_id)
-      GROUP BY
-        source,
-        session_id,
-        line,
-        times
+        line.source AS source,
+        line.session_id AS session_id,
+        line.line_no AS place,
+        cost_state.total_ms AS total_ms,
+        cost_state.start_ms AS start_ms,
+        cost_state.usage AS usage
+      FROM transcript_line
+      WHERE cost_state.start_ms IS NOT NULL
+        AND cost_state.total_ms IS NOT NULL
+        AND cost_state.usage IS NOT NULL
+        AND line.session_id IS NOT NULL
     )
-    -- Otherwise the beginning of the file is missing.
-    WHERE times[1] <= states[1].until_ms
-  )
+    WINDOW in_order AS (PARTITION BY source, session_id ORDER BY place)
+  ) AS state
+  JOIN transcript_line
+    ON transcript_line.line.source = state.source
+    AND transcript_line.line.session_id = state.session_id
+    AND transcript_line.line.line_no < state.place
+    AND transcript_line.line.line_no > coalesce(state.earlier_place, -1)
+  WHERE transcript_line.occurred_ms IS NOT NULL
+    -- A fork begins with the totals of its parent, and it isn't known whether /clear leaves those of the session before it.
+    AND (state.source, state.session_id) NOT IN (SELECT (line.source, line.session_id) FROM transcript_line WHERE is_of_parent)
+    AND (state.source, state.session_id) NOT IN (SELECT (line.source, line.session_id) FROM turn WHERE command_name = 'clear')
+  GROUP BY
+    state.source,
+    state.session_id,
+    state.place,
+    state.total_ms,
+    state.start_ms,
+    state.usage,
+    state.earlier_place,
+    state.earlier_ms
+  -- Otherwise the totals are those of another process, or the beginning of the file is missing.
+  HAVING until_ms >= max(transcript_line.occurred_ms)
 ),
 stated_counter AS (
   SELECT
     source,
     session_id,
-    number,
+    place,
     model,
     unnest([
       {'name': 'input_tokens', 'stated': stated.inputTokens},
@@ -632,24 +616,24 @@ stated_counter AS (
     SELECT
       source,
       session_id,
-      number,
+      place,
       entry.key AS model,
       entry.value AS stated
     FROM (
       SELECT
         source,
         session_id,
-        number,
-        unnest(map_entries(from_json(run.usage, '"MAP(VARCHAR, STRUCT(inputTokens BIGINT, outputTokens BIGINT, cacheReadInputTokens BIGINT, cacheCreationInputTokens BIGINT, cacheCreationEphemeral1hInputTokens BIGINT, webSearchRequests BIGINT))"'))) AS entry
+        place,
+        unnest(map_entries(from_json(usage, '"MAP(VARCHAR, STRUCT(inputTokens BIGINT, outputTokens BIGINT, cacheReadInputTokens BIGINT, cacheCreationInputTokens BIGINT, cacheCreationEphemeral1hInputTokens BIGINT, webSearchRequests BIGINT))"'))) AS entry
       FROM stating_run
     )
   )
 ),
 answered_counter AS (
   SELECT
-    source,
-    session_id,
-    number,
+    run.source AS source,
+    run.session_id AS session_id,
+    run.place AS place,
     coalesce(requested_model, model) AS model,
     unnest([
       {'name': 'input_tokens', 'answered': input_tokens},
@@ -659,27 +643,26 @@ answered_counter AS (
       {'name': 'cache_write_1h_tokens', 'answered': cache_write_1h_tokens},
       {'name': 'web_searches', 'answered': web_searches}
     ], recursive := true)
-  FROM stating_run
+  FROM (SELECT source, session_id, place FROM stating_run) AS run
   JOIN usage
-    ON usage.line.source = stating_run.source
-    AND usage.line.session_id = stating_run.session_id
-    AND usage.occurred_ms <= stating_run.run.until_ms
+    ON usage.line.source = run.source
+    AND usage.line.session_id = run.session_id
+    AND usage.line.line_no < run.place
 ),
--- A run doesn't state less than the file has answers, unless some of these belong to the run after it, or to one that was killed.
--- Such a run states nothing, and what it has used comes with the next one.
+-- A run states less than the file has answers after one that was killed, and then counts for nothing.
 other_counter AS (
   SELECT
     source,
     session_id,
-    number,
+    place,
     model,
     name,
-    tokens_so_far - coalesce(max(tokens_so_far) OVER earlier, 0) AS tokens
+    greatest(tokens_so_far - coalesce(max(tokens_so_far) OVER earlier, 0), 0) AS tokens
   FROM (
     SELECT
       source,
       session_id,
-      number,
+      place,
       model,
       name,
       coalesce(sum(stated), 0) - coalesce(sum(answered), 0) AS tokens_so_far
@@ -691,14 +674,14 @@ other_counter AS (
     GROUP BY
       source,
       session_id,
-      number,
+      place,
       model,
       name
-    QUALIFY min(tokens_so_far) OVER (PARTITION BY source, session_id, number) >= 0
+    QUALIFY min(tokens_so_far) OVER (PARTITION BY source, session_id, place) >= 0
   )
   WINDOW earlier AS (
     PARTITION BY source, session_id, model, name
-    ORDER BY number
+    ORDER BY place
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )
 ),
@@ -706,7 +689,7 @@ other_usage AS (
   SELECT
     source,
     session_id,
-    number,
+    place,
     model,
     max(CASE WHEN name = 'input_tokens' THEN tokens ELSE 0 END) AS input_tokens,
     max(CASE WHEN name = 'output_tokens' THEN tokens ELSE 0 END) AS output_tokens,
@@ -718,7 +701,7 @@ other_usage AS (
   GROUP BY
     source,
     session_id,
-    number,
+    place,
     model
   HAVING max(tokens) > 0
 ),
@@ -726,10 +709,10 @@ event AS (
   SELECT * FROM usage
   UNION ALL BY NAME
   SELECT
-    run.until_ms AS occurred_ms,
+    until_ms AS occurred_ms,
     line,
     'other_usage' AS type,
-    id_with('other:' || session_id || ':' || run.total_ms, model) AS event_id,
+    id_with('other:' || session_id || ':' || total_ms, model) AS event_id,
     model,
     CAST(input_tokens AS BIGINT) AS input_tokens,
     CAST(output_tokens AS BIGINT) AS output_tokens,
@@ -737,9 +720,9 @@ event AS (
     CAST(cache_write_tokens AS BIGINT) AS cache_write_tokens,
     CAST(cache_write_1h_tokens AS BIGINT) AS cache_write_1h_tokens,
     CAST(web_searches AS BIGINT) AS web_searches,
-    run.until_ms - run.since_ms AS duration_ms
+    until_ms - since_ms AS duration_ms
   FROM other_usage
-  JOIN stating_run USING (source, session_id, number)
+  JOIN stating_run USING (source, session_id, place)
   UNION ALL BY NAME
   SELECT
     occurred_ms,
