@@ -136,11 +136,11 @@ test('a restore refuses where a service has opened the database meanwhile, and c
     call: 'rename',
     ending: '/restored',
   });
-  await served(data);
+  const { child } = await served(data);
   expect(await restoring.end()).toEqual({
     code: 2,
     stdout: '',
-    stderr: `Another daybook process uses the data folder ${data}: stop it first, or restore into another folder.\n`,
+    stderr: `node (process ${child.pid}) has the database in ${data} open: end it first, or restore into another folder.\n`,
   });
   await ingest(data, 'new', 2);
   expect(await eventsIn(data)).toEqual({ new: 2, old: 3 });

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dayOf, MS_PER_DAY } from '../src/day.js';
-import { Laptop } from './laptop.js';
-import { daybook, served } from './program.js';
+import { falseServer, Laptop } from './laptop.js';
+import { daybook } from './program.js';
 import { temporaryFolder } from './world.js';
 
 /** Languages with other calendars, letters, orders and decimal signs. The engine reads the variable, so none has to be installed. */
@@ -36,28 +36,24 @@ async function saidIn(language: string): Promise<string> {
     return stdout;
   };
   const taken = await run('ingest', '--org', 'acme', file);
-  const { child, url } = await served(data);
-  const laptop = new Laptop('ada', env).work(2, 3);
-  const { key } = JSON.parse(
-    await run('keys', 'create', '--org', 'acme', '--role', 'member', '--user', 'ada', '--json'),
-  );
-  const sent = await laptop.send(url, key);
-  child.kill('SIGTERM');
-  await new Promise((resolve) => child.once('exit', resolve));
+  const laptop = new Laptop('ada', env).work(1, 3);
+  await laptop.ingestInto(data);
+  const server = await falseServer(() => undefined);
+  const sent = await laptop.send(server.url, 'k');
+  const bodies = server.got.filter(({ path }) => path.endsWith('/events')).map(({ body }) => body);
   await run('build');
-  await run('lake', 'publish');
-  const report = await run('report', 'activity', '--org', 'acme', '--from', YESTERDAY, '--to', YESTERDAY);
-  return [
-    taken.replaceAll(file, 'FILE'),
+  const said = [
+    taken.replace(/, in .*/, ''),
     sent.stdout,
-    report,
+    ...bodies,
     await run('sql', '--format', 'csv', QUERY),
-  ].join('\n');
+  ];
+  return said.join('\n').replaceAll(laptop.home, 'HOME');
 }
 
 test('the language of the machine changes no number', async () => {
   const [expected, ...others] = await Promise.all(LANGUAGES.map(saidIn));
   expect(expected).toMatch(/^5 accepted/m);
-  expect(expected).toMatch(/^\d+ events sent, 3 files read\.$/m);
+  expect(expected).toMatch(/^\d+ events sent, 2 files read\.$/m);
   for (const [index, said] of others.entries()) expect(said, LANGUAGES[index + 1]).toBe(expected);
 });

@@ -39,12 +39,12 @@ describe.skipIf(!isCompiled)('a machine that refuses', () => {
     expect(log).toContain('The disk of the data folder has no permissions (chmod is refused): ');
   });
 
-  test('IPv6 is one of a machine on which :: is all of IPv4', async () => {
+  test('IPv6 has :: be all of IPv4', async () => {
     const data = await withEvent();
     const serve = ['--data', data, 'serve', '--host', '[::]', '--port', '0'];
     for (const [refused, host] of [
       ['', '[::]'],
-      ['ipv6', '0.0.0.0'],
+      ['ipv6', '127.0.0.1'],
     ] as const) {
       const child = start(serve, { env: { ...refusing(refused), DAYBOOK_BUILD_AT: 'off' } });
       let said = '';

@@ -32,8 +32,8 @@ export const CostTerms = z.strictObject({
     .meta({ examples: ['EUR'] }),
   terms: z
     .array(Term)
-    .min(1)
     .max(TERMS_AT_MOST)
+    .refine((terms) => terms.length > 0, 'must have a term')
     .refine(
       (terms) => new Set(terms.map(({ from }) => from)).size === terms.length,
       'must not have two terms from the same day',

@@ -95,26 +95,30 @@ test("a developer's key can't draw a colleague's telemetry", async () => {
     call('of-ada', 'req-1', installation),
     call('of-ada', 'req-2', installation),
     call('of-bob', 'req-3', { ...installation, 'user.email': 'bob@acme.example' }),
+    call('of-bob', 'req-6', { ...installation, 'user.email': 'bob@acme.example' }),
     call('of-nobody', 'req-4', installation),
   ]);
   expect((await receiver.post('logs', telemetry)).status).toBe(200);
   const bobs = await createKey(world.store, { orgId: 'acme', role: 'member', userId: 'bob' }, NOW);
-  const ofKey = logs({ 'service.name': 'claude-code' }, [call('of-key', 'req-5', installation)]);
+  const ofKey = logs({ 'service.name': 'claude-code' }, [
+    call('of-key', 'req-5', installation),
+    call('of-key', 'req-7', installation),
+  ]);
   await receiver.post('logs', ofKey, { authorization: `Bearer ${bobs.key}` });
-  // Ada knows the ids of all sessions, and of the call of her own.
+  // Ada knows the ids of all sessions, and of all calls but those of a colleague whom nothing names.
   const adas = await createKey(world.store, { orgId: 'acme', role: 'member', userId: 'ada' }, NOW);
-  const claims = ['of-ada', 'of-bob', 'of-nobody', 'of-key'].map((session_id, index) => ({
+  const claims = ['of-ada req-1', 'of-bob req-3', 'of-nobody req-0', 'of-key req-5'].map((claim, index) => ({
     event_id: `claim-${index}`,
     type: 'model_usage',
     timestamp: '2026-06-10T10:00:00Z',
     user_id: 'ada',
-    session_id,
+    session_id: claim.split(' ')[0],
     agent: 'claude-code',
     channel: 'log',
     model: 'claude-sonnet-5',
     input_tokens: 10,
     output_tokens: 5,
-    request_id: session_id === 'of-ada' ? 'req-1' : 'req-0',
+    request_id: claim.split(' ')[1],
   }));
   const answer = await receiver.app.inject({
     method: 'POST',
@@ -130,9 +134,9 @@ test("a developer's key can't draw a colleague's telemetry", async () => {
   );
   expect(rows.map(({ request_id, user_id }) => `${request_id} ${user_id}`)).toEqual([
     'req-2 ada',
-    'req-3 bob@acme.example',
     'req-4 5e1f0c7a',
-    'req-5 bob',
+    'req-6 bob@acme.example',
+    'req-7 bob',
   ]);
 });
 

@@ -707,27 +707,16 @@ export interface EnterpriseControls {
   costs?: {
     currency: string;
     /**
-     * @minItems 1
      * @maxItems 100
      */
-    terms: [
-      {
-        /**
-         * a day in UTC
-         */
-        from: string;
-        priceFactor: number;
-        rate: number;
-      },
-      ...{
-        /**
-         * a day in UTC
-         */
-        from: string;
-        priceFactor: number;
-        rate: number;
-      }[]
-    ];
+    terms: {
+      /**
+       * a day in UTC
+       */
+      from: string;
+      priceFactor: number;
+      rate: number;
+    }[];
   };
   sessionRetentionDays?: number;
   platformRouterGuidance?: string;
@@ -2104,10 +2093,6 @@ export interface ApiKey {
    */
   revoked_at: number | null;
   /**
-   * the last UTC day on which a request had the key; null if there was none
-   */
-  last_used_on: string | null;
-  /**
    * whether it is the credential of this request
    */
   is_current: boolean;
@@ -2150,10 +2135,6 @@ export interface CreatedApiKey {
    * when it was revoked; null if it was not, in Unix milliseconds
    */
   revoked_at: number | null;
-  /**
-   * the last UTC day on which a request had the key; null if there was none
-   */
-  last_used_on: string | null;
   /**
    * whether it is the credential of this request
    */
