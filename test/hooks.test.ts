@@ -1005,6 +1005,7 @@ describe('hooks send', () => {
     walk(join(PACKAGE_ROOT, 'dist', 'hooks', 'hook-command.js'));
     expect([...seen].map((path) => path.slice(PACKAGE_ROOT.length + 1)).sort()).toEqual([
       'dist/cli.js',
+      ...['refusals', 'renames'].map((name) => `dist/disk/${name}.js`),
       'dist/exit.js',
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
       'dist/input/git-words.js',
