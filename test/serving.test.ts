@@ -19,6 +19,7 @@ import type { ReadColumns, Store } from '../src/store/store.js';
 import { databaseOf } from './clickhouse/engine.js';
 import { RATE_CARD, sendAll } from './laws/law.js';
 import { SEED } from './laws/settings.js';
+import { instantOf } from './oracle/event.js';
 import { NOW as OPEN_DAY_NOON, organization } from './oracle/generate.js';
 import { NOW, organizations, storeName, temporaryFolder, World } from './world.js';
 
@@ -548,7 +549,10 @@ describe('/today', () => {
     const today = dayOf(world.now);
     const organizations = fc
       .sample(organization, { seed: SEED, numRuns: 400 })
-      .filter((events) => events.length > 10)
+      .filter(
+        (events) =>
+          events.length > 10 && events.some(({ timestamp }) => dayOf(instantOf(timestamp)) === today),
+      )
       .slice(0, process.env.SLOW_TESTS !== undefined && storeName() === 'DuckDB' ? 40 : 4);
     const orgIds = await sendAll(world, organizations);
     await world.build();

@@ -193,7 +193,8 @@ class Copy implements StoredEvent {
 }
 
 /** Unix milliseconds. What a time stamp says beyond the millisecond is cut off. */
-function instantOf(timestamp: string | number): number {
+/** When an event happened, in Unix milliseconds. */
+export function instantOf(timestamp: string | number): number {
   if (typeof timestamp === 'number') return timestamp;
   return Date.parse(timestamp.toUpperCase().replace(/(\.\d{3})\d+/, '$1'));
 }
