@@ -79,6 +79,13 @@ describe('a digest', () => {
         event('file_change', '2026-06-08', user, { path: 'a,"b".ts', operation: 'edit' }),
         event('hook_run', '2026-06-08', user, { hook_event: 'Stop', command: 'echo "a,b"\n' }),
         ...['log', 'hook'].map((channel) => event('assistant_message', '2026-06-08', user, { channel })),
+        event('other_usage', '2026-06-08', user, {
+          channel: 'log',
+          session_id: 's2',
+          model: user,
+          input_tokens: 2,
+        }),
+        event('user_message', '2026-06-08', user, { channel: 'otlp_log', is_installation: true }),
       ]),
     );
     await world.build();
@@ -95,13 +102,13 @@ describe('a digest', () => {
       const texts = rows.map((row) => Buffer.from(textOf(row, types))).sort(Buffer.compare);
       const expected = createHash('sha256')
         .update(
-          /^(shadowed_events|user_sessions|session_\w+)$/.test(table)
+          /^(shadowed_events|decided_users|user_sessions|session_\w+)$/.test(table)
             ? combined(texts)
             : texts.map(String).join('\n'),
         )
         .digest('hex');
       expect(stored[`2026-06-08 ${table}`], table).toBe(expected);
-      if (!table.includes('skill') && !table.includes('slash')) expect(rows.length).toBeGreaterThan(0);
+      if (!table.includes('skill') && !table.includes('slash')) expect(rows.length, table).toBeGreaterThan(0);
     }
   });
 
