@@ -84,6 +84,7 @@ describe('a digest', () => {
           session_id: 's2',
           model: user,
           input_tokens: 2,
+          output_tokens: 1,
         }),
         event('user_message', '2026-06-08', user, { channel: 'otlp_log', is_installation: true }),
       ]),
