@@ -359,7 +359,7 @@ const WAYS = [
   { input_tokens: 250_000 },
   { web_searches: 3 },
   { reported_cost_usd: 0.5 },
-  { cache_write_tokens: 90, cache_write_1h_tokens: 90 },
+  { cache_write_tokens: 90, cache_write_1h_tokens: 90, reported_cost_usd: 0.5 },
   { cache_write_tokens: 90, reported_cost_usd: 0.25 },
 ];
 

@@ -8,7 +8,7 @@ import { costsOf } from './prices.js';
 import { filesOf } from './productivity.js';
 import { namesNoPerson } from './session-users.js';
 import { creditsOfAgent } from './tokens.js';
-import { longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
+import { isUnsplit, longWritesOf, promptClassOf, tokensOf, wayOf } from './ways.js';
 
 /** What the tables and views of events hold, which people query with their own SQL: the same words, as rows. */
 
@@ -283,6 +283,8 @@ export function viewRows(organization: Organization): Record<string, Row[]> {
       prompt_class: promptClassOf(event),
       web_searches: event.count('web_searches'),
       reported_cost_usd: event.value('reported_cost_usd'),
+      is_reported: event.count('reported_cost_usd') > 0 ? 1 : 0,
+      is_unsplit: isUnsplit(event) ? 1 : 0,
     })),
     tool_calls: calls,
     mcp_calls: calls.filter(({ server_key }) => server_key !== null),

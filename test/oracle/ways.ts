@@ -50,6 +50,6 @@ export function isUnsplit(event: StoredEvent): boolean {
   return (
     event.count('reported_cost_usd') > 0 &&
     event.count('cache_write_tokens') > 0 &&
-    event.text('cache_write_1h_tokens') === null
+    event.value('cache_write_1h_tokens') === null
   );
 }
