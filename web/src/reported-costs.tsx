@@ -38,7 +38,7 @@ export function ReportedCosts({ range }: { range: Range }) {
         }
       }
       definition="report/costs"
-      span={4}
+      span={12}
     >
       <BarList
         columns={['Cost', 'Share', 'USD']}
