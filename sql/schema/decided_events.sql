@@ -11,3 +11,4 @@ LEFT JOIN decided_users
   AND decided_users.agent = coalesce(sent_event.agent, '')
   AND decided_users.channel = sent_event.channel
   AND decided_users.named_user_id = sent_event.user_id
+  AND names_no_person(sent_event.channel, sent_event.user_id, sent_event.is_installation)

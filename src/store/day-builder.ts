@@ -151,6 +151,7 @@ export class Builder {
         AND decided_users.channel = events.channel
         AND decided_users.named_user_id = events.user_id
       WHERE decided_users.user_id <> events.user_id
+        AND names_no_person(events.channel, events.user_id, events.is_installation)
         AND (events.org_id, events.day) IN (SELECT org_id, day FROM due)
         AND (decided_users.org_id, decided_users.day) IN (SELECT org_id, day FROM due)`,
     );

@@ -2093,6 +2093,10 @@ export interface ApiKey {
    */
   revoked_at: number | null;
   /**
+   * the last UTC day on which a request had the key; null if there was none
+   */
+  last_used_on: string | null;
+  /**
    * whether it is the credential of this request
    */
   is_current: boolean;
@@ -2135,6 +2139,10 @@ export interface CreatedApiKey {
    * when it was revoked; null if it was not, in Unix milliseconds
    */
   revoked_at: number | null;
+  /**
+   * the last UTC day on which a request had the key; null if there was none
+   */
+  last_used_on: string | null;
   /**
    * whether it is the credential of this request
    */
