@@ -418,7 +418,7 @@ describe('a mistake of use ends with one sentence and exit code 2', () => {
     const { code, stderr } = await runHere(['--data', used, 'serve', '--port', port]);
     expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(code).toBe(2);
+    expect(code).toBe(75);
   });
 });
 
@@ -701,7 +701,7 @@ describe('with a server running', () => {
     const second = await run('serve', '--port', '0');
     unlinkSync(gone);
     expect(second.stderr).toContain('Another "daybook serve" uses the data folder');
-    expect(second.code).toBe(2);
+    expect(second.code).toBe(75);
 
     child.kill('SIGTERM');
     const [code] = await once(child, 'close');
@@ -722,9 +722,9 @@ describe('with a server running', () => {
     const ran = await Promise.all(
       files.map((name) => daybook(['ingest', '--org', 'acme', '--json', `${name}.ndjson`], { cwd })),
     );
-    expect(ran.map(({ stderr }) => stderr.replace(/^Waiting for another .*\n/, ''))).toEqual(
-      files.map(() => ''),
-    );
+    expect(
+      ran.map(({ stderr }) => stderr.replace(/^Waiting for .* \(process \d+\) to finish.*\n/, '')),
+    ).toEqual(files.map(() => ''));
     expect(ran.map(({ code, stdout }) => [code, JSON.parse(stdout).accepted])).toEqual(
       files.map(() => [0, 1]),
     );
