@@ -176,18 +176,19 @@ function costsFault(request: Request, costs: readonly Row[], totals: readonly Ro
 
 describe.each(STORES)('laws of the summary, $name', ({ open }) => {
   test.each([
-    ['every kind of event', organization],
-    ['calls that are made in many ways', calls],
+    ['every kind of event', organization, TRIED],
+    // On ClickHouse, where each takes seconds, these are a fourth of them.
+    ['calls that are made in many ways', calls, Math.ceil(TRIED / (storeName() === 'DuckDB' ? 1 : 4))],
   ] as const)(
     'for every group and interval it is that of the second computation, and so are costs: %s',
     {
       timeout: TIMEOUT_MS,
     },
-    async (_, of) => {
+    async (_, of, tried) => {
       const world = await open(RATE_CARD, onTestFinished, PRICE_LIST);
       world.now = NOW;
       let place = 0;
-      await hold(of, TRIED, async (organizations: readonly SentEvent[][]) => {
+      await hold(of, tried, async (organizations: readonly SentEvent[][]) => {
         const ids = await sendAll(world, organizations);
         await buildAtOnce(world);
         const faults: (string | undefined)[] = [];
