@@ -25,11 +25,12 @@ const CHANGES = readSqlFolder('change').map(({ name, text }) => ({
   name,
   text,
 }));
-/** The newest change makes a table. */
 const NEWEST = CHANGES.at(-1)?.number ?? 0;
 /** The change before, as names of copies have it. */
 const BEFORE = String(NEWEST - 1).padStart(4, '0');
-const [, NEWEST_TABLE = ''] = /CREATE TABLE (\w+)/.exec(CHANGES.at(-1)?.text ?? '') ?? [];
+/** The newest change adds a column. */
+const [, TABLE = '', COLUMN = ''] =
+  /ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(CHANGES.at(-1)?.text ?? '') ?? [];
 
 const ORGANIZATIONS: SentEvent[][] = fc.sample(organization, { seed: 7, numRuns: 8 });
 
@@ -52,7 +53,7 @@ async function oldData(...more: string[]): Promise<string> {
   const instance = await DuckDBInstance.create(join(data, DATABASE));
   const old = await instance.connect();
   for (const sql of [
-    `DROP TABLE ${NEWEST_TABLE}`,
+    `ALTER TABLE ${TABLE} DROP COLUMN ${COLUMN}`,
     `DELETE FROM changes WHERE number = ${NEWEST}`,
     "DELETE FROM facts WHERE name IN ('definitions', 'schema') OR name LIKE 'table %'",
     "UPDATE day_inputs SET definitions = 'of then'",
