@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
 import {
   createLocalJWKSet,
@@ -10,6 +9,7 @@ import {
   jwtVerify,
 } from 'jose';
 import { z } from 'zod';
+import { readText } from '../disk/text-file.js';
 import { UsageError } from '../exit.js';
 import { nameText } from '../input/name-text.js';
 import { certificateFaultOf } from '../network/certificate.js';
@@ -136,7 +136,7 @@ function keyOf(jwt: JwtConfig): JWTVerifyGetKey {
   if (/^https?:/.test(where))
     return createRemoteJWKSet(new URL(where), { timeoutDuration: 5000, [customFetch]: limitedFetch });
   try {
-    return createLocalJWKSet(JSON.parse(new TextDecoder().decode(readFileSync(where))));
+    return createLocalJWKSet(JSON.parse(readText(where)));
   } catch {
     throw new UsageError(
       `DAYBOOK_JWT_JWKS must be the URL or file of a JSON Web Key Set, which ${where} is not.`,

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
+import { readText } from '../disk/text-file.js';
 import { UsageError } from '../exit.js';
 import { defaultOf, given, SETTINGS, type Setting, Settings, type Variables } from './setting-list.js';
 
@@ -103,8 +104,7 @@ function sourcesOf(options: object): Sources {
 function dotEnv(): Variables {
   const found = statSync('.env', { throwIfNoEntry: false });
   if (found?.isFile() !== true || found.size > DOT_ENV_BYTES) return {};
-  // Unlike toString, this leaves out a byte order mark.
-  const text = new TextDecoder().decode(readFileSync('.env'));
+  const text = readText('.env');
   if (text.includes('\0')) throw new UsageError('The file .env is no text in UTF-8: save it as UTF-8.');
   return parseEnv(text);
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DaySchema } from '../day.js';
 import { FETCHED_PRICES } from '../disk/data-files.js';
 import { PACKAGE_ROOT } from '../disk/package-root.js';
+import { readText } from '../disk/text-file.js';
 import { UsageError } from '../exit.js';
 import {
   BASE_PRICES,
@@ -42,7 +43,7 @@ export interface Reference {
 
 /** Reads all of them. Throws a UsageError when there is no such file. */
 export function readReferences({ data, rateCard, prices }: ReferencePaths): Reference[] {
-  const card = readText(rateCard, 'rate card', 'DAYBOOK_RATE_CARD');
+  const card = requireText(rateCard, 'rate card', 'DAYBOOK_RATE_CARD');
   const languages = readFileSync(join(PACKAGE_ROOT, 'data', 'languages.json'), 'utf8');
   return [
     {
@@ -67,7 +68,7 @@ export function readReferences({ data, rateCard, prices }: ReferencePaths): Refe
  * one that can't be read.
  */
 export function readPrices({ data, prices }: Pick<ReferencePaths, 'data' | 'prices'>): Reference[] {
-  const file = prices === undefined ? undefined : readText(prices, 'price list', 'DAYBOOK_PRICES');
+  const file = prices === undefined ? undefined : requireText(prices, 'price list', 'DAYBOOK_PRICES');
   const own = readFileSync(OWN_PRICES, 'utf8');
   const base = readFileSync(BASE_PRICES, 'utf8');
   const fetched = readFetched(data);
@@ -107,10 +108,9 @@ export function readPrices({ data, prices }: Pick<ReferencePaths, 'data' | 'pric
 
 const PAGE = 'docs/prices.md';
 
-function readText(path: string, name: string, setting: string): string {
+function requireText(path: string, name: string, setting: string): string {
   try {
-    // Unlike toString, this leaves out a byte order mark.
-    return new TextDecoder().decode(readFileSync(path));
+    return readText(path);
   } catch {
     throw new UsageError(
       `The ${name} ${path} can't be read: set ${setting} to a readable file, or leave it unset.`,
