@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Day, dayOf } from '../day.js';
 import { VERSION } from '../disk/package-root.js';
-import { costTermsOf } from '../money/cost-terms.js';
+import { type CostTerms, costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
 import { readSql, readSqlFolder } from '../store/sql-text.js';
 import type { ReadColumns, Store } from '../store/store.js';
@@ -76,6 +76,12 @@ export class Answerer {
   /** Checksums of organizations' e-mails, at a revision. */
   private readonly emails = new Map<string, { readonly revision: string; readonly checksum: string }>();
 
+  /** The terms of organizations, at a revision. */
+  private readonly terms = new Map<
+    string,
+    { readonly revision: string; readonly terms: CostTerms | undefined }
+  >();
+
   constructor(
     private readonly store: Store,
     private readonly config: Config,
@@ -90,11 +96,11 @@ export class Answerer {
 
   /** Answers a request about built days. If the client already has the answer, it isn't read. */
   async answer(asked: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
+    const revision = await this.store.revision();
     const question = isTotals(asked.answer)
-      ? { ...asked, terms: await costTermsOf(this.store, asked.orgId) }
+      ? { ...asked, terms: await this.termsOf(asked.orgId, revision) }
       : asked;
     const key = JSON.stringify(question);
-    const revision = await this.store.revision();
     const kept = this.cache.get(key);
     if (kept?.revision === revision) return kept;
     if (isKnown !== undefined && question.answer !== 'quality') {
@@ -170,6 +176,14 @@ export class Answerer {
   }
 
   /** Read once for all answers of a revision, because an organization can have many users. */
+  private async termsOf(orgId: string, revision: string): Promise<CostTerms | undefined> {
+    const known = this.terms.get(orgId);
+    if (known?.revision === revision) return known.terms;
+    const terms = await costTermsOf(this.store, orgId);
+    this.terms.set(orgId, { revision, terms });
+    return terms;
+  }
+
   private async emailsOf(select: Store['select'], orgId: string, revision: string): Promise<string> {
     const known = this.emails.get(orgId);
     if (known?.revision === revision) return known.checksum;
