@@ -241,27 +241,26 @@ function noteUse(store: Store, { key_id, last_used_on }: Key, now: number): void
   uses.set(store, noted.set(key_id, day));
 }
 
-/** Stores the days on which keys were used. Each key is written once a day at most. */
+/** Stores the days on which keys were used. Each key is written once a day at most, unless storing fails. */
 export async function saveKeyUses(store: Store): Promise<void> {
-  const noted = [...(uses.get(store) ?? [])];
+  const noted = uses.get(store);
+  if (noted === undefined) return;
   uses.delete(store);
   try {
-    while (noted.length > 0) {
-      const [[, day] = []] = noted;
-      const keys = noted.slice(0, TOGETHER).filter(([, other]) => other === day);
-      const ids = keys.map(([keyId]) => quote(keyId)).join(', ');
-      await store.run([
-        {
-          sql: `UPDATE keys SET last_used_on = CAST($day AS DATE) WHERE key_id IN (${ids})`,
-          parameters: { day: day ?? null },
-        },
-      ]);
-      loaded.delete(store);
-      const saved = new Set(keys);
-      noted.splice(0, noted.length, ...noted.filter((one) => !saved.has(one)));
+    for (const day of new Set(noted.values())) {
+      const ids = [...noted].filter(([, other]) => other === day).map(([keyId]) => quote(keyId));
+      while (ids.length > 0)
+        await store.run([
+          {
+            sql: `UPDATE keys SET last_used_on = CAST($day AS DATE) WHERE key_id IN (${ids.splice(0, TOGETHER).join(', ')})`,
+            parameters: { day },
+          },
+        ]);
     }
   } catch (error) {
     uses.set(store, new Map([...noted, ...(uses.get(store) ?? [])]));
     throw error;
+  } finally {
+    loaded.delete(store);
   }
 }
