@@ -46,8 +46,8 @@ export function syncNow(folder: string): boolean {
   }
 }
 
-/** Whether the disk does something. Throws any other error. */
-function can(work: () => void): boolean {
+/** Whether a disk does something. Throws any error but a refusal. */
+export function can(work: () => void): boolean {
   try {
     work();
     return true;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SOCKET } from '../disk/data-files.js';
-import { isRefused } from '../disk/refusals.js';
+import { can } from '../disk/refusals.js';
 import { rmSync } from '../disk/renames.js';
 import { codeOf, messageOf, UsageError } from '../exit.js';
 import { isTold } from '../store/store-fault.js';
@@ -67,15 +67,6 @@ export async function isServed(data: string): Promise<boolean> {
   }
 }
 
-/** Lets only the owner connect, also if others can enter the folder. A disk without modes lets in whom it lets in. */
-function restrict(path: string): void {
-  try {
-    chmodSync(path, 0o600);
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
-}
-
 /** Answers the commands of other processes on this machine. Only the owner of the data folder can connect. */
 export async function serveControl(context: Context): Promise<Server> {
   const { runCommand } = await import('./commands.js');
@@ -98,7 +89,8 @@ export async function serveControl(context: Context): Promise<Server> {
   rmSync(path, { force: true });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
-    if (process.platform !== 'win32') restrict(path);
+    // Lets only the owner connect, also if others can enter the folder. A disk without modes lets in whom it lets in.
+    if (process.platform !== 'win32') can(() => chmodSync(path, 0o600));
   } catch (error) {
     server.close();
     throw new UsageError(

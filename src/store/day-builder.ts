@@ -29,6 +29,9 @@ export const DECISION_TABLES = [
   'fresh_auxiliary',
 ] as const;
 
+/** The queries of the built days for which that is decided in another way than before. */
+export const DECISION_TOUCHES = ['moved_shadows', 'moved_users', 'moved_auxiliary'] as const;
+
 /** The scratch tables of the running build. */
 export const SCRATCH_TABLES = [
   'due',
@@ -67,7 +70,7 @@ export class Builder {
   async build(due: readonly OrgDay[], batch: number, builtAt: number): Promise<void> {
     await this.session.transaction(async () => {
       await this.setDue(due);
-      for (const touches of ['moved_shadows', 'moved_users', 'moved_auxiliary'])
+      for (const touches of DECISION_TOUCHES)
         await this.run(`INSERT INTO fresh_touches BY NAME ${readSql(`build/${touches}.sql`)}`);
       await this.decide();
       await this.replaceSessions();

@@ -4,6 +4,7 @@ import {
   type BuiltTable,
   type DailySql,
   DECISION_TABLES,
+  DECISION_TOUCHES,
   FIRST_TABLES,
   SCRATCH_TABLES,
 } from '../day-builder.js';
@@ -70,7 +71,7 @@ export class ClickHouseBuilder {
   async build(due: readonly OrgDay[], batch: number, builtAt: number, commit: Commit): Promise<void> {
     const { session } = this;
     const build = await this.begin(due);
-    for (const touches of ['moved_shadows', 'moved_users', 'moved_auxiliary'])
+    for (const touches of DECISION_TOUCHES)
       await session.run(`INSERT INTO fresh_touches ${readSql(`build/${touches}.sql`)}`);
     await this.fillSessions(build);
     for (const touches of ['moved_starts', 'moved_windows'])
