@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { messageOf, UsageError } from '../exit.js';
 import { certificateFaultOf } from '../network/certificate.js';
-import { type Way, wayTo } from '../network/proxy-agent.js';
+import { wayTo } from '../network/proxy-agent.js';
 import { withoutCredentials } from '../network/url-credentials.js';
 import {
   CLOSE,
@@ -232,7 +232,7 @@ function namesOf(job: Job): { done: string; failed: string } {
 
 /** The bytes at an address, as a stream. Throws JobFailed if they can't be fetched. */
 async function download(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
-  const { agent }: Way = await wayTo(url);
+  const { agent } = await wayTo(url);
   return new Promise((resolve, reject) => {
     const unreachable = (why: string) =>
       reject(new JobFailed('unreachable', `The bytes could not be fetched (${why}).`));

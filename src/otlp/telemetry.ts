@@ -31,7 +31,10 @@ export interface Telemetry {
   readonly attributes: Attributes;
 }
 
-/** A piece of a body: a record, one that is too large to be read, a part without any member of the signal, JSON with protobuf's names, or nothing yet. */
+/**
+ * A piece of a body: a record, one that is too large to be read, a part without any member of the signal, the news that it is JSON with
+ * protobuf's names, or nothing yet.
+ */
 export type Piece = Telemetry | 'too large' | 'unknown' | 'renamed' | undefined;
 
 /** The body doesn't match its Content-Type. */

@@ -17,7 +17,8 @@ const NOTICE_AFTER_MS = 2000;
 const PATIENCE_MS = 60_000;
 
 /**
- * Opens the store, or waits while another program has it open. Throws MayPass when a service has waited for long. Answers undefined if a server has it open and can be asked.
+ * Opens the store, or waits while another program has it open. Answers undefined if a server has it open and can be asked. Throws MayPass
+ * when a service has waited for long.
  */
 export async function openStore(
   config: Config,

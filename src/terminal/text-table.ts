@@ -116,7 +116,10 @@ export function columnsOf(rows: readonly Row[]): Column[] {
   });
 }
 
-/** How many decimals the numbers of a column have: cents in dollars and other currencies, more where all are a few cents, and thousandths in what isn't counted. */
+/**
+ * How many decimals the numbers of a column have: cents in dollars and other currencies, more where all are a few cents, and thousandths
+ * in what isn't counted.
+ */
 function decimalsOf(name: string, numbers: readonly number[]): number {
   if (/(^|_)(usd|cost)(_|$)/.test(name)) {
     const most = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);

@@ -192,7 +192,7 @@ class Copy implements StoredEvent {
   readonly count = (member: string): number => Number(this.value(member) ?? 0);
 }
 
-/** When an event happened, in Unix milliseconds. What a time stamp says beyond the millisecond is cut off. */
+/** When an event happened, in Unix milliseconds: digits of a time stamp beyond the millisecond are cut off. */
 export function instantOf(timestamp: string | number): number {
   if (typeof timestamp === 'number') return timestamp;
   return Date.parse(timestamp.toUpperCase().replace(/(\.\d{3})\d+/, '$1'));
