@@ -73,6 +73,7 @@ export const COMMON_OPTIONAL: Members = {
   team: 'payments',
   department: 'engineering',
   cost_center: '4711',
+  is_installation: true,
   channel: 'otlp_log',
 };
 
