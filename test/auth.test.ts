@@ -10,7 +10,7 @@ import { buildApp } from '../src/service/app.js';
 import { bytesBelow } from './private-text.js';
 import { World } from './world.js';
 
-/** decisions.md, Credentials and roles, row by row: who may, in the order owner, manager, member, guest, ingest. */
+/** Who may perform an action, in the order owner, manager, member, guest, ingest. */
 const TABLE: [Action, string][] = [
   ['read analytics', 'yes yes no no no'],
   ['read enterprise controls', 'yes yes no no no'],

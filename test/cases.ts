@@ -7,7 +7,7 @@ import type { Day } from '../src/day.js';
 import type { World } from './world.js';
 
 /**
- * Plays the folders of test/golden: what the numbers of metrics.md are, worked out by hand. A folder is one case:
+ * Plays the folders of test/golden: numbers worked out by hand. A folder is one case:
  *
  *   README.md                            the idea that must hold, in one sentence
  *   events.ndjson                        canonical events; events.<org>.ndjson for one of several organizations

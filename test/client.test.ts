@@ -8,13 +8,13 @@ import { ending, temporaryFolder } from './world.js';
 
 const atEnd = ending();
 
-/** What a client that knows public-api.md and nothing else sees of the real program. */
+/** The real program as seen by a client that knows only docs/api.md. */
 
 const [FIRST, SECOND, THIRD] = [-4, -3, -2].map((days) => addDays(TODAY, days)) as [Day, Day, Day];
 const RANGE = { startDate: FIRST, endDate: THIRD };
 const PEOPLE = Array.from({ length: 45 }, (_, index) => `user-${String(index).padStart(2, '0')}`);
 
-/** The client: a base address and an API key, as section 5 has them. */
+/** The client: a base address and an API key. */
 class Client {
   constructor(
     private readonly baseUrl: string,
@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(() => child.kill('SIGKILL'));
 
-/** The members of each row, as section 2.6 lists them, with what they are. */
+/** The members that such clients read of each row, with their types. */
 const ROWS: Record<string, Record<string, 'string' | 'number' | 'array' | 'object' | 'string or null'>> = {
   tokens: {
     ...{ date: 'string', billable_tokens: 'number', input_tokens: 'number', output_tokens: 'number' },
@@ -119,7 +119,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 }
 
-describe('a client that knows the specification', () => {
+describe('a client that knows only the documentation', () => {
   test('reads every endpoint: an envelope, and a row per day with the members that are listed', async () => {
     for (const role of ['manager', 'owner'] as const) {
       for (const [endpoint, members] of Object.entries(ROWS)) {

@@ -30,7 +30,7 @@ const atEnd = ending();
 /** The sentences that were seen, by operation and status. */
 const seen = new Map<string, Set<string>>();
 
-/** Fails unless an answer is this error, in every way that the contract and the document say. */
+/** Fails unless an answer is this error, as docs/api.md, "Errors", and the reference say. */
 function expectError(service: Service, operation: Operation, given: Given, status: ErrorStatus): string {
   const context = `${operation.method} ${operation.path}: ${given.text.slice(0, 200)}`;
   expect(given.status, context).toBe(status);

@@ -159,7 +159,7 @@ describe('settings', () => {
     expect((await ask('GET', PATH, { org: 'wrong' })).body.revision).toBe(0);
   });
 
-  test('have a type in each member that the specification lists', () => {
+  test('have a type in each member of the example of the reference', () => {
     const places: (readonly string[])[] = [];
     const walk = (value: object, place: readonly string[]) => {
       for (const [name, member] of Object.entries(value)) {

@@ -48,7 +48,7 @@ beforeAll(async () => {
 const files = (name: string) => `/computers/${computer.id}/files/${encodeURIComponent(name)}`;
 const ANY = '6f1c9a52-3b1e-4c59-9f6a-0d2f6a1b7c11';
 
-/** What a name or a path is when the specification's rules take it: one by one, from both sides of each bound. */
+/** Names, and whether they are accepted: each rule by itself, from both sides of each bound. */
 const NAMES: [string, string, boolean][] = [
   ['one character', 'a', true],
   ['255 characters', 'a'.repeat(255), true],

@@ -199,13 +199,13 @@ function expectedOf(
     if (service.reference.faultsOf(schema, isNumber ? Number(value) : value).length > 0) return 400;
     values.set(name, value);
   }
-  // What no schema of one parameter says: public-api.md 4.6.
+  // No schema of one parameter says this: docs/api.md, "Analytics".
   const [start, end] = [values.get('startDate'), values.get('endDate')];
   if (start !== undefined && end !== undefined && (start > end || end >= dayOf(service.world.now)))
     return 400;
   // They choose among groups, as their descriptions say.
   if (['search', 'group_keys'].some((name) => values.has(name)) && !values.has('group_by')) return 400;
-  // Nothing has this id: decisions.md, Readiness.
+  // Nothing has this id.
   if (values.has('startAfter')) return 400;
   // A member sees only its own user's numbers.
   const user = values.get('user_id');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The rules of public-api.md 2.4 and 4.4 again, spelled another way: character by character. */
+/** The rules of src/computers/workspace-path.ts again, spelled another way: character by character. */
 function isBlank(text: string): boolean {
   return text.trim() === '';
 }

@@ -9,15 +9,18 @@ const pages = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
     .map((name) => join(PACKAGE_ROOT, folder, name)),
 );
 
-/** The anchors of a page: its headings as code hosts spell them, and those that it sets itself. */
+/** A heading as code hosts spell it in an anchor. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** The anchors of a page: its headings, and those that it sets itself. */
 function anchorsOf(page: string): string[] {
   const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
-  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
   return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => String(id))];
 }
 
@@ -34,6 +37,36 @@ test.each(pages.map((page) => [relative(PACKAGE_ROOT, page), page]))(
     expect(broken).toEqual([]);
   },
 );
+
+const COMMENT = /(?:^\s*(?:\/\*\*?|\*|\/\/|--)|\s(?:\/\/|--)\s)(.*)/;
+const CITED =
+  /(?<![\w/.:'-])((?:[\w.-]+\/)*[\w.-]+\.md|(?:src|sql|test|docs|data|web|bench|scripts)\/[\w./-]*\w)\b(?:, "([^"]+)")?/g;
+
+test('comments name files that exist, by their paths, and headings that these have', () => {
+  const files = ['src', 'sql', 'test', 'web/src', 'bench', 'scripts'].flatMap((folder) =>
+    readdirSync(join(PACKAGE_ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(tsx?|js|sql|css)$/.test(path) && !/node_modules|otlp\/proto/.test(path))
+      .map((path) => join(folder, path)),
+  );
+  const cited = files.flatMap((path) =>
+    readFileSync(join(PACKAGE_ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => {
+        const [, comment = ''] = COMMENT.exec(line) ?? [];
+        return [...comment.matchAll(CITED)].map(([text, name = '', heading]) => ({
+          text: `${path}:${index + 1}: ${text}`,
+          page: join(PACKAGE_ROOT, name),
+          heading,
+        }));
+      }),
+  );
+  expect(cited.length).toBeGreaterThan(50);
+  const wrong = cited.filter(
+    ({ page, heading }) =>
+      !existsSync(page) || (heading !== undefined && !anchorsOf(page).includes(anchorOf(heading))),
+  );
+  expect(wrong.map(({ text }) => text)).toEqual([]);
+});
 
 test('docs/security.md names tests that exist', () => {
   const folder = join(PACKAGE_ROOT, 'docs');

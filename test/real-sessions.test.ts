@@ -41,7 +41,7 @@ const COUNTS = `
   CAST(sum(cache_read_tokens) AS BIGINT) AS cache_read_tokens,
   CAST(sum(output_tokens) AS BIGINT) AS output_tokens`;
 
-/** test/agents/SOURCE/transcripts.csv has what they must give; it is written where it is missing, but never in CI. */
+/** The file transcripts.csv of a source in test/agents has what they must give; it is written where it is missing, but never in CI. */
 describe('the transcripts of public projects', () => {
   for (const [source, path] of [
     [CODEX, 'transcripts/codex'],

@@ -150,7 +150,7 @@ export class Reference {
     return values.size === 0 ? path : `${path}?${values}`;
   }
 
-  /** Fails unless an answer is as the document and the contract of errors say. */
+  /** Fails unless an answer is as the reference and docs/api.md, "Errors", say. */
   expectKept(operation: Operation, { status, headers, text }: Given): void {
     const context = `${operation.method} ${operation.path}: ${status} ${text.slice(0, 300)}`;
     const response = operation.responses[status];

@@ -1,5 +1,5 @@
--- A text without the passwords and tokens of the addresses in it: withoutCredentials of src/url-credentials.ts in SQL, in
--- expressions of RE2, whose time is linear.
+-- A text without the passwords and tokens of the addresses in it: withoutCredentials of src/network/url-credentials.ts in SQL,
+-- in expressions of RE2, whose time is linear.
 CREATE OR REPLACE FUNCTION without_credentials(text) AS
   CASE
     -- Few texts have any, and searching for a character is cheap.

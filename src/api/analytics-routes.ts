@@ -52,7 +52,7 @@ function csvExample(answer: Answer): string {
   return `${columnsOf(answer).join(',')}\r\n`;
 }
 
-/** The analytics endpoints (public-api.md 4.6-4.10, and ours), for managers and owners; `me` for members too. */
+/** The analytics endpoints (docs/api.md, "Analytics"). */
 export const analyticsRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   const answerer = new Answerer(store, config, clock);
 

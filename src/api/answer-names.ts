@@ -1,8 +1,8 @@
-/** The families of numbers, in the order of the specification. */
+/** The families of numbers, in the order of the reference. */
 export const FAMILIES = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All answers of the analytics API: the families, and (ours) the quality of their numbers, who reports, totals of a range, and costs. */
+/** All answers of the analytics API: the families, the quality of their numbers, who reports, totals of a range, and costs. */
 export const ANSWERS = [...FAMILIES, 'quality', 'coverage', 'summary', 'costs'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
@@ -28,7 +28,7 @@ const TOTALS_GROUPS = [
   'mcp_server',
 ] as const;
 
-/** What an answer's rows can be grouped by (public-api.md 4.6-4.10), and by agent and autonomy level (ours). */
+/** The values of `group_by` that each answer takes. */
 export const GROUPS: Readonly<Record<Answer, readonly string[]>> = {
   tokens: ['model', 'agent'],
   tools: ['tool_name', 'autonomy_level'],

@@ -90,9 +90,9 @@ async function pageOf(
 }
 
 /**
- * Reads the rows of an answer for the built days of a range, both ends included, ordered as metrics.md says (public-api.md 2.6,
- * 4.6-4.10): one slice of the range at a time, except users and coverage, which are ordered by user and read at once. Without a limit all users are
- * on one page. All SELECTs must see one state of the store.
+ * Reads the rows of an answer for the built days of a range, both ends included, in the order of its file in `sql/report`: one slice
+ * of the range at a time, except users and coverage, which are ordered by user and read at once. Without a limit all users are on one
+ * page. All SELECTs must see one state of the store.
  */
 export async function readReport(
   select: Store['select'],

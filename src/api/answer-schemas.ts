@@ -3,8 +3,6 @@ import { DaySchema } from '../day.js';
 import { ANSWERS, type Answer, fileOf, GROUPS, isPaged, isTotals } from './answer-names.js';
 import { shapesOf } from './answer-shape.js';
 
-/** The schemas of the analytics answers (public-api.md 2.6, 4.6-4.10; metrics.md for members that those leave open). */
-
 /** The rows in a file of `sql/answer`; `TokensByModelRow` is the name of those in `tokens_by_model`. */
 function rowOf(file: string): z.ZodType {
   const id = `${file.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Row`;
@@ -28,7 +26,7 @@ const Range = {
   end_date: DaySchema.meta({ format: 'date', examples: ['2026-06-07'] }),
 };
 
-/** Ours: the newest build of the days in the answer; null if there are none. */
+/** The newest build of the days in the answer; null if there are none. */
 const Meta = {
   ...Range,
   data_refreshed_at: Instant.nullable().meta(
@@ -59,7 +57,7 @@ function answerOf(answer: Answer): z.ZodType {
 /** The answer of each endpoint. */
 export const Answers = byAnswer(answerOf);
 
-/** Ours: the caller's own rows of `/users`. */
+/** The caller's own rows of `/users`. */
 export const MeAnswer = z.object({ data: z.array(DAYS.users), meta: z.object(Meta) });
 
 /** Ours: the open day so far: one row of each answer, and one for each active user. */

@@ -63,7 +63,7 @@ function rowOf({ org_id: _, ...key }: Key, { credential }: Caller): z.infer<type
   return { ...key, is_current: key.fingerprint === credential };
 }
 
-/** The API keys of the caller's organization (ours). */
+/** The API keys of the caller's organization (docs/api.md, "API keys and sessions"). */
 export const apiKeyRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   const config = { action: 'manage API keys' } as const;
   const byId = {

@@ -30,7 +30,7 @@ const Claims = z.object({
   email: nameText(320).optional(),
 });
 
-/** Authenticates requests (public-api.md 5; decisions.md, Credentials and roles). */
+/** Authenticates requests by API keys, JWTs (docs/api.md, "JWTs") and sessions of browsers. */
 export class Authenticator {
   private readonly jwtKey: JWTVerifyGetKey | undefined;
 

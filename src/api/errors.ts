@@ -10,7 +10,7 @@ interface ErrorKind {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Every status that an error can have: public-api.md 7; decisions.md, Everywhere. */
+/** Every status that an error can have (docs/api.md, "Errors"). */
 export const ERRORS = {
   400: {
     when: 'A parameter, a member of the body, or the request itself is wrong.',
@@ -114,7 +114,7 @@ const Problem = z.object({
   status: z.int().min(400).max(599),
 });
 
-/** The bodies of errors: v0 as public-api.md 2.5 has them, OTLP as its specification does, and the rest as public-api.md 7 does. */
+/** The bodies of errors: of v0, of everything else, and of OTLP as its specification has them. */
 export const PROBLEMS = {
   v0: Problem.extend({ metadata: z.record(z.string(), z.unknown()).optional() }).meta({ id: 'Problem' }),
   v1: Problem.extend({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The default size of a page. */
 export const DEFAULT_LIMIT = 20;
 
-/** The parameter for the size of a page: at most 100, unless the route's contract has no maximum. */
+/** The parameter for the size of a page: at most 100, or without a maximum. */
 export function limitOf(description: string, hasMaximum = true) {
   const sentence = hasMaximum ? 'must be an integer from 1 to 100' : 'must be a positive integer';
   return z

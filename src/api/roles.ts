@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** The roles of credentials: decisions.md, Credentials and roles. `ingest` is for machines that only send events. */
+/** The roles of credentials. `ingest` is for machines that only send events. */
 export const Role = z.enum(['owner', 'manager', 'member', 'guest', 'ingest']);
 export type Role = z.infer<typeof Role>;
 
-/** Actions of the API, and the roles that may perform them: decisions.md, the table of Credentials and roles. */
+/** Actions of the API, and the roles that may perform them. */
 export const ACTIONS = {
   'use the page': ['owner', 'manager', 'member', 'guest'],
   'read analytics': ['owner', 'manager'],

@@ -43,7 +43,7 @@ export const Status = z
   })
   .meta({ id: 'OrganizationStatus' });
 
-/** What is stored and built of the caller's organization (ours). */
+/** What is stored and built of the caller's organization. */
 export const statusRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   app.get(
     '',

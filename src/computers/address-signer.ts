@@ -4,7 +4,7 @@ import { type KeySource, keyFor } from '../disk/key-file.js';
 /** The operation that a signed address permits. */
 export type Permission = 'PUT' | 'GET';
 
-/** Signs addresses that permit one operation on one transfer until an instant (decisions.md, File upload). */
+/** Signs addresses that permit one operation on one transfer until an instant (docs/computers.md, "Send a file"). */
 export class Signer {
   private constructor(private readonly key: Buffer) {}
 

@@ -24,7 +24,7 @@ import { retried, Steps } from './provisioning-step.js';
 
 const EXAMPLE_ID = 'cmp_01JWN2ZK4Q8V7T5R3P1M9X6C0B';
 
-/** A computer as answers have it (public-api.md 2.1; decisions.md, Computers). */
+/** A computer as answers have it. */
 export const ComputerBody = z
   .strictObject({
     id: z.string().meta({ examples: [EXAMPLE_ID] }),
@@ -145,7 +145,7 @@ function requireE2b({ source }: NewComputer, { provider }: Provisioner): void {
     throw new ApiError(400, 'The member source.kind must be scratch or template for the provider e2b.');
 }
 
-/** Computers: create, list, get, and ours: by name, change, delete, retry (public-api.md 4.1-4.3; decisions.md, Computers). */
+/** Creates, lists, changes and deletes computers (docs/computers.md, "Create a computer"). */
 export const computers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const { computers, provisioner } = deps;
   const required = async ({ orgId }: Caller, by: { id: string } | { name: string }) => {

@@ -32,7 +32,7 @@ const sourceOf = (templateId: z.ZodString, computerId: z.ZodString) =>
     z.strictObject({ kind: z.literal('computer'), computerId }),
   ]);
 
-/** The source of a computer (decisions.md, Computers). */
+/** The source of a computer. */
 export const Source = sourceOf(nameText(2048), nameText(128)).meta({
   description: 'what the computer is created from',
   examples: [{ kind: 'scratch' }],
@@ -57,7 +57,7 @@ const Repo = z
   .refine((repo) => !repo.includes('://') || URL.canParse(repo), A_REPO)
   .meta({ examples: ['https://git.acme.example/api.git'] });
 
-/** The body of a request to create a computer (public-api.md 2.3; decisions.md, Computers). */
+/** The body of a request to create a computer (docs/computers.md, "Create a computer"). */
 export const NewComputer = z
   .strictObject({
     name: Name,

@@ -56,7 +56,7 @@ tail -c 1500 .daybook-agent.log >&2
 exit 1`;
 
 /**
- * Makes computers as sandboxes of E2B (decisions.md, Computers), whose agents connect to `serviceUrl`. Everything can be repeated
+ * Makes computers as sandboxes of E2B (docs/computers.md, "Sandboxes of E2B"), whose agents connect to `serviceUrl`. Everything can be repeated
  * after an interruption. Throws ProviderFailed.
  */
 export class E2b {

@@ -11,8 +11,7 @@ import { COMMAND_MS } from './repository-clone.js';
 const JOB_MS = 2 * COMMAND_MS;
 
 /**
- * Runs the steps of computers in order, and resumes where it was interrupted (decisions.md, Computers). The provider does the first
- * two, the agent the others.
+ * Runs the steps of computers in order, and resumes where it was interrupted. The provider does the first two, the agent the others.
  */
 export class Provisioner {
   private readonly under = new Map<string, Promise<void>>();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ulid } from '../ulid.js';
 
-/** The steps of provisioning, in order (decisions.md, Computers). */
+/** The steps of provisioning, in order. */
 export const StepName = z.enum(['create-computer', 'configure-user', 'clone-repos', 'install-dependencies']);
 export type StepName = z.infer<typeof StepName>;
 
@@ -10,7 +10,7 @@ const instant = z
   .min(0)
   .meta({ description: 'in Unix milliseconds', examples: [1_780_272_904_000] });
 
-/** A step of a computer's provisioning (public-api.md 2.2). */
+/** A step of a computer's provisioning. */
 export const Step = z
   .strictObject({
     id: z.string().meta({ examples: ['step_01JWN2ZK4Q8V7T5R3P1M9X6C0B'] }),

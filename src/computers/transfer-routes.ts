@@ -30,7 +30,7 @@ const NOT_SIGNED =
 const GONE = 'The transfer is completed or expired: create-upload starts a new one.';
 const NO_ROOM = 'The service has no room for the file at the moment: send it again later.';
 
-/** Receives and sends bytes for signed addresses (decisions.md, File upload). */
+/** Receives and sends bytes for signed addresses (docs/computers.md, "Send a file"). */
 export const transfers: FastifyPluginAsyncZod<ComputerDeps> = async (app, deps) => {
   const { uploads, signer, clock } = deps;
   const { objects } = uploads;

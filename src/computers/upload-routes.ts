@@ -48,7 +48,7 @@ const Upload = z
   })
   .meta({ id: 'Upload' });
 
-/** public-api.md 2.4 */
+/** A file that is on the computer. */
 export const Completed = z
   .strictObject({
     transferId: TransferId,
@@ -65,7 +65,7 @@ const NOT_CONNECTED =
 const IS_THERE = (fileName: string) =>
   `The folder already has a file ${fileName}, which is never replaced: choose another name.`;
 
-/** Throws 403 unless the caller may send files to this computer: decisions.md, Credentials and roles. */
+/** Throws 403 unless the caller may send files to this computer (docs/computers.md, "Send a file"). */
 function requireUpload(caller: Caller, computer: Computer): void {
   if (isOwn(caller, computer)) requireAction(caller, 'upload files to computers');
   else if (computer.owner.kind === 'service')
@@ -85,7 +85,7 @@ function refusalOf(error: unknown, fileName: string): unknown {
   return error;
 }
 
-/** Uploads files into a computer's workspace (public-api.md 4.4; decisions.md, File upload). */
+/** Uploads files into a computer's workspace (docs/computers.md, "Send a file"). */
 export const files: FastifyPluginAsyncZod<ComputerDeps> = async (
   app,
   { computers, uploads, provisioner, config },

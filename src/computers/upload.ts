@@ -9,7 +9,7 @@ import { DestPath } from './workspace-path.js';
 export const NOT_SENT =
   'The bytes have not arrived, or are not sizeBytes many: send them with PUT to the uploadUrl, then complete again.';
 
-/** The completion of a file's transfer (public-api.md 2.4). Without `destPath` it goes to the workspace itself. */
+/** The completion of a file's transfer. Without `destPath` it goes to the workspace itself. */
 export const Completion = z
   .strictObject({
     transferId: TransferId,

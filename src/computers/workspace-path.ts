@@ -6,12 +6,12 @@ function length(max: number) {
   return (text: string) => text.length > 0 && [...text].length <= max;
 }
 
-// The ASCII control characters, as the contract has them (public-api.md 2.4); NO_CONTROLS has more.
+// Only the ASCII control characters; NO_CONTROLS has more.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
 const NO_DOTS = 'must not have two dots in a row';
 
-/** The name of a file that is sent to a computer (public-api.md 4.4). */
+/** The name of a file that is sent to a computer. */
 export const FileName = z
   .string()
   .refine(length(255), 'must have 1 to 255 characters')
@@ -26,7 +26,7 @@ export const FileName = z
     examples: ['hello.txt'],
   });
 
-/** The folder of the workspace that a file is written to (public-api.md 2.4). */
+/** The folder of the workspace that a file is written to. */
 export const DestPath = z
   .string()
   .refine(length(510), 'must have 1 to 510 characters')

@@ -15,7 +15,7 @@ export interface Author {
   readonly name: string;
 }
 
-/** The settings after a change (public-api.md 2.8), with masked secrets. Before the first change: revision 0, without an author. */
+/** The settings after a change, with masked secrets. Before the first change: revision 0, without an author. */
 export interface Change {
   readonly revision: number;
   readonly settings: Settings;
@@ -78,7 +78,7 @@ function changeOf(row: Row | undefined): Change {
   };
 }
 
-/** Organizations' controls and every change of them (decisions.md, Enterprise controls). */
+/** Organizations' controls and every change of them (docs/controls.md). */
 export class Controls {
   constructor(
     private readonly store: Store,

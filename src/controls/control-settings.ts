@@ -37,7 +37,7 @@ function* addressesWithCredentials(
       yield* addressesWithCredentials(member, [...path, name.slice(0, 100)]);
 }
 
-/** The events that hooks can be configured for (public-api.md 6.1), and two switches. */
+/** The events that hooks can be configured for, and two switches. */
 const { hooksDisabled, showHookOutput, ...events } = HooksConfig.shape;
 const AN_EVENT = `is not a hook event: use ${Object.keys(events).join(', ')}, or ${Object.keys({ hooksDisabled, showHookOutput }).join(' or ')}`;
 
@@ -75,7 +75,7 @@ const CustomModel = z.looseObject({
   useInRouter: flag(true),
 });
 
-/** The settings that an organization's owner controls (public-api.md 2.9). */
+/** The settings that an organization's owner controls. */
 const Members = z.looseObject({
   sessionDefaultSettings: z
     .looseObject({

@@ -108,7 +108,7 @@ interface ControlsDeps extends ApiDeps {
   readonly controls: Controls;
 }
 
-/** Enterprise controls (public-api.md 4.5; decisions.md, Enterprise controls). */
+/** Enterprise controls (docs/controls.md). */
 export const controlsRoutes: FastifyPluginAsyncZod<ControlsDeps> = async (app, { controls }) => {
   app.get(
     '/enterprise-controls',

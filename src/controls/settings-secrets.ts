@@ -15,8 +15,8 @@ function namesOf(models: readonly { id?: string | undefined; model?: string | un
 }
 
 /**
- * The settings with another value for each secret: the `apiKey` and `extraHeaders` of custom models, and `env` (decisions.md,
- * Enterprise controls). A secret's place is its path.
+ * The settings with another value for each secret: the `apiKey` and `extraHeaders` of custom models, and `env`
+ * (docs/controls.md, "Secrets"). A secret's place is its path.
  */
 export function mapSecrets(
   settings: Settings,

@@ -71,7 +71,7 @@ function outputOf(event: string, runs: readonly HookRun[]): string {
 }
 
 /**
- * The answer that an agent expects of a hook, made from all that ran (public-api.md 6.1; decisions.md, Hooks): 2 with the reasons if
+ * The answer that an agent expects of a hook, made from all that ran (docs/hooks.md, "Run your own hooks"): 2 with the reasons if
  * one blocks, else 0 with their output. Other failures become warnings.
  */
 export function answerOf(event: string, runs: readonly HookRun[], showsOutput = false): HookAnswer {

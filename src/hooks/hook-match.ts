@@ -34,7 +34,7 @@ function isMatched({ matcher = '', commandRegex = '' }: HookGroup, payload: Payl
   return command !== undefined && compileMatcher(commandRegex).test(command);
 }
 
-/** The commands that a payload's event runs, each once (decisions.md, Hooks). */
+/** The commands that a payload's event runs, each once (docs/hooks.md, "Run your own hooks"). */
 export function commandsOf(config: HooksConfig, payload: Payload): HookCommand[] {
   const event = String(payload.hook_event_name);
   if (config.hooksDisabled === true || !Object.hasOwn(HooksConfig.shape, event)) return [];

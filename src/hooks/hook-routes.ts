@@ -60,17 +60,17 @@ const HookPayload = z
       .union([z.int(), z.iso.datetime({ offset: true })])
       .optional()
       .meta({
-        description: 'ours: when it happened, in RFC 3339 or Unix milliseconds; without it, now',
+        description: 'when it happened, in RFC 3339 or Unix milliseconds; without it, now',
         examples: ['2026-06-01T09:30:00.250Z'],
       }),
     payload_id: text(100).meta({
-      description: 'ours: distinguishes it from equal payloads; without it, equal payloads count once a day',
+      description: 'distinguishes it from equal payloads; without it, equal payloads count once a day',
       examples: ['0f8b6c1e'],
     }),
     user_id: nameText(128)
       .optional()
       .meta({
-        description: "ours: user of the session; without it, the key's user",
+        description: "user of the session; without it, the key's user",
         examples: ['ada'],
       }),
     client: z
@@ -80,15 +80,15 @@ const HookPayload = z
         'must begin with a lower-case letter and have at most 32 lower-case letters, digits and hyphens',
       )
       .optional()
-      .meta({ description: 'ours: as in events', examples: ['terminal-ui'] }),
+      .meta({ description: 'as in events', examples: ['terminal-ui'] }),
     entrypoint: z
       .string()
       .nullish()
       .meta({
-        description: 'ours: how the agent was started; names the client if `client` is absent',
+        description: 'how the agent was started; names the client if `client` is absent',
         examples: ['cli'],
       }),
-    agent: text(128).meta({ description: 'ours: as in events', examples: ['claude-code'] }),
+    agent: text(128).meta({ description: 'as in events', examples: ['claude-code'] }),
     hook_runs: z
       .array(
         z.strictObject({
@@ -102,7 +102,7 @@ const HookPayload = z
       .max(1000)
       .optional()
       .meta({
-        description: "ours: the commands that ran on the event; replaces the event's other members",
+        description: "the commands that ran on the event; replaces the event's other members",
         examples: [
           [{ command: 'npm run format', matcher: 'Edit', exit_code: 0, duration_ms: 250, timed_out: false }],
         ],
@@ -137,7 +137,7 @@ function instantOf(timestamp: string | number | undefined, now: number): number 
   return instant;
 }
 
-/** Receives payloads of hooks (decisions.md, Events in and Hooks). */
+/** Receives payloads of hooks (docs/hooks.md, "What becomes of a payload"). */
 export const hookRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox, clock }) => {
   const mapper = new RequestMapper(HOOKS);
   app.addHook('onClose', () => mapper.close());

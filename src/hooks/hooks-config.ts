@@ -66,7 +66,7 @@ function* faultsOf(
       }
 }
 
-/** Commands by the event that they run on, and whether they run (public-api.md 6.1). Other members are kept as they are. */
+/** Commands by the event that they run on, and whether they run. Other members are kept as they are. */
 export const HooksConfig = z
   .looseObject({
     hooksDisabled: z.boolean().optional(),

@@ -6,7 +6,7 @@
 import { CAN_MATTER, gitWordsOf } from '../input/git-words.js';
 import { isObject } from '../input/json-object.js';
 
-/** The document that an agent gives a hook on standard input (public-api.md 6.1), not checked. */
+/** The document that an agent gives a hook on standard input, not checked. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** How many characters of an output are searched for names: the last ones. */

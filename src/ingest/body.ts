@@ -9,7 +9,7 @@ import { codeOf } from '../exit.js';
 /** How a body can be packed. */
 export type Encoding = 'identity' | 'gzip';
 
-/** decisions.md, Events in: at most 16 MiB as sent, 64 MiB unpacked. */
+/** The limits of a body (docs/api.md, "Sending events"): as sent, and unpacked. */
 export const PACKED_BYTES = 16 << 20;
 export const UNPACKED_BYTES = 64 << 20;
 

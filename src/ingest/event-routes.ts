@@ -56,7 +56,7 @@ const EventSender = z.object({
 
 const MEDIA_TYPES = Object.keys(EVENT_BODIES);
 
-/** Events over HTTP (decisions.md, Events in). */
+/** Events over HTTP (docs/api.md, "Sending events"). */
 export const eventRoutes: FastifyPluginAsyncZod<InboxDeps> = async (app, { inbox }) => {
   app.get(
     '/events/sender',

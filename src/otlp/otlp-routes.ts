@@ -119,7 +119,7 @@ export interface OtlpDeps extends InboxDeps {
   readonly countRecords: (signal: Signal, outcome: Outcome) => void;
 }
 
-/** Telemetry over OTLP/HTTP (sources.md 2). */
+/** Telemetry over OTLP/HTTP (docs/otlp.md, "Answers"). */
 export const otlpRoutes: FastifyPluginAsyncZod<OtlpDeps> = async (app, { inbox, clock, countRecords }) => {
   const mapper = new RequestMapper(OTLP);
   app.addHook('onClose', () => mapper.close());

@@ -70,7 +70,7 @@ const EXAMPLE = {
   agentVersion: '0.2.0',
 };
 
-/** A report (public-api.md 2.7) without the members that the server adds, given the rule for its names. */
+/** A report without the members that the server adds, given the rule for its names. */
 const contentOf = (name: (most: number) => z.ZodString) => ({
   repoUrl: z
     .string()
@@ -142,7 +142,7 @@ export const RepoId = z
   .regex(/^repo_[0-9a-f]{16}$/, 'must be a repository id: repo_ and 16 hexadecimal digits')
   .meta({ description: 'id of the repository', examples: ['repo_97f5a7d1b3c8e204'] });
 
-/** A stored report, which must stay readable under stricter rules. Ours: `repoId`, and `level`, as computed when it arrived. */
+/** A stored report, which must stay readable under stricter rules. `repoId` and `level` were computed when it arrived. */
 export const Report = z
   .object({
     reportId: ReportId,

@@ -12,7 +12,7 @@ import { criteriaOf, type Repository, reportsOf, repositoriesOf, saveReport } fr
 /** A report of fifty criteria has some 10 KiB. */
 const BODY_BYTES = 1 << 18;
 
-/** More than there can be. Larger limits are capped to this, because the contract has no maximum. */
+/** More than there can be. Larger limits are capped to this, because the parameter has no maximum. */
 const LIMIT = 999_999_999;
 const LARGEST = 'largest number to return';
 
@@ -160,7 +160,7 @@ async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): 
   return reply.type('application/json; charset=utf-8').send(Readable.from(all(), { objectMode: false }));
 }
 
-/** Readiness reports (public-api.md 4.11; decisions.md, Readiness). */
+/** Readiness reports (docs/api.md, "Readiness reports"). */
 export const readinessRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, clock }) => {
   app.get(
     '/maturity-level-reports',

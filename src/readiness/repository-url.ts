@@ -18,7 +18,7 @@ export function isRepositoryUrl(url: string): boolean {
 
 /**
  * The normalized address of a repository, such as `github.com/acme/api`, however it is reached: without scheme, user, port, and a slash or
- * `.git` at the end, with the host in lower case (decisions.md, Readiness).
+ * `.git` at the end, with the host in lower case.
  */
 export function normalizedUrl(url: string): string {
   const { host, path } = parse(url) ?? { host: '', path: url };

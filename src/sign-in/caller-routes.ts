@@ -36,7 +36,7 @@ const CallerAnswer = z
   })
   .meta({ id: 'Caller' });
 
-/** Who a credential is: what a program asks first that shows different things to different people (ours). */
+/** Who a credential is: what a program asks first that shows different things to different people. */
 export const callerRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { store, config, clock }) => {
   app.get(
     '',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { KeyUser } from '../api/api-keys.js';
 import type { SignInDeps } from './sign-in-routes.js';
 
-/** Ends the sessions of others (ours). */
+/** Ends the sessions of others. */
 export const sessionRoutes: FastifyPluginAsyncZod<SignInDeps> = async (app, { sessions }) => {
   app.delete(
     '',

@@ -90,7 +90,7 @@ const Answer = z
   })
   .meta({ id: 'SqlAnswer' });
 
-/** SQL on the lake of the caller's organization (decisions.md, Credentials and roles; ours). */
+/** SQL on the lake of the caller's organization (docs/sql.md). */
 export const sqlRoutes: FastifyPluginAsyncZod<ApiDeps> = async (app, { config, clock }) => {
   const limits = config.sql;
   const queries = new Queries(config, (cause) => app.log.error({ cause }, 'a query failed'));

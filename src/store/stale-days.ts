@@ -21,7 +21,7 @@ export interface StaleDay extends OrgDay {
 
 /**
  * The closed days that are stale or were never built, oldest first, without those whose events are gone: of every
- * organization or of one, from its first event's day to `last`, those without events too (metrics.md, Building days).
+ * organization or of one, from its first event's day to `last`, those without events too.
  */
 export async function staleDays(store: Store, last: Day, only?: string): Promise<StaleDay[]> {
   const [where, and] = only === undefined ? ['', ''] : ['WHERE org_id = $org_id', 'AND org_id = $org_id'];

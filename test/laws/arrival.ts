@@ -92,7 +92,7 @@ export function sameTables(world: World): Law<Delivery> {
   };
 }
 
-/** Of two copies of an event the one that events.md says stands, and gives the e-mail, in whatever order they come. */
+/** Of two copies of an event, the one that docs/events.md, "Duplicates", names stands and gives the e-mail, in whatever order they come. */
 export function rightCopies(world: World): Law<[SentEvent, SentEvent][]> {
   return async (organizations) => {
     const ways = organizations.flatMap((pairs) => {

@@ -1,8 +1,6 @@
 import { counted, daysBefore, groups } from './lists.js';
 import { type Organization, ofType, userTurns } from './organization.js';
 
-/** metrics.md, "activity". */
-
 const LISTED_CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'];
 
 /** Each client of the day with its users; a user on several clients counts in each. */

@@ -12,7 +12,7 @@ import { users } from './users.js';
 
 /**
  * A second computation of every answer, from the events as they were sent: the slow and obvious way, written from
- * metrics.md and public-api.md and not from the SQL. All days of the organization, each answer's rows in their order.
+ * the definitions and not from the SQL. All days of the organization, each answer's rows in their order.
  */
 export function answers(sent: readonly SentEvent[], circumstances: Circumstances): Record<string, unknown[]> {
   const organization = new Organization(sent, circumstances);

@@ -1,7 +1,7 @@
 import { CHANNELS, channelRank, isAnnounced, type StoredEvent, type Type } from './event.js';
 import { daysBefore } from './lists.js';
 
-/** sources.md 1.2: which events give way to those of a better channel. */
+/** Which events give way to those of a better channel (docs/quality.md, "Events of several channels"). */
 
 const FAMILIES: readonly (readonly Type[])[] = [
   ['model_usage'],

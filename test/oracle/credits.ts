@@ -40,7 +40,7 @@ export function tierOf(model: string, card: RateCard): string {
   return ratesOf(model, card).tier;
 }
 
-/** The newest entry that is valid on the day; before the first one, that (docs/decisions/0003). */
+/** The newest entry that is valid on the day; before the first one, that (docs/decisions/0003-where-the-contract-is-silent.md). */
 function rateOn(day: string, { rates }: Rates): Rate | undefined {
   const dated = [...rates].sort((one, other) => (one.valid_from < other.valid_from ? -1 : 1));
   return dated.filter(({ valid_from }) => valid_from <= day).at(-1) ?? dated[0];

@@ -15,7 +15,7 @@ export type Type =
   | 'slash_command'
   | 'hook_run';
 
-/** A valid event as it is sent (events.md). An optional member that is null is one that is absent. */
+/** A valid event as it is sent (docs/events.md). An optional member that is null is one that is absent. */
 export interface SentEvent {
   readonly event_id: string;
   readonly type: Type;
@@ -146,7 +146,7 @@ const COLUMNS = [
   'is_installation',
 ];
 
-/** The channels, the best first (sources.md 1.2). */
+/** The channels, the best first (docs/quality.md, "Events of several channels"). */
 export const CHANNELS = ['event', 'log', 'hook', 'otlp_log', 'otlp_span', 'otlp_metric', 'vendor_api'];
 
 /** The place of an event's channel among all: the best is the smallest. */
@@ -211,7 +211,7 @@ function inputOf(copy: Copy): number {
   return copy.count('input_tokens') + copy.count('cache_read_tokens') + copy.count('cache_write_tokens');
 }
 
-/** Whether a copy of an event stands rather than another (events.md, "Which copy stands"). */
+/** Whether a copy of an event stands rather than another (docs/events.md, "Duplicates"). */
 function isBetter(one: Copy, other: Copy): boolean {
   const isUsage = (copy: Copy) => copy.type === 'model_usage';
   if (isUsage(one) !== isUsage(other)) return isUsage(one);

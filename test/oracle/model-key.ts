@@ -1,4 +1,4 @@
-/** The name of a model without what a provider adds to it, in lower case and with hyphens for dots (metrics.md, "tokens"). */
+/** The name of a model without what a provider adds to it, in lower case and with hyphens for dots. */
 export function modelName(model: string): string {
   const [name = ''] = model.trim().toLowerCase().split('/').slice(-1);
   const bare = name

@@ -1,7 +1,5 @@
 import type { StoredEvent } from './event.js';
 
-/** What metrics.md, "Words", says of names. */
-
 export function trimmed(name: string): string {
   return name.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
 }

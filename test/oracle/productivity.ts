@@ -3,8 +3,6 @@ import { counted, groups } from './lists.js';
 import { extensionOf, languageOf } from './names.js';
 import { lastAgentOf, type Organization, ofType } from './organization.js';
 
-/** metrics.md, "productivity". */
-
 /** One file: a distinct (user, session, path) of the events of one day. */
 interface File {
   readonly path: string;

@@ -17,7 +17,7 @@ function incompleteSessions(calls: readonly StoredEvent[]): number {
   }).length;
 }
 
-/** What the quality table counts of the events that stand (metrics.md, "Building days"). */
+/** The counts of the quality table that are of events that stand. */
 export function quality(organization: Organization) {
   return organization.days.map((day) => {
     const events = organization.on(day);

@@ -1,7 +1,7 @@
 import type { StoredEvent } from './event.js';
 import { distinct } from './lists.js';
 
-/** docs/otlp.md, "Whose telemetry it is": for whom telemetry counts that names no person. */
+/** docs/otlp.md, "Telemetry beside transcripts": for whom telemetry counts that names no person. */
 
 const TELEMETRY = ['otlp_log', 'otlp_span', 'otlp_metric'];
 

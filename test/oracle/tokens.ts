@@ -4,8 +4,6 @@ import { byteOrder, distinct, groups, sum } from './lists.js';
 import { agentOf, type Organization, ofType } from './organization.js';
 import { tokensOf } from './ways.js';
 
-/** metrics.md, "tokens". */
-
 /** Rounded at the grain (day, user, model), and summed upward from there. */
 export function creditsOf(usage: readonly StoredEvent[], { rateCard }: Organization): number {
   const grain = groups(usage, (event) => JSON.stringify([event.day, event.user_id, event.text('model')]));

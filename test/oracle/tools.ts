@@ -3,8 +3,6 @@ import { byteOrder, counted, distinct, groups, ratio } from './lists.js';
 import { levelOf, toolOf, trimmed } from './names.js';
 import { type Organization, ofType, sessionOf, toolCalls, userTurns } from './organization.js';
 
-/** metrics.md, "tools". */
-
 /** By linear interpolation between closest ranks, each weighed by its nearness, as quantile_cont does; 0 of nothing. */
 function percentile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((one, other) => one - other);

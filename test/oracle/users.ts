@@ -6,8 +6,6 @@ import { languagesOf, madeBy } from './productivity.js';
 import { creditsOf } from './tokens.js';
 import { isMcpCall } from './tools.js';
 
-/** metrics.md, "users". */
-
 /** From the least autonomous to the most autonomous one. */
 const MODES = ['manual', 'spec', 'auto-low', 'auto-medium', 'auto-high'];
 
