@@ -752,6 +752,10 @@ describe('with a server running', () => {
 test('the first start of the demo loads the sample and shows a request that works; the second just serves', async () => {
   const data = join(temporaryFolder(), 'data');
   const first = await served(data, '--demo');
+  const table = /^user_id .*\n(?:\S.*\n)+/m.exec(first.text())?.[0] ?? 'no table';
+  expect(readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8')).toContain(
+    table.replaceAll(/^(?=.)/gm, '    '),
+  );
   const [, key, url] = /Bearer (dbk_\S+)' \\\n {2}'(\S+)'/.exec(first.text()) ?? [];
   const answer = await fetch(String(url), { headers: { authorization: `Bearer ${key}` } });
   const { data: rows } = (await answer.json()) as { data: { daily_active_users: number }[] };
@@ -821,57 +825,16 @@ test('computers are created, listed and sent files to over the API, and their ag
 });
 
 test('docs/commands.md has the help of every command', async () => {
-  const commands = [
-    [],
-    ['serve'],
-    ['health'],
-    ['ingest'],
-    ['collect'],
-    ['collect', 'run'],
-    ['collect', 'install'],
-    ['collect', 'uninstall'],
-    ['collect', 'status'],
-    ['build'],
-    ['status'],
-    ['report'],
-    ['me'],
-    ['config'],
-    ['sql'],
-    ['mcp'],
-    ['backup'],
-    ['restore'],
-    ['readiness'],
-    ['readiness', 'check'],
-    ['agent'],
-    ['computers'],
-    ['computers', 'list'],
-    ['computers', 'create'],
-    ['computers', 'upload'],
-    ['lake'],
-    ['lake', 'verify'],
-    ['lake', 'publish'],
-    ['keys'],
-    ['keys', 'create'],
-    ['keys', 'list'],
-    ['keys', 'revoke'],
-    ['controls'],
-    ['controls', 'get'],
-    ['controls', 'set'],
-    ['controls', 'history'],
-    ['controls', 'diff'],
-    ['hooks'],
-    ['hooks', 'run'],
-    ['hooks', 'send'],
-    ['hooks', 'deliver'],
-    ['hooks', 'install'],
-    ['hooks', 'uninstall'],
-    ['completion'],
-  ];
   const parts = ['# Commands\n\nThis page is generated from the help of each command.\n'];
-  for (const command of commands) {
+  const add = async (command: readonly string[]): Promise<void> => {
     const { stdout, code } = await runHere([...command, '--help']);
     expect(code).toBe(0);
     parts.push(`## ${['daybook', ...command].join(' ')}\n\n\`\`\`\n${stdout.trimEnd()}\n\`\`\`\n`);
-  }
+    const [, below = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+    const names = [...below.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name);
+    for (const name of names) if (name !== 'help') await add([...command, name]);
+  };
+  await add([]);
+  expect(parts.length).toBeGreaterThan(45);
   await expectPage('commands.md', parts.join('\n'));
 });
