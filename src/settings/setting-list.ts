@@ -199,7 +199,7 @@ export const Settings = z.object({
   rateLimit: setting(
     'DAYBOOK_RATE_LIMIT',
     whole(0).default(6000),
-    'requests per minute from one credential, or from one address without a valid credential; 0 for no limit',
+    'requests per minute from one credential, or from one address without a valid one; events with a valid one are [not counted](api.md#rate-limit); 0 for no limit',
   ),
   timeoutSeconds: setting(
     'DAYBOOK_TIMEOUT_S',
