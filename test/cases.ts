@@ -92,7 +92,7 @@ const TABLES: Readonly<Record<string, string>> = {
   session_models: 'day, user_id, session_id, agent, client, repo, model_id',
   session_parts: 'day, user_id, session_id, agent, client, repo',
   session_tools: 'day, user_id, session_id, agent, client, repo, tool_key',
-  user_costs: 'day, user_id, model_id',
+  user_costs: 'day, user_id, model_id, agent, repo',
   call_costs: 'day, event_id',
   silent_agents: 'last_day, user_id',
   session_facts: 'start_day, user_id, session_id',

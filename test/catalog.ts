@@ -92,11 +92,12 @@ const DAILY = readSqlFolder('daily');
 function kindOf(name: string, text: string): TableText['kind'] {
   if (name === 'events') return 'events';
   if (name === 'prices' || name === 'price_multipliers') return 'reference';
+  if (['digests', 'rejects', 'restatements'].includes(name)) return 'record';
   if (DAILY.some((table) => table.name === name)) return 'day table';
   return text.includes('CREATE OR REPLACE VIEW') ? 'view' : undefined;
 }
 
-const KINDS: readonly TableText['kind'][] = ['events', 'reference', 'day table', 'view', undefined];
+const KINDS: readonly TableText['kind'][] = ['events', 'reference', 'day table', 'record', 'view', undefined];
 
 /** The tables and views of a new store, those that people can read first. */
 async function tablesOf(store: Store): Promise<Record<string, TableText>> {

@@ -77,8 +77,8 @@ beforeAll(async () => {
     answers.set(name, [columnsOf(sql), ...(await answer(sample.store, sql))]);
 });
 
-test('there are seventeen questions, each with what to know of its answer', () => {
-  expect(questions.length).toBe(17);
+test('there are eighteen questions, each with what to know of its answer', () => {
+  expect(questions.length).toBe(18);
   for (const { name, title, about } of questions) {
     expect(title, name).not.toBe('');
     expect(about, name).toMatch(/^One row is one .*[.]\n.*[.]$/);

@@ -90,8 +90,8 @@ describe('daybook sql', () => {
     ).toBe(
       [
         'event_id  tokens  repo                list    odd',
-        'a           5000  NULL                [1, 2]  \\u{1b}[2J',
-        'b           5000  say "hi", and\\nbye  [1, 2]  \\u{1b}[2J',
+        'a          5,000  NULL                [1, 2]  \\u{1b}[2J',
+        'b          5,000  say "hi", and\\nbye  [1, 2]  \\u{1b}[2J',
         '(2 rows, T)',
         SNAPSHOTS,
         '(0 rows, T)',
@@ -99,6 +99,21 @@ describe('daybook sql', () => {
         '',
       ].join('\n'),
     );
+    expect(
+      await said(
+        "select 1234567.5 as credits, -9876 as difference, 2026 as first_year, 20260610 as run_id, '12345' as text, null::int as no_tokens",
+        { orgId: 'globex', width: 80 },
+      ),
+    ).toBe(
+      [
+        '    credits  difference  first_year    run_id  text   no_tokens',
+        '1,234,567.5      -9,876        2026  20260610  12345       NULL',
+        '(1 row, T)',
+        `Snapshot: newest day 2026-07-09, published ${PUBLISHED_AT}`,
+        '',
+      ].join('\n'),
+    );
+    expect(await said("select 12345 as n, 'a' as text", { format: 'csv' })).toBe('n,text\r\n12345,a\r\n');
     expect(await said('select 1 as one', { orgId: 'globex' })).toBe(
       `one\n  1\n(1 row, T)\nSnapshot: newest day 2026-07-09, published ${PUBLISHED_AT}\n`,
     );
@@ -146,6 +161,17 @@ describe('daybook sql', () => {
   test('says why a query fails, also one that has given rows', async () => {
     await expect(said('select 1;\nselect foo\nfrom events')).rejects.toThrow(
       /^Binder Error: .*"foo".* \(line 2, column 8\)$/,
+    );
+    await expect(said('from userz')).rejects.toThrow(
+      /^There is no table userz: did you mean users\? SHOW TABLES lists the tables \(line 1, column 6\)$/,
+    );
+    // DuckDB would suggest pg_settings.
+    await expect(said('from setings')).rejects.toThrow(
+      /^There is no table setings: SHOW TABLES lists the tables \(line 1, column 6\)$/,
+    );
+    await expect(said('from mine_', { isWriting: true })).rejects.toThrow(/^There is no table mine_: SHOW/);
+    await expect(said('create table mine as select 1 as a; from mine_', { isWriting: true })).rejects.toThrow(
+      /^There is no table mine_: did you mean mine\?/,
     );
     await expect(
       said(`select case when range < 100000 then 1 else error('too far') end from range(200000)`, {
@@ -215,7 +241,9 @@ describe('daybook sql', () => {
       input: 'select 1 from nowhere',
     });
     expect(failed).toMatchObject({ code: 2, stdout: '' });
-    expect(failed.stderr).toMatch(/^Catalog Error: .* \(line 1, column 15\)\n$/);
+    expect(failed.stderr).toBe(
+      'There is no table nowhere: SHOW TABLES lists the tables (line 1, column 15)\n',
+    );
     expect(readFileSync(output, 'utf8')).toBe('old');
     expect(existsSync(`${output}.unfinished`)).toBe(false);
   });

@@ -41,7 +41,7 @@ test('a name in quotes is one part, whatever is in it', async () => {
     ['lake/users.csv', 'main."lake/users.csv"'],
   ])
     expect(await refusal(`WITH "${alias}" AS (SELECT 1) SELECT * FROM ${name}`), name).toBe(
-      `There is no table ${name?.replaceAll('"', '').replace('INFORMATION', 'information')}: GET /api/v1/sql/tables lists the tables.`,
+      `There is no table ${name?.replaceAll('"', '').replace('INFORMATION', 'information')}: SHOW TABLES lists the tables.`,
     );
   expect(await refusal('WITH "x.parquet" AS (SELECT 1) SELECT * FROM "X.parquet"')).toBe('reads ');
 });
@@ -349,12 +349,10 @@ test('an unknown table is answered with the nearest name, and only with one of D
     ['call_cost', 'call_costs'],
   ])
     expect(await refusal(`FROM ${name}`)).toBe(
-      `There is no table ${name?.toLowerCase()}: did you mean ${nearest}? GET /api/v1/sql/tables lists the tables.`,
+      `There is no table ${name?.toLowerCase()}: did you mean ${nearest}? SHOW TABLES lists the tables.`,
     );
   for (const name of ['pg_class', 'duckdb_tables', 'x', 'nothing_like_it', 'a'.repeat(200)])
-    expect(await refusal(`FROM ${name}`)).toBe(
-      `There is no table ${name}: GET /api/v1/sql/tables lists the tables.`,
-    );
+    expect(await refusal(`FROM ${name}`)).toBe(`There is no table ${name}: SHOW TABLES lists the tables.`);
 });
 
 test('SHOW TABLES is a SELECT of the tables of Daybook, and nothing else is changed', async () => {

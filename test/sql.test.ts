@@ -67,8 +67,9 @@ beforeAll(async () => {
     user_id,
     tool_name: 'Edit',
   });
-  await world.send([1, 2, 3].map((day) => event('ada', day)));
-  await world.send([event(SECRET, 1)], { orgId: 'globex' });
+  const rejected = (user_id: string) => ({ ...event(user_id, 1), event_id: 7 });
+  await world.send([...[1, 2, 3].map((day) => event('ada', day)), rejected('ada')]);
+  await world.send([event(SECRET, 1), rejected(SECRET), rejected(SECRET)], { orgId: 'globex' });
   await world.build();
   await new Lake(world.config, world.clock).publish(world.store, []);
   const { config, clock } = world;
@@ -114,6 +115,29 @@ describe('a SELECT', () => {
       })),
     );
     expect(await select('SELECT count(*) AS n FROM tool_calls')).toEqual([{ n: 3 }]);
+  });
+
+  test('is answered from the records of the builds and arrivals of the organization, without the text of a line', async () => {
+    const rejects = await select('SELECT * EXCLUDE (batch, source) FROM rejects');
+    expect(rejects).toEqual([
+      {
+        org_id: 'acme',
+        day: '2026-06-01',
+        line_no: 4,
+        reason: 'wrong_type',
+        detail: 'event_id must be a string.',
+      },
+    ]);
+    expect((await run({ sql: 'SELECT line FROM rejects' })).json().detail).toContain('"line" not found');
+    expect(
+      await select("SELECT org_id, day, row_count FROM digests WHERE table_name = 'users' AND row_count > 0"),
+    ).toEqual(['01', '02', '03'].map((day) => ({ org_id: 'acme', day: `2026-06-${day}`, row_count: 1 })));
+    expect(await select('SELECT * FROM restatements')).toEqual([]);
+    const { json } = await run(
+      { sql: 'SELECT org_id, count(*) AS n FROM rejects GROUP BY ALL' },
+      { org: 'globex' },
+    );
+    expect(json().data).toEqual([{ org_id: 'globex', n: 2 }]);
   });
 
   test('takes parameters by name and by place', async () => {

@@ -1,4 +1,4 @@
--- One row is the digest of one table of one day, as the last build left it. Two stores with equal digests have equal rows.
+-- One row is one digest: that of one table of one day, as the last build left it. Two stores with equal digests have equal rows.
 -- Grain: (org_id, day, table_name).
 CREATE TABLE digests (
   org_id      VARCHAR NOT NULL,

@@ -1,4 +1,4 @@
--- One row says that a build changed what a built day had in one table.
+-- One row is one change that a build made to the rows that a built day had in one table.
 -- Grain: (org_id, day, table_name, built_at).
 CREATE TABLE restatements (
   org_id      VARCHAR NOT NULL,

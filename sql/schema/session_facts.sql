@@ -5,6 +5,8 @@ SELECT
   session.org_id AS org_id,
   session.user_id AS user_id,
   session.session_id AS session_id,
+  session.agent AS agent,  -- the last by name of several; null if its events name none, likewise the next
+  session.repo AS repo,
   session.start_day AS start_day,
   session.started_at AS started_at,  -- time of its first event that counts
   session.last_at AS last_at,        -- time of its newest event that counts
@@ -24,6 +26,8 @@ FROM (
     event.org_id AS org_id,
     event.user_id AS user_id,
     event.session_id AS session_id,
+    max(event.agent) AS agent,
+    max(event.repo) AS repo,
     min(event.day) AS start_day,
     min(event.occurred_at) AS started_at,
     max(event.occurred_at) AS last_at,

@@ -1,12 +1,14 @@
--- One row is one model that one user used with one agent on one day, with the cost of its tokens and searches at the prices of that day, in USD.
--- Grain: (org_id, day, user_id, model_id, agent).
+-- One row is one model that one user used with one agent in one repository on one day, with the cost of its tokens and searches at the prices of
+-- that day, in USD.
+-- Grain: (org_id, day, user_id, model_id, agent, repo).
 CREATE OR REPLACE VIEW user_costs AS
 SELECT
   org_id,
   day,
   user_id,
   model_id,
-  agent,  -- '' if the events name none
+  agent,  -- '' if the events name none; likewise the next
+  repo,
   calls,
   input_tokens,
   output_tokens,
@@ -32,6 +34,7 @@ FROM (
     user_id,
     model_id,
     agent,
+    repo,
     CAST(sum(calls) AS BIGINT) AS calls,
     CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
     CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
@@ -80,6 +83,7 @@ FROM (
         usage.user_id AS user_id,
         usage.model_id AS model_id,
         usage.agent AS agent,
+        usage.repo AS repo,
         usage.calls AS calls,
         usage.billable_tokens AS billable_tokens,
         usage.input_tokens AS input_tokens,
@@ -103,6 +107,7 @@ FROM (
           way.user_id AS user_id,
           way.model_id AS model_id,
           way.agent AS agent,
+          way.repo AS repo,
           way.calls AS calls,
           way.billable_tokens AS billable_tokens,
           way.input_tokens AS input_tokens,
@@ -151,5 +156,6 @@ FROM (
     day,
     user_id,
     model_id,
-    agent
+    agent,
+    repo
 ) AS costed

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { VERSION } from '../disk/package-root.js';
 import { quote } from '../store/sql-text.js';
-import { columnsOf } from '../store/tables.js';
+import { shownColumns } from '../store/tables.js';
 import { type LakeTable, PUBLISHED_AT } from './lake-paths.js';
 import type { DataFile, Snapshot, TableState } from './snapshot.js';
 
@@ -46,7 +46,7 @@ const PROTOCOL = { protocol: { minReaderVersion: 1, minWriterVersion: 2 } };
 
 function metaData(table: LakeTable, { id, created_at }: TableState) {
   const fields = [
-    ...columnsOf(table).map(({ name, type, comment = '' }) => ({
+    ...shownColumns(table).map(({ name, type, comment = '' }) => ({
       name,
       type: TYPES[type],
       nullable: true,

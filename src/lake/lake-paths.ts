@@ -2,17 +2,22 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { TABLES } from '../store/catalog.js';
 import { BUILT_TABLES } from '../store/day-builder.js';
-import { columnsOf, EVENT_ORDER } from '../store/tables.js';
+import { EVENT_ORDER, shownColumns } from '../store/tables.js';
 
 /** The folder of the lake, in the data folder. */
 export const LAKE = 'lake';
 
-/** The view that is published with its rows, because the tables that it reads aren't in the lake. */
-export const DAY_QUALITY = 'day_quality';
+/** What arrived for a day and what its builds found and changed. The store has no digests of these. */
+const RECORDS = ['day_quality', 'digests', 'rejects', 'restatements'] as const;
 
 /** The tables that are published. */
-export const LAKE_TABLES = ['events', ...BUILT_TABLES, DAY_QUALITY] as const;
+export const LAKE_TABLES = ['events', ...BUILT_TABLES, ...RECORDS] as const;
 export type LakeTable = (typeof LAKE_TABLES)[number];
+
+/** Whether a table has records of a day, which can change without a build that changes the day. */
+export function isRecord(table: LakeTable): boolean {
+  return (RECORDS as readonly LakeTable[]).includes(table);
+}
 
 /** The column that only the lake has: when the rows of a day were published, the same for all of them. */
 export const PUBLISHED_AT = 'published_at';
@@ -49,7 +54,7 @@ export function orderOf(table: LakeTable): readonly string[] {
 /** Names the columns that a table has now. Published files carry it, with the name that instants have in `sql/schema`. */
 export const COLUMNS: ReadonlyMap<LakeTable, string> = new Map(
   LAKE_TABLES.map((table) => {
-    const columns = columnsOf(table).map(({ name, type, isNullable }) => {
+    const columns = shownColumns(table).map(({ name, type, isNullable }) => {
       return { name, type: type === 'TIMESTAMP_MS' ? 'TIMESTAMP(3)' : type, isNullable };
     });
     return [table, hash('sha256', JSON.stringify(columns)).slice(0, 12)];

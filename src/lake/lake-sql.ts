@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { patternOf, quote } from '../store/sql-text.js';
-import { columnsOf } from '../store/tables.js';
+import { shownColumns } from '../store/tables.js';
 import { COLUMNS, type LakeTable, tableFolder } from './lake-paths.js';
 import type { DataFile, Published } from './snapshot.js';
 
@@ -41,7 +41,7 @@ function goneSql(table: LakeTable, erasedAt: number): string {
 
 /** A value as each of a table's columns. */
 function typed(table: LakeTable, value: string): string {
-  return columnsOf(table)
+  return shownColumns(table)
     .map(({ name, type }) => `CAST(${value} AS ${type}) AS ${name}`)
     .join(', ');
 }
@@ -50,7 +50,7 @@ function rowsSql(table: LakeTable, files: readonly File[], hasIndex = false): st
   const none = `SELECT ${typed(table, 'NULL')} WHERE 1 = 0`;
   if (files.length === 0) return none;
   const index = hasIndex ? ', file_index' : '';
-  const columns = columnsOf(table).map(({ name, type }) =>
+  const columns = shownColumns(table).map(({ name, type }) =>
     type.startsWith('TIMESTAMP') ? `CAST(${name} AS ${type}) AS ${name}` : name,
   );
   const isOld = files.some((file) => file.columns !== COLUMNS.get(table));

@@ -4,7 +4,7 @@ import type { Day } from '../day.js';
 import { rm } from '../disk/renames.js';
 import { patternOf, quote } from '../store/sql-text.js';
 import type { Sources, Store, WrittenFile } from '../store/store.js';
-import { columnsOf } from '../store/tables.js';
+import { shownColumns } from '../store/tables.js';
 import { type LakeTable, orderOf, PUBLISHED_AT, tableFolder } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 import { rowsOfDays } from './stored-days.js';
@@ -94,7 +94,7 @@ function rowsSql(lake: string, table: LakeTable, files: readonly NewFile[]): str
       at,
     })),
   );
-  const columns = columnsOf(table).map(({ name, type }) =>
+  const columns = shownColumns(table).map(({ name, type }) =>
     type.startsWith('TIMESTAMP')
       ? `CAST(row_of.${name} AS TIMESTAMPTZ) AS ${name}`
       : `CAST(row_of.${name} AS ${type}) AS ${name}`,

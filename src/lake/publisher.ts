@@ -18,7 +18,7 @@ import {
   versionOf,
 } from './delta-log.js';
 import { EARLIER, earlierInstants, earlierPath, earlierText } from './earlier-snapshot.js';
-import { COLUMNS, DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { COLUMNS, folderOf, isRecord, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 import { type NewFile, NewFiles } from './new-files.js';
 import {
@@ -162,8 +162,7 @@ export class Publisher {
     const isChanged = ({ orgId, tables }: Work) =>
       tables.some(
         ({ table, files }) =>
-          // The quality of a day changes whenever events or rejected lines arrive.
-          table !== DAY_QUALITY &&
+          !isRecord(table) &&
           files.some(({ days }) =>
             days.some(
               ({ day, digest, published_at }) =>

@@ -23,7 +23,7 @@ export const DISTRUSTED = '';
 /** A day's rows in a file. */
 const DayRows = z.object({
   rows: z.int(),
-  /** Changes with the rows. It is the beginning of their SHA-256, or for events their newest batch and when it was settled. */
+  /** Changes with the rows. It is the beginning of their SHA-256; for events their newest batch and when it was settled; else see records.sql. */
   digest: z.string(),
   published_at: Instant,
 });

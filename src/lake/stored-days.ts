@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Day } from '../day.js';
 import { quote, readSql, withinDays, withSources } from '../store/sql-text.js';
-import type { Store } from '../store/store.js';
-import { columnsOf } from '../store/tables.js';
-import { DAY_QUALITY, type LakeTable } from './lake-paths.js';
+import type { Row, Store } from '../store/store.js';
+import { shownColumns } from '../store/tables.js';
+import type { LakeTable } from './lake-paths.js';
 import { parted } from './merge-plan.js';
 
 /** How many organizations are published or compared together, and of how many days. Facts about each of them are in memory. */
@@ -47,13 +47,11 @@ export async function storedDays(
   to = '9999-12-31' as Day,
 ): Promise<StoredDays> {
   const wanted = orgIds.map((orgId) => `SELECT ${quote(orgId)} AS org_id`).join(' UNION ALL ');
-  const rows = await store.select(withSources(readSql('lake/days.sql'), { wanted }), {
-    from: { day: from },
-    to: { day: to },
-  });
+  const select = (file: string) =>
+    store.select(withSources(readSql(file), { wanted }), { from: { day: from }, to: { day: to } });
   type Found = StoredDay & { readonly tables: Map<LakeTable, Stock> };
   const organizations = new Map<string, Map<Day, Found>>();
-  for (const row of rows) {
+  for (const row of await select('lake/days.sql')) {
     const days = organizations.get(String(row.org_id)) ?? new Map<Day, Found>();
     organizations.set(String(row.org_id), days);
     const isRemoved = row.is_removed === 1;
@@ -68,17 +66,16 @@ export async function storedDays(
       digest: String(row.digest).slice(0, DIGEST_CHARACTERS),
     });
   }
-  const quality = await store.select(withSources(readSql('lake/day_quality.sql'), { wanted }), {
-    from: { day: from },
-    to: { day: to },
-  });
-  for (const row of quality) {
+  const tablesOf = ({ org_id, day }: Row) => organizations.get(String(org_id))?.get(day as Day)?.tables;
+  for (const row of await select('lake/day_quality.sql')) {
     const digest = hash('sha256', JSON.stringify(row)).slice(0, DIGEST_CHARACTERS);
-    organizations
-      .get(String(row.org_id))
-      ?.get(row.day as Day)
-      ?.tables.set(DAY_QUALITY, { rows: 1, digest });
+    tablesOf(row)?.set('day_quality', { rows: 1, digest });
   }
+  for (const row of await select('lake/records.sql'))
+    tablesOf(row)?.set(row.table_name as LakeTable, {
+      rows: Number(row.row_count),
+      digest: String(row.digest),
+    });
   return organizations;
 }
 
@@ -121,7 +118,7 @@ export function rowsOfDays(
   asked: readonly { readonly orgId: string; readonly days: readonly Day[] }[],
 ): string {
   const some = asked.filter(({ days }) => days.length > 0);
-  const names = columnsOf(table).map(({ name }) => name);
+  const names = shownColumns(table).map(({ name }) => name);
   const isAsked = ofOrganizations(some.map(({ orgId }) => orgId));
   const days = some.flatMap((one) => one.days);
   return `SELECT ${names.join(', ')} FROM ${table} WHERE ${isAsked} AND ${withinDays('day', days)}`;

@@ -4,10 +4,10 @@ import type { Day } from '../day.js';
 import { reasonOf } from '../exit.js';
 import { digestOfTexts, rowText } from '../store/row-digest.js';
 import type { Sources, Store } from '../store/store.js';
-import { columnsOf } from '../store/tables.js';
+import { shownColumns } from '../store/tables.js';
 import { checkpointPath, commitPath } from './delta-log.js';
 import { earlierInstants, snapshotAt } from './earlier-snapshot.js';
-import { DAY_QUALITY, folderOf, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
+import { folderOf, isRecord, LAKE_TABLES, type LakeTable, tableFolder } from './lake-paths.js';
 import { filesSql } from './lake-sql.js';
 import { parted } from './merge-plan.js';
 import {
@@ -52,8 +52,10 @@ export interface Verified {
 const ROWS_AT_ONCE = 500_000;
 const FILES_AT_ONCE = 500;
 
-/** The tables of which the store has no digests. */
-const NO_DIGEST: ReadonlySet<LakeTable> = new Set<LakeTable>(['events', DAY_QUALITY]);
+/** Whether the store has digests of a table's days. */
+function hasDigests(table: LakeTable): boolean {
+  return table !== 'events' && !isRecord(table);
+}
 
 /** An organization that is compared: its publication, the days that the store could publish, and those that it has. */
 interface Compared {
@@ -85,11 +87,11 @@ async function contents(
   rows: string,
   sources: Sources = {},
 ): Promise<Map<string, Map<Day, Content>>> {
-  const columns = columnsOf(table);
+  const columns = shownColumns(table);
   // Texts of many events would take much memory. One engine reads both sides, so its own hash is enough.
-  const digest = NO_DIGEST.has(table)
-    ? `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`
-    : digestOfTexts(table, rowText(columns));
+  const digest = hasDigests(table)
+    ? digestOfTexts(table, rowText(columns))
+    : `bit_xor(hash(${columns.map(({ name, type }) => `CAST(${name} AS ${type})`).join(', ')}))`;
   const sql = `SELECT ${column} AS part, CAST(day AS VARCHAR) AS day, count(*) AS rows, CAST(${digest} AS VARCHAR) AS digest FROM (${rows}) GROUP BY ALL`;
   const found = await store.snapshot(async (_, readColumns) =>
     (await readColumns(sql, sources, {})).getRowObjectsJson(),
@@ -171,10 +173,10 @@ class Comparison {
   private async compare(files: readonly Found[]): Promise<void> {
     const { table } = this;
     const read = await this.read(files);
-    // Of events no digest is kept. The rows of a day without events may have been taken over into other columns since.
+    // The rows of a day without events may have been taken over into other columns since.
     const isAsked = ({ own }: Found, day: Day) => {
       const one = own.stored.get(day);
-      return one !== undefined && (NO_DIGEST.has(table) || one.isRemoved);
+      return one !== undefined && (!hasDigests(table) || one.isRemoved);
     };
     const asked = [...read.keys()].map((found) => ({
       orgId: found.own.snapshot.org_id,
@@ -192,7 +194,7 @@ class Comparison {
         const { rows, digest } =
           (isAsked(found, day) ? inStore?.get(snapshot.org_id)?.get(day) : one?.tables.get(table)) ?? NOTHING;
         const isKnown = one !== undefined || known.has(day);
-        const hasChanged = table === DAY_QUALITY && one?.tables.get(table)?.digest !== file.days[day]?.digest;
+        const hasChanged = isRecord(table) && one?.tables.get(table)?.digest !== file.days[day]?.digest;
         const isWaiting = (one === undefined && isKnown) || hasChanged;
         const isSame =
           content.rows === rows && content.digest.startsWith(digest) && (rows === 0 || digest !== '');

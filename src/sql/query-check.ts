@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { nearestName } from '../input/nearest-name.js';
 import { functionsIn, readFunctions } from '../store/sql-text.js';
 import { NAMES } from './lake-database.js';
 import { type Reference, referencesIn } from './query-references.js';
 import { SqlError } from './sql-error.js';
 import { FUNCTION_GROUPS, SOURCES } from './sql-functions.js';
+import { unknownTable } from './unknown-table.js';
 
 const ONLY_SELECT = 'The member sql must be one statement that is a SELECT.';
 
@@ -52,12 +52,6 @@ async function parse(connection: DuckDBConnection, sql: string): Promise<unknown
   return parsed.statements[0];
 }
 
-function adviceOn(name: string): string {
-  const nearest = nearestName(name, NAMES);
-  const lists = 'GET /api/v1/sql/tables lists the tables';
-  return nearest === undefined || nearest === name ? lists : `did you mean ${nearest}? ${lists}`;
-}
-
 /** Throws a SqlError for a name that a query may not use. */
 function checkReference({ kind, schema, name }: Reference, tables: ReadonlySet<string>): void {
   const shown = [...schema, name].join('.');
@@ -65,7 +59,7 @@ function checkReference({ kind, schema, name }: Reference, tables: ReadonlySet<s
     case 'table':
       // A quoted name with a dot is one part, never two.
       if (!tables.has(name) || schema.some((part) => part !== 'main') || schema.length > 1)
-        throw new SqlError('query', `There is no table ${shown}: ${adviceOn(name)}`);
+        throw new SqlError('query', unknownTable(name, NAMES, shown));
       return;
     case 'source':
       if (!SOURCES.has(name) || schema.length > 0)

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Seen } from '../lake/snapshot.js';
 import { faint, headline } from '../terminal/terminal.js';
-import { type Column, layOut } from '../terminal/text-table.js';
+import { type Column, layOut, separated } from '../terminal/text-table.js';
 
 /** How many rows a table shows. */
 export const SHOWN_ROWS = 1000;
@@ -23,7 +23,7 @@ export function rowsText(
   width: number | undefined,
   out: Writable,
 ): string {
-  const { head, lines, shown } = layOut(columns, { width });
+  const { head, lines, shown } = layOut(columns.map(separated), { width });
   const rows = count === undefined ? `more than ${SHOWN_ROWS} rows` : `${count} row${count === 1 ? '' : 's'}`;
   const notes = [
     rows,

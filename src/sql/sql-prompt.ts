@@ -7,6 +7,7 @@ import { table } from '../terminal/terminal.js';
 import type { Shell } from './sql-shell.js';
 import { statementsIn } from './sql-statements.js';
 import { WORDS } from './sql-words.js';
+import { unknownTable } from './unknown-table.js';
 
 /** How much the history keeps: lines, and characters of each. */
 const HISTORY_LINES = 1000;
@@ -93,8 +94,16 @@ async function command(shell: Shell, line: string, output: NodeJS.WritableStream
   if (word === '.tables') {
     print(table((await shell.tables()).map((one) => ({ name: one.name, row: one.about }))), output);
   } else if (word === '.schema') {
-    const found = (await shell.tables()).find((one) => one.name === name.replace(/;$/, ''));
-    if (found === undefined) throw new UsageError(`There is no table ${name}: .tables lists them.`);
+    const wanted = name.replace(/;$/, '');
+    const tables = await shell.tables();
+    const found = tables.find((one) => one.name === wanted);
+    if (found === undefined)
+      throw new UsageError(
+        unknownTable(
+          wanted,
+          tables.map((one) => one.name),
+        ),
+      );
     print(
       table(
         found.columns.map((column) => ({ column: column.name, type: column.type, comment: column.comment })),

@@ -141,7 +141,9 @@ export class Shell {
       else await this.writeLines(sql, format);
     } catch (error) {
       if (this.isInterrupted) throw new UsageError('The query was interrupted.');
-      throw error instanceof UsageError ? error : new UsageError(faultOf(error, statement));
+      if (error instanceof UsageError) throw error;
+      const names = (await this.tables()).map(({ name }) => name);
+      throw new UsageError(faultOf(error, statement, names));
     }
   }
 

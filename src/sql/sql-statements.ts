@@ -1,4 +1,6 @@
 import { messageOf } from '../exit.js';
+import { plainText } from '../terminal/text-table.js';
+import { unknownTable } from './unknown-table.js';
 
 /** A statement of a text. */
 export interface Statement {
@@ -48,11 +50,16 @@ export function parametersIn(sql: string): Set<string> {
   return names;
 }
 
-/** DuckDB's error about a statement, on one line, with the position in the text if it has one. */
-export function faultOf(error: unknown, { sql, line }: Statement): string {
+/** DuckDB's error about a statement, on one line, with the position in the text if it has one. `tables` are those that there are. */
+export function faultOf(error: unknown, { sql, line }: Statement, tables: readonly string[] = []): string {
   const message = messageOf(error);
   const [said = '', excerpt = ''] = message.split(/(?<!\n)\n+(?=LINE \d+: )/);
-  const sentence = said.replace(/(?<!\s)\s*\n\s*/g, ' ').trim();
+  // DuckDB would suggest tables of its own.
+  const [, unknown] = /^Catalog Error: (?:Table|View) with name ([\s\S]+) does not exist!/.exec(said) ?? [];
+  const sentence =
+    unknown === undefined
+      ? said.replace(/(?<!\s)\s*\n\s*/g, ' ').trim()
+      : unknownTable(plainText(unknown), tables);
   const shown = /^LINE (\d+): (.*)\n( *)\^/.exec(excerpt);
   if (shown === null) return sentence;
   const [, number = '', part = '', indent = ''] = shown;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { TABLES } from '../store/catalog.js';
+import { shownColumns } from '../store/tables.js';
 import { NAMES } from './lake-database.js';
 
 /** A table or view that SQL can read. */
 export const SqlTable = z
   .object({
     name: z.string().meta({ examples: ['activity'] }),
-    kind: z.enum(['events', 'day table', 'reference', 'view']).meta({ examples: ['day table'] }),
+    kind: z.enum(['events', 'day table', 'reference', 'record', 'view']).meta({ examples: ['day table'] }),
     about: z
       .string()
       .meta({ description: 'what a row is', examples: ['One row is one day of one organization.'] }),
@@ -32,13 +33,13 @@ export type SqlTable = z.infer<typeof SqlTable>;
 
 /** All tables and views that SQL can read. A view on tables that aren't in the lake doesn't exist here. */
 export const SQL_TABLES: readonly SqlTable[] = Object.entries(TABLES).flatMap(
-  ([name, { kind, about, grain, columns }]) =>
+  ([name, { kind, about, grain }]) =>
     kind === undefined || !NAMES.has(name)
       ? []
       : [
           {
             ...{ name, kind, about, grain: [...grain] },
-            columns: columns.map(({ name, type, comment = null }) => ({ name, type, comment })),
+            columns: shownColumns(name).map(({ name, type, comment = null }) => ({ name, type, comment })),
           },
         ],
 );

@@ -11,7 +11,7 @@ export interface Column {
 /** A table or view of `sql/`. */
 export interface TableText {
   /** The kind of a table that people can read, as GET /api/v1/sql/tables names it. */
-  readonly kind?: 'events' | 'reference' | 'day table' | 'view';
+  readonly kind?: 'events' | 'reference' | 'day table' | 'record' | 'view';
   /** The meaning of a row, in a sentence or two. */
   readonly about: string;
   /** The columns that identify a row. */

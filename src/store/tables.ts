@@ -21,6 +21,11 @@ export function columnsOf(table: string): readonly Column[] {
   return TABLES[table]?.columns ?? [];
 }
 
+/** The columns that SQL and the lake show, in order. A rejected line may hold words of a prompt, so its text stays in the store. */
+export function shownColumns(table: string): readonly Column[] {
+  return columnsOf(table).filter(({ name }) => table !== 'rejects' || name !== 'line');
+}
+
 /** The names of a table's columns, in order. */
 export function columnNames(table: string): string[] {
   return columnsOf(table).map(({ name }) => name);

@@ -130,8 +130,20 @@ function decimalsOf(name: string, numbers: readonly number[]): number {
 
 /** A number in English, with commas between thousands. Without Intl: loading its languages takes longer than printing a report. */
 export function numberText(value: number, decimals: number): string {
-  const [whole = '', ...fraction] = value.toFixed(decimals).split('.');
-  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
+  return withSeparators(value.toFixed(decimals));
+}
+
+/** The text of a number with commas between its thousands. */
+function withSeparators(text: string): string {
+  return text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+}
+
+/** A column of exact numbers with commas between thousands, unless its numbers are ids or years. */
+export function separated(column: Column): Column {
+  const { name, cells, isNumber } = column;
+  const isYear = (cell: Cell) => /^(?:(?:19|20)\d\d|NULL)$/.test(whole(cell));
+  if (!isNumber || /(^|_)(id|key|batch|year)$/i.test(name) || cells.every(isYear)) return column;
+  return { ...column, cells: cells.map((cell) => withSeparators(whole(cell))) };
 }
 
 function cellOf(value: unknown): Cell {

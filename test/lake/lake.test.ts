@@ -135,6 +135,37 @@ describe('the lake', () => {
     expect(writtenFiles(lake, '')).toEqual(after);
   });
 
+  test('has what builds and arrivals recorded, without the text of rejected lines', async () => {
+    const { world, lake } = await worldWithLake();
+    const rejected = event('2026-07-08', 'ada', { event_id: 7, repo: 'words-of-a-prompt' });
+    await world.send([event('2026-07-08', 'ada'), rejected]);
+    await world.send([event('2026-07-08', 'grace'), rejected, rejected], { orgId: 'globex' });
+    await build(world, lake);
+    const count =
+      'SELECT org_id, CAST(day AS VARCHAR) AS day, count(*)::INT AS n FROM rows_of GROUP BY ALL ORDER BY ALL';
+    const rejects = (acme: number) => [
+      { org_id: 'acme', day: '2026-07-08', n: acme },
+      { org_id: 'globex', day: '2026-07-08', n: 2 },
+    ];
+    expect(await lakeRows(lake, 'rejects', count)).toEqual(rejects(1));
+    expect(await lakeRows(lake, 'restatements', count)).toEqual([]);
+    await expectWhole(world, lake);
+    world.now += 1000;
+    await world.send([event('2026-07-08', 'ada'), rejected, rejected]);
+    await build(world, lake);
+    expect(await lakeRows(lake, 'rejects', count)).toEqual(rejects(3));
+    const restated = "SELECT reason, new_digest FROM rows_of WHERE table_name = 'users'";
+    const digest =
+      "SELECT digest FROM rows_of WHERE table_name = 'users' AND org_id = 'acme' AND day = '2026-07-08'";
+    const [current] = await lakeRows(lake, 'digests', digest);
+    expect(await lakeRows(lake, 'restatements', restated)).toEqual([
+      { reason: 'late events', new_digest: current?.digest },
+    ]);
+    await expectWhole(world, lake);
+    for (const path of writtenFiles(lake, '').keys())
+      expect(readFileSync(join(lake.folder, path), 'latin1'), path).not.toContain('words-of-a-prompt');
+  });
+
   test('gets what an earlier process did not publish, and a day whose events came late waits for its build', async () => {
     const { world, lake } = await worldWithLake();
     await world.send([event('2026-07-08', 'ada'), event('2026-07-09', 'ada')]);

@@ -87,6 +87,31 @@ describe('lake verify', () => {
     expect((await lakeRows(lake, 'users', 'SELECT count(*)::INT AS n FROM rows_of'))[0]?.n).toBe(5);
   });
 
+  test('compares what builds and arrivals recorded', async () => {
+    const { world, lake } = await worldWithLake();
+    const rejected = event('2026-07-08', 'ada', { event_id: 7 });
+    await world.send([event('2026-07-08', 'ada'), rejected]);
+    await build(world, lake);
+    world.now += 1000;
+    await world.send([event('2026-07-08', 'grace')]);
+    await build(world, lake);
+    await expectWhole(world, lake);
+    for (const table of ['digests', 'rejects', 'restatements'] as const) {
+      const count = 'SELECT count(*)::INT AS n FROM rows_of';
+      const before = await lakeRows(lake, table, count);
+      expect(before, table).not.toEqual([{ n: 0 }]);
+      rmSync(join(lake.folder, 'acme', table), { recursive: true });
+      expect((await lake.verify(world.store)).differences.map((one) => one.table)).toContain(table);
+      await lake.repair(world.store);
+      expect(await lakeRows(lake, table, count)).toEqual(before);
+    }
+    // A line that is rejected after the build waits for the next publication.
+    await world.send([event('2026-07-08', 'linus', { event_id: 8 })]);
+    expect((await lake.verify(world.store)).differences).toEqual([]);
+    await lake.repair(world.store);
+    await expectWhole(world, lake);
+  });
+
   test('publishes a lake that is not there, also that of an empty store', async () => {
     const { world, lake } = await worldWithLake();
     expect((await lake.repair(world.store)).organizations).toBe(0);

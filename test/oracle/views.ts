@@ -160,7 +160,8 @@ function userModels(organization: Organization): Row[] {
 function userCosts(organization: Organization): Row[] {
   return perDay(
     organization,
-    ({ type, value }) => (type === 'model_usage' ? { model_id: value('model') } : undefined),
+    ({ type, value, text }) =>
+      type === 'model_usage' ? { model_id: value('model'), repo: text('repo') ?? '' } : undefined,
     (calls) => {
       return {
         calls: calls.length,

@@ -2253,7 +2253,7 @@ export interface SqlAnswer {
 }
 export interface SqlTable {
   name: string;
-  kind: 'events' | 'day table' | 'reference' | 'view';
+  kind: 'events' | 'day table' | 'reference' | 'record' | 'view';
   /**
    * what a row is
    */
