@@ -9,6 +9,7 @@ const PROGRAM = [
   'test/agent.test.ts',
   'test/at-once.test.ts',
   'test/backup.test.ts',
+  'test/checkout.test.ts',
   'test/cli.test.ts',
   'test/collect.test.ts',
   'test/faults/*.test.ts',
