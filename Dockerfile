@@ -10,6 +10,8 @@ ARG COMMIT
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
+# The first process: it passes on a SIGTERM that comes before Node.js can have a handler, which the system would ignore.
+RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/daybook
 COPY package.json CHANGELOG.md LICENSE ./
 COPY --from=build /opt/daybook/node_modules node_modules
@@ -25,5 +27,5 @@ VOLUME /var/lib/daybook
 EXPOSE 8787
 HEALTHCHECK CMD ["node", "dist/cli.js", "health"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "dist/cli.js"]
+ENTRYPOINT ["tini", "--", "node", "dist/cli.js"]
 CMD ["serve"]

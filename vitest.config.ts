@@ -9,6 +9,7 @@ const PROGRAM = [
   'test/agent.test.ts',
   'test/at-once.test.ts',
   'test/backup.test.ts',
+  'test/checkout.test.ts',
   'test/cli.test.ts',
   'test/collect.test.ts',
   'test/faults/*.test.ts',
@@ -48,8 +49,10 @@ const FAULTS = [
 
 /** Tests of what a store does, whichever it is. The others don't open one, or open that of a command. */
 const ON_EVERY_STORE = [
+  'test/api-keys.test.ts',
   'test/claims.test.ts',
   'test/cookbook.test.ts',
+  'test/cost-terms.test.ts',
   'test/definition.test.ts',
   'test/clickhouse/same.test.ts',
   'test/clickhouse/unreachable.test.ts',

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MOST_KEYS } from '../src/api/api-key-routes.js';
-import { createKey, listKeys, revokeKey, saveKeyUses } from '../src/api/api-keys.js';
+import { createKey, createKeys, listKeys, revokeKey, saveKeyUses } from '../src/api/api-keys.js';
 import { ACTIONS, type Action, may, Role } from '../src/api/roles.js';
 import { SecretKey } from '../src/controls/secret-key.js';
 import { buildApp } from '../src/service/app.js';
@@ -162,15 +162,9 @@ describe('API keys over HTTP', () => {
   test('an organization has a limited number of valid keys', async () => {
     const key = await keyOf('owner', undefined, 'many');
     const { store, now } = world;
-    await store.run([
-      {
-        sql: `INSERT INTO keys (key_id, org_id, role, key_hash, fingerprint, created_at, revoked_at)
-          SELECT 'key_0' || range, 'many', 'guest', 'hash' || range, 'print' || range, instant($now),
-            CASE WHEN range = 0 THEN instant($now) END
-          FROM range(${MOST_KEYS - 2})`,
-        parameters: { now },
-      },
-    ]);
+    const guests = Array.from({ length: MOST_KEYS - 2 }, () => ({ orgId: 'many', role: 'guest' as const }));
+    const [revoked] = await createKeys(store, guests, now);
+    await revokeKey(store, String(revoked?.key_id), now);
     expect((await ask('POST', KEYS, { role: 'guest' }, key)).status).toBe(201);
     const { key_id } = (await ask('POST', KEYS, { role: 'guest' }, key)).body;
     const { status, body } = await ask('POST', KEYS, { role: 'guest' }, key);

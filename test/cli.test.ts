@@ -133,6 +133,23 @@ describe('organizations and keys', () => {
     ]);
   });
 
+  test('events go into another organization only with --new, and the sentence names the nearest one first', async () => {
+    const { data, here, create } = start();
+    const file = join(data, '..', 'one.ndjson');
+    writeFileSync(file, event('e'));
+    expect((await here('ingest', '--org', 'acme', file)).code).toBe(0);
+    await create('--org', 'aaa', '--role', 'owner', '--new');
+    expect(await here('ingest', '--org', 'acmee', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'There is no organization acmee, only acme, aaa: correct --org, or add --new to make another.\n',
+    });
+    expect((await here('organizations')).stdout).not.toContain('acmee');
+    expect((await here('ingest', '--org', 'acmee', '--new', file)).stdout).toContain('1 accepted');
+    expect((await here('ingest', '--org', 'acmee', file)).code).toBe(0);
+  });
+
   test('an organization is removed once it has nothing but revoked keys', async () => {
     const { data, here, create } = start();
     await create('--org', 'acme', '--role', 'owner');
@@ -148,7 +165,7 @@ describe('organizations and keys', () => {
       file,
       '{"event_id":"e","type":"user_message","timestamp":"2026-06-10T09:00:00Z","user_id":"ada","session_id":"s"}',
     );
-    await here('ingest', '--org', 'used', file);
+    await here('ingest', '--org', 'used', '--new', file);
     expect((await remove('used')).stderr).toMatch(/^The organization used has events, /);
   });
 

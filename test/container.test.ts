@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { PACKAGE_ROOT } from '../src/disk/package-root.js';
+import { readConfig } from '../src/settings/config.js';
 
 /** A pattern of .dockerignore as a regular expression, read as Docker reads it. */
 function toRegExp(pattern: string): RegExp {
@@ -164,4 +166,43 @@ test('everything that the Dockerfile copies is let in, or was made by the stage 
   const isCopied = (file: string) =>
     copied.some((source) => file === source || file.startsWith(`${source}/`));
   expect(files.filter((file) => !isCopied(file))).toEqual([]);
+});
+
+/** The manifest for Kubernetes in the docs, by the kind of its documents. */
+function manifest() {
+  const [text = ''] = /^ {4}apiVersion: [\s\S]+?(?=\n\n)/m.exec(read('docs/operations.md')) ?? [];
+  const documents = parseAllDocuments(text.replaceAll(/^ {4}/gm, ''));
+  for (const { errors } of documents) expect(errors).toEqual([]);
+  return Object.fromEntries(documents.map((document) => document.toJS()).map((one) => [one.kind, one]));
+}
+
+test('the manifest for Kubernetes has one writer, and the user, the port and the folder of the image', () => {
+  const { Deployment, Service, PersistentVolumeClaim } = manifest();
+  const image = read('Dockerfile');
+  const [, user, group] = /^USER (\d+):(\d+)$/m.exec(image)?.map(Number) ?? [];
+  const [, volume] = /^VOLUME (.+)$/m.exec(image) ?? [];
+  const port = Number(/^EXPOSE (\d+)$/m.exec(image)?.[1]);
+  const { replicas, strategy, selector, template } = Deployment.spec;
+  expect({ replicas, strategy }).toEqual({ replicas: 1, strategy: { type: 'Recreate' } });
+  expect(template.metadata.labels).toEqual(selector.matchLabels);
+  expect(Service.spec.selector).toEqual(selector.matchLabels);
+  expect(Service.spec.ports[0].targetPort).toBe(port);
+  const { securityContext, containers, volumes, terminationGracePeriodSeconds } = template.spec;
+  expect(securityContext).toMatchObject({ runAsUser: user, runAsGroup: group, fsGroup: group });
+  const [container] = containers;
+  expect(container.volumeMounts).toMatchObject([{ name: volumes[0].name, mountPath: volume }]);
+  expect(volumes[0].persistentVolumeClaim.claimName).toBe(PersistentVolumeClaim.metadata.name);
+  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+    expect(container[probe].httpGet).toMatchObject({
+      path: expect.stringMatching(/^\/(health|ready)z$/),
+      port,
+    });
+  // A build may take twenty seconds longer than a request.
+  expect(terminationGracePeriodSeconds).toBeGreaterThan(readConfig({}).timeoutSeconds + 20);
+  expect(read('docs/systemd/daybook.service')).toContain(`TimeoutStopSec=${terminationGracePeriodSeconds}\n`);
+});
+
+test('the first process of the image is one that passes signals on before Node.js handles them', () => {
+  expect(read('Dockerfile')).toMatch(/^ENTRYPOINT \["tini", "--", "node", "dist\/cli\.js"\]$/m);
+  expect(read('Dockerfile').split('FROM ').at(-1)).toMatch(/apt-get install .*\btini\b/);
 });

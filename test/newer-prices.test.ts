@@ -244,8 +244,12 @@ test("LiteLLM's list says nothing of kinds that it leaves out, nor of days to co
     },
     'gpt-5.5': { litellm_provider: 'openai', input_cost_per_token: 4e-6, output_cost_per_token: 3e-5 },
   };
-  const { changes } = await readNewerPrices(data, fileOf(lite), day('2026-11-27'));
-  expect(changes).toEqual([{ model_id: 'gpt-5-5', valid_from: '2026-11-27', change: 'input 5 → 4' }]);
+  // With a byte order mark too, as editors on Windows write it.
+  for (const mark of ['', '\ufeff']) {
+    const file = fileOf(mark + JSON.stringify(lite));
+    const { changes } = await readNewerPrices(data, file, day('2026-11-27'));
+    expect(changes).toEqual([{ model_id: 'gpt-5-5', valid_from: '2026-11-27', change: 'input 5 → 4' }]);
+  }
 });
 
 test.each([

@@ -30,6 +30,8 @@ export default defineConfig({
     // The Content-Security-Policy forbids data: addresses for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // A slow machine would get advice about the speed of the build.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   plugins: [compressed],
   server: { proxy: { '/api': 'http://127.0.0.1:8787', '/docs': 'http://127.0.0.1:8787' } },

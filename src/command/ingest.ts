@@ -14,12 +14,14 @@ import { type Config, expandPaths } from '../settings/config.js';
 import { call } from '../socket/call.js';
 import type { CommandResult } from '../socket/commands.js';
 import { bytes, count, withProgress } from '../terminal/terminal.js';
+import { inOrganization, NEW, type Refused } from './new-organization.js';
 import { type Invocation, note, print } from './program.js';
 
 interface IngestOptions {
   readonly org: string;
   readonly source: string;
   readonly user?: string;
+  readonly new?: boolean;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -43,6 +45,7 @@ export function add(program: Command, invocation: Invocation): void {
         .default(CANONICAL.name),
     )
     .option('--user <id>', 'user whose transcripts these are (default: your user name)')
+    .option(...NEW)
     .option('--strict', 'exit with 1 if any line is rejected')
     .option('--json', 'print one JSON object')
     .action((paths: string[], options: IngestOptions) =>
@@ -101,13 +104,15 @@ async function run(paths: string[], options: IngestOptions, { settings, clock }:
 function read(
   source: Source,
   files: readonly InputFile[],
-  { org, user = userInfo().username }: IngestOptions,
+  options: IngestOptions,
   { chosen, clock }: { chosen: Config; clock: () => number },
 ): Promise<Ingested> {
-  const userId = source.namesUsers ? undefined : user;
-  const request = { orgId: org, source: source.name, userId, files: [...files] };
-  return withProgress(`Reading ${source.title}`, (progress) =>
-    call(chosen, clock, 'ingest', request, progress),
+  const userId = source.namesUsers ? undefined : (options.user ?? userInfo().username);
+  const request = { orgId: options.org, source: source.name, userId, files: [...files] };
+  return inOrganization(options, 'Nothing was read.', (isNew) =>
+    withProgress(`Reading ${source.title}`, (progress) =>
+      call(chosen, clock, 'ingest', { ...request, isNew }, progress),
+    ),
   );
 }
 
@@ -221,7 +226,7 @@ function foldersOf({ folders }: Source): string[] {
   return found.length > 0 ? found : paths;
 }
 
-type Ingested = CommandResult<'ingest'>;
+type Ingested = Exclude<CommandResult<'ingest'>, Refused>;
 
 function jsonOf(
   { accepted, duplicates, rejected, mended, byReason, unchanged, leftOut }: Ingested,

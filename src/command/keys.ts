@@ -6,7 +6,7 @@ import { call } from '../socket/call.js';
 import { csvLine } from '../terminal/csv-line.js';
 import { printData } from '../terminal/printing.js';
 import { count, table } from '../terminal/terminal.js';
-import { confirmed } from './confirm.js';
+import { inOrganization, NEW } from './new-organization.js';
 import { type Invocation, note, print } from './program.js';
 import { usersIn } from './users-file.js';
 
@@ -38,7 +38,7 @@ export function add(program: Command, invocation: Invocation): void {
       '--users <file>',
       'make a key for each user in this file: a line is "ada" or "ada,ada@acme.example"',
     )
-    .option('--new', "make the organization if it doesn't exist; the first one needs no --new")
+    .option(...NEW)
     .option('--expires <day>', 'last day on which the key is valid')
     .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, invocation));
@@ -74,14 +74,9 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
     users: users === undefined ? undefined : usersIn(users),
     expiresAt: expires === undefined ? undefined : Date.parse(addDays(parseDay(expires, '--expires'), 1)),
   };
-  const ask = (isNew: boolean) => call(settings(), clock, 'createKey', { ...wanted, isNew });
-  let made = await ask(options.new === true);
-  if ('others' in made) {
-    await confirmNew(org, made.others);
-    made = await ask(true);
-  }
-  if ('others' in made) throw new Error('the organization is still refused');
-  const { keys, isNew } = made;
+  const { keys, isNew } = await inOrganization(options, 'No key was made.', (isNew) =>
+    call(settings(), clock, 'createKey', { ...wanted, isNew }),
+  );
   // Standard output has only the keys, so that it can be piped.
   if (options.json === true) print(JSON.stringify(users === undefined ? keys[0] : keys));
   else if (users === undefined) print(keys[0]?.key ?? '');
@@ -93,20 +88,6 @@ async function create(options: CreateOptions, { settings, clock }: Invocation): 
   );
   if (isNew) note(`The organization ${org} is new.`);
 }
-
-/** Asks whether an organization is to be made. Throws a UsageError if it isn't, or if there is nobody to ask. */
-async function confirmNew(org: string, others: readonly string[]): Promise<void> {
-  const named = others.slice(0, NAMED).join(', ') + (others.length > NAMED ? ', ...' : '');
-  if (process.stdin.isTTY !== true)
-    throw new UsageError(
-      `There is no organization ${org}, only ${named}: correct --org, or add --new to make another.`,
-    );
-  const question = `There is no organization ${org}, only ${named}. Make it?`;
-  if (!(await confirmed(question, process.stderr))) throw new UsageError('No key was made.');
-}
-
-/** How many organizations are named. */
-const NAMED = 10;
 
 async function list(
   options: { org?: string; json?: boolean },

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { dayOf } from '../day.js';
 import { FETCHED_PRICES } from '../disk/data-files.js';
 import { makeFolder, writeWhole } from '../disk/folder.js';
+import { readText } from '../disk/text-file.js';
 import { reasonOf, UsageError } from '../exit.js';
 import { AnswerTooLong, Outgoing, parsedJson, SHORT_ANSWER_BYTES } from '../network/outgoing.js';
 import { ProxyRefusal } from '../network/proxy-agent.js';
@@ -107,7 +108,7 @@ async function read(from: string, shown: string, stopping?: AbortSignal): Promis
 function inFile(path: string): unknown {
   try {
     if (statSync(path).size > SHORT_ANSWER_BYTES) throw tooLong(path);
-    return parsedJson(readFileSync(path, 'utf8'));
+    return parsedJson(readText(path));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(

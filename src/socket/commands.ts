@@ -60,6 +60,8 @@ export const Arguments = {
     source: z.string(),
     userId: nameText(128).optional(),
     files: z.array(z.strictObject({ path: z.string(), size: z.number(), state: z.string().optional() })),
+    /** Whether to make the organization, although there are others. */
+    isNew: z.boolean(),
   }),
   build: z.strictObject({
     from: DaySchema.optional(),
@@ -147,6 +149,13 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, new SecretKey(config), clock);
 }
 
+/** Whether an organization is there, and which others are. */
+async function lookUp(store: Store, orgId: string): Promise<{ isThere: boolean; others: string[] }> {
+  const rows = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
+  const others = rows.map(({ org_id }) => String(org_id));
+  return { isThere: others.includes(orgId), others };
+}
+
 /** The named organization, or the only one. Throws a UsageError that lists the organizations. */
 async function organizationOf({ store }: Context, orgId: string | undefined): Promise<string> {
   const found = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
@@ -205,7 +214,14 @@ function notSettled(data: string, cause: unknown): Error {
 
 /** The commands. Results are JSON. Modules that only one command needs are loaded when it runs. */
 export const commands = {
-  ingest: async ({ store, clock, stopping }: Context, request: Of<'ingest'>, progress: Progress) => {
+  /** Takes in files. If the organization must not be new, but is, it takes nothing and answers the others. */
+  ingest: async (
+    { store, clock, stopping }: Context,
+    { isNew, ...request }: Of<'ingest'>,
+    progress: Progress,
+  ) => {
+    const { isThere, others } = await lookUp(store, request.orgId);
+    if (!isThere && !isNew && others.length > 0) return { others };
     const [{ ingest }, { sourceOf }] = await Promise.all([
       import('../ingest/ingest-files.js'),
       import('../ingest/source.js'),
@@ -273,9 +289,7 @@ export const commands = {
   },
   /** Creates keys. If the organization must not be new, but is, it creates none and answers the others. */
   createKey: async ({ store, clock }: Context, { isNew, users, ...wanted }: Of<'createKey'>) => {
-    const rows = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
-    const others = rows.map(({ org_id }) => String(org_id));
-    const isThere = others.includes(wanted.orgId);
+    const { isThere, others } = await lookUp(store, wanted.orgId);
     if (!isThere && !isNew && others.length > 0) return { others };
     const all = users === undefined ? [wanted] : users.map((user) => ({ ...wanted, ...user }));
     return { keys: await createKeys(store, all, clock()), isNew: !isThere };
