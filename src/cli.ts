@@ -1,12 +1,6 @@
 #!/usr/bin/env node
 
-// Before anything is imported: an older Node.js fails at an import, with a stack.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
-  const sentence = `Daybook needs Node.js 20.19 or later, and this is ${process.versions.node}: install Node.js 24.`;
-  process.stderr.write(`${sentence}\n`);
-  process.exit(2);
-}
+import './terminal/node-version.js';
 
 const [, , noun = '', verb, ...rest] = process.argv;
 // Everybody on this machine sees the arguments in the list of processes, and some are keys and tokens: only the command stays there.

@@ -7,6 +7,7 @@ import { CLI } from './program.js';
 import { temporaryFolder } from './world.js';
 
 const SCRIPT = 'scripts/checkout.cjs';
+const COLLECTOR = join(PACKAGE_ROOT, 'dist', 'collector-cli.js');
 
 /** A checkout that has these files besides the script. */
 function checkout(...files: string[]): string {
@@ -48,7 +49,7 @@ test('an older Node.js is told in a sentence which one is needed', () => {
     );
     return run(PACKAGE_ROOT, '-r', older, program, '--version');
   };
-  for (const program of [CLI, SCRIPT]) {
+  for (const program of [CLI, COLLECTOR, SCRIPT]) {
     for (const version of ['18.20.8', '20.18.3'])
       expect(say(version, program)).toBe(
         `Daybook needs Node.js 20.19 or later, and this is ${version}: install Node.js 24.\n2`,

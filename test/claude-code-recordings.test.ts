@@ -202,6 +202,10 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
+testSamples('captures/claude-code', 'recordings of Claude Code are there', async () => {
+  expect(sampleFolders('captures/claude-code')).not.toEqual([]);
+});
+
 for (const folder of sampleFolders('captures/claude-code')) {
   const recording = basename(folder);
   describe(recording, () => {

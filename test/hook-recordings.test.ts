@@ -93,8 +93,15 @@ const callsOf = (receiver: Receiver) =>
 const callsIn = ({ tool_calls }: Truth) =>
   tool_calls.map(({ id, name, success }) => `tool:${id} ${name} ${success ? 'succeeded' : 'failed'}`).sort();
 
-for (const folder of sampleFolders('captures/claude-code')) {
-  if (!existsSync(join(folder, 'hooks'))) continue;
+const recordings = sampleFolders('captures/claude-code').filter((folder) =>
+  existsSync(join(folder, 'hooks')),
+);
+
+testSamples('captures/claude-code', 'a recording of Claude Code has hooks', async () => {
+  expect(recordings).not.toEqual([]);
+});
+
+for (const folder of recordings) {
   const recording = basename(folder);
   const truth = Truth.parse(JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')));
   const path = `captures/claude-code/${recording}`;

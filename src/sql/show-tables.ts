@@ -1,7 +1,7 @@
 import { quote } from '../store/sql-text.js';
 import { SQL_TABLES } from './sql-tables.js';
 
-const SHOW_TABLES = /^\s*SHOW\s+(?:ALL\s+)?TABLES\s*;?\s*$/i;
+const SHOW_TABLES = /^\s*SHOW\s+(?:ALL\s+)?TABLES\s*(?:;\s*)?$/i;
 
 /** A query with SHOW TABLES as the SELECT that it stands for: DuckDB's own would list what belongs to the engine. */
 export function withoutShow(sql: string): string {

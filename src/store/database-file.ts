@@ -38,7 +38,9 @@ export function isLocked(error: unknown): error is Error {
 
 /** The program that has a database open, as `node (process 4711)`; undefined if the system doesn't tell. */
 export function holderIn(message: string): string | undefined {
-  const [, program = '', pid] = /lock is held in (.+?) \(PID (\d+)\)/.exec(message) ?? [];
+  const [, held = ''] = message.split('lock is held in ');
+  const [program = '', after = ''] = held.split(' (PID ');
+  const [pid] = /^\d+(?=\))/.exec(after) ?? [];
   return pid === undefined ? undefined : `${basename(program)} (process ${pid})`;
 }
 
