@@ -260,9 +260,6 @@ describe('whose events they are', () => {
     expect(sent.every(({ headers }) => headers.authorization === 'Bearer two')).toBe(true);
     const lines = sent.flatMap(({ body }) => body.trimEnd().split('\n'));
     expect(stdout).toContain(`${lines.length} events sent`);
-    expect(stdout.match(/refuses a body of \d+ bytes \(413\), so events go in smaller parts/g)).toHaveLength(
-      1,
-    );
     expect(new Set(lines).size).toBe(lines.length);
   });
 });
@@ -408,6 +405,9 @@ describe('a server that takes nothing', () => {
     const taken = server.got.filter(({ path, body }) => path.endsWith('/events') && body.length <= 4000);
     const lines = taken.flatMap(({ body }) => body.trimEnd().split('\n'));
     expect(stdout).toContain(`${lines.length} events sent`);
+    expect(stdout.match(/refuses a body of \d+ bytes \(413\), so events go in smaller parts/g)).toHaveLength(
+      1,
+    );
     expect(new Set(lines).size).toBe(lines.length);
   });
 
