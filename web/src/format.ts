@@ -1,5 +1,5 @@
-/** The reader's language. Days stay those of the address bar and of the API, in digits that can be typed there. */
-export const locale = new Intl.Locale(navigator.language, { calendar: 'gregory', numberingSystem: 'latn' });
+/** The reader's language. Its days are those of the API, whatever its calendar. */
+export const locale = new Intl.Locale(navigator.language, { calendar: 'gregory' });
 
 function formatter(options: Intl.NumberFormatOptions): (value: number) => string {
   const format = new Intl.NumberFormat(locale, options);
