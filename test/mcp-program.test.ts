@@ -74,7 +74,7 @@ async function expectTools(agent: Agent): Promise<void> {
   expect((await agent.call('tables', { name: 'users' })).json.data).toMatchObject([{ name: 'users' }]);
   expect(await agent.call('sql', { sql: 'SELECT * FROM nothing' })).toMatchObject({
     isError: true,
-    text: 'There is no table nothing: the tool tables lists the tables.',
+    text: 'There is no table nothing: SHOW TABLES lists the tables.',
   });
   for (const sql of ["SELECT * FROM read_csv('/etc/passwd')", 'DROP TABLE users', 'SELECT 1; SELECT 2'])
     expect(await agent.call('sql', { sql }), sql).toMatchObject({ isError: true });
