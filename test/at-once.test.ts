@@ -64,7 +64,7 @@ async function ingest(data: string, orgId: string, count: number): Promise<void>
   const lines = Array.from({ length: count }, (_, index) =>
     JSON.stringify(event(`${orgId}-${index}`, { timestamp: `${TODAY}T00:00:00Z` })),
   );
-  const taken = await daybook(['--data', data, 'ingest', '--org', orgId, '--new', '-'], {
+  const taken = await daybook(['--data', data, 'ingest', '--org', orgId, '-'], {
     input: `${lines.join('\n')}\n`,
   });
   expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining(`${count} accepted`) });

@@ -39,7 +39,7 @@ beforeAll(() => {
       }),
     );
     writeFileSync(file, `${lines.join('\n')}\n`);
-    run('ingest', '--org', String(orgId), '--new', file);
+    run('ingest', '--org', String(orgId), file);
   }
   run('build');
 });

@@ -251,7 +251,7 @@ testSamples(
       const folders = names.map((name) => join(samples, name));
       for (const path of folders.flatMap(filesBelow)) add(textsIn(documentsIn(path), isName));
       const ingest = (orgId: string, ...paths: string[]) =>
-        run('ingest', '--org', orgId, '--new', '--source', source, '--user', 'ada', ...paths);
+        run('ingest', '--org', orgId, '--source', source, '--user', 'ada', ...paths);
       expect(await ingest('acme', ...folders)).toMatchObject({ code: 0 });
       // Claude Code's are too many to be torn.
       if (source === 'claude-code') continue;

@@ -23,6 +23,7 @@ import { type Day, DaySchema, lastClosedDay, laterDay } from '../day.js';
 import { messageOf, reasonOf, UsageError } from '../exit.js';
 import type { SetAside } from '../ingest/set-aside.js';
 import { nameText } from '../input/name-text.js';
+import { nearestName } from '../input/nearest-name.js';
 import type { Lake } from '../lake/data-lake.js';
 import { costTermsOf } from '../money/cost-terms.js';
 import type { Config } from '../settings/config.js';
@@ -60,7 +61,7 @@ export const Arguments = {
     source: z.string(),
     userId: nameText(128).optional(),
     files: z.array(z.strictObject({ path: z.string(), size: z.number(), state: z.string().optional() })),
-    /** Whether to make the organization, although there are others. */
+    /** Whether to make the organization, although another is nearly called so. */
     isNew: z.boolean(),
   }),
   build: z.strictObject({
@@ -98,7 +99,7 @@ export const Arguments = {
       .max(USERS_AT_MOST)
       .optional(),
     expiresAt: KeyEnd.optional(),
-    /** Whether to make the organization, although there are others. */
+    /** Whether to make the organization, although another is nearly called so. */
     isNew: z.boolean(),
   }),
   listKeys: z.strictObject({ orgId: z.string().optional() }),
@@ -149,11 +150,15 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, new SecretKey(config), clock);
 }
 
-/** Whether an organization is there, and which others are. */
-async function lookUp(store: Store, orgId: string): Promise<{ isThere: boolean; others: string[] }> {
+/** Whether an organization is there, and else the one that is nearly called so, if one is. */
+async function lookUp(
+  store: Store,
+  orgId: string,
+): Promise<{ isThere: boolean; nearest: string | undefined }> {
   const rows = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
-  const others = rows.map(({ org_id }) => String(org_id));
-  return { isThere: others.includes(orgId), others };
+  const names = rows.map(({ org_id }) => String(org_id));
+  const isThere = names.includes(orgId);
+  return { isThere, nearest: isThere ? undefined : nearestName(orgId, names) };
 }
 
 /** The named organization, or the only one. Throws a UsageError that lists the organizations. */
@@ -214,14 +219,14 @@ function notSettled(data: string, cause: unknown): Error {
 
 /** The commands. Results are JSON. Modules that only one command needs are loaded when it runs. */
 export const commands = {
-  /** Takes in files. If the organization must not be new, but is, it takes nothing and answers the others. */
+  /** Takes in files. If the organization would be new and is nearly called as another, it takes nothing and answers the other. */
   ingest: async (
     { store, clock, stopping }: Context,
     { isNew, ...request }: Of<'ingest'>,
     progress: Progress,
   ) => {
-    const { isThere, others } = await lookUp(store, request.orgId);
-    if (!isThere && !isNew && others.length > 0) return { others };
+    const { nearest } = await lookUp(store, request.orgId);
+    if (!isNew && nearest !== undefined) return { nearest };
     const [{ ingest }, { sourceOf }] = await Promise.all([
       import('../ingest/ingest-files.js'),
       import('../ingest/source.js'),
@@ -287,10 +292,10 @@ export const commands = {
     await store.refresh();
     return {};
   },
-  /** Creates keys. If the organization must not be new, but is, it creates none and answers the others. */
+  /** Creates keys. Refuses an organization as `ingest` does. */
   createKey: async ({ store, clock }: Context, { isNew, users, ...wanted }: Of<'createKey'>) => {
-    const { isThere, others } = await lookUp(store, wanted.orgId);
-    if (!isThere && !isNew && others.length > 0) return { others };
+    const { isThere, nearest } = await lookUp(store, wanted.orgId);
+    if (!isNew && nearest !== undefined) return { nearest };
     const all = users === undefined ? [wanted] : users.map((user) => ({ ...wanted, ...user }));
     return { keys: await createKeys(store, all, clock()), isNew: !isThere };
   },

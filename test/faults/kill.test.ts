@@ -49,18 +49,14 @@ const ROUNDS: Record<string, (site: Site) => Promise<void>> = {
 
   async ingest(site) {
     await site.ingestAll();
-    await site.kill(
-      'ingest',
-      site.start('ingest', '--org', 'initech', '--new', site.file()),
-      300 + site.upTo(700),
-    );
+    await site.kill('ingest', site.start('ingest', '--org', 'initech', site.file()), 300 + site.upTo(700));
   },
 
   async 'ingest into a service'(site) {
     await site.ingestAll();
     const service = site.serve();
     await site.serving(service);
-    const command = site.start('ingest', '--org', 'initech', '--new', site.file());
+    const command = site.start('ingest', '--org', 'initech', site.file());
     const life = 300 + site.upTo(700);
     if (site.upTo(2) === 0) {
       await site.kill('ingest into a service', command, life);

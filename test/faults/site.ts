@@ -134,7 +134,7 @@ export class Site {
   /** Ingests the files whose command was killed, once more and to its end. */
   async ingestAll(): Promise<void> {
     for (const { path, ids } of this.files.splice(0)) {
-      await this.run('ingest', '--org', 'initech', '--new', path);
+      await this.run('ingest', '--org', 'initech', path);
       for (const id of ids) this.ledgers[2]?.acknowledged.add(id);
     }
   }
