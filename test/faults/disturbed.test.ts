@@ -50,7 +50,7 @@ beforeEach(() => onTestFailed(() => console.log(`The service said:\n${site.saidB
 
 test('refuses a second server on its data folder, and goes on', async () => {
   expect(await daybook(['--data', site.data, 'serve', '--port', '0'])).toEqual({
-    code: 2,
+    code: 75,
     stdout: '',
     stderr: `Another "daybook serve" uses the data folder ${site.data}: stop it first, or set DAYBOOK_DATA to another folder.\n`,
   });
