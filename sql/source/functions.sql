@@ -714,6 +714,14 @@ CREATE OR REPLACE MACRO codex_autonomy_mode(collaboration, approval, sandbox, pr
 -- codex_autonomy_mode(NULL, 'never', 'read-only', NULL) -> 'manual';
 -- codex_autonomy_mode(NULL, 'never', NULL, 'managed') -> NULL;
 
+-- The output of a command in a text that a script of Codex printed: the text itself, or a member of the JSON that the command returned.
+CREATE OR REPLACE MACRO printed_by_command(text) AS
+  CASE WHEN prefix(text, '{') THEN coalesce(try_cast(text AS JSON)->>'output', text) ELSE text END;
+-- printed_by_command('{"chunk_id":"a61b30","exit_code":0,"output":"[main 4b825dc] Fix it"}') -> '[main 4b825dc] Fix it';
+-- printed_by_command('{"chunk_id":"a61b30"}') -> '{"chunk_id":"a61b30"}';
+-- printed_by_command('{cut off') -> '{cut off';
+-- printed_by_command('[main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
+
 -- Whether a tool of Codex succeeded, by the output that it gave the model; NULL if that doesn't say it. Codex writes the exit code
 -- above the output of a command, or behind it in JSON.
 CREATE OR REPLACE MACRO codex_success(output) AS

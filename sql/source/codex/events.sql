@@ -342,7 +342,7 @@ tool_end AS MATERIALIZED (
       )
   )
 ),
--- The output that the model got from a tool: a text, or a list of texts.
+-- The output that the model got from a tool: a text, or a list of texts. A script can print all that a command returned, as JSON.
 tool_output AS (
   SELECT
     source,
@@ -351,7 +351,7 @@ tool_output AS (
     payload.call_id AS id,
     CASE
       WHEN json_type(payload.output) = 'ARRAY'
-        THEN array_to_string(list_transform(from_json(payload.output, '[{"text": "VARCHAR"}]'), lambda part: part.text), chr(10))
+        THEN array_to_string(list_transform(from_json(payload.output, '[{"text": "VARCHAR"}]'), lambda part: printed_by_command(part.text)), chr(10))
       ELSE payload.output->>'$'
     END AS output
   FROM own_line
@@ -375,7 +375,12 @@ tool AS MATERIALIZED (
     CASE WHEN tool_end.success IS NOT NULL THEN tool_end.occurred_ms ELSE tool_output.occurred_ms END AS result_ms,
     tool_end.id IS NOT NULL AND tool_end.name = 'apply_patch' AS has_changes,
     CASE
-      WHEN tool_start.called = 'exec' THEN script_shell_lines(tool_start.input)
+      WHEN tool_start.called = 'exec'
+        THEN coalesce(
+          nullif(script_shell_lines(tool_start.input), ''),
+          -- A script that only waits for a command of an earlier one gets the end of its output.
+          CASE WHEN contains(tool_start.input, 'write_stdin') THEN 'write_stdin' END
+        )
       ELSE coalesce(
         tool_start.arguments->>'cmd',
         shell_line(tool_start.arguments->'command'),
