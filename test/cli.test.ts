@@ -162,10 +162,7 @@ describe('organizations and keys', () => {
     expect(await remove('acmee')).toMatchObject({ code: 0, stdout: 'The organization acmee is removed.\n' });
     expect((await here('organizations')).stdout).not.toContain('acmee');
     const file = join(data, '..', 'one.ndjson');
-    writeFileSync(
-      file,
-      '{"event_id":"e","type":"user_message","timestamp":"2026-06-10T09:00:00Z","user_id":"ada","session_id":"s"}',
-    );
+    writeFileSync(file, event('e'));
     await here('ingest', '--org', 'used', file);
     expect((await remove('used')).stderr).toMatch(/^The organization used has events, /);
   });

@@ -4,39 +4,35 @@
 SELECT
   org_id,
   day,
-  'digests' AS table_name,
+  recorded_in AS table_name,
   CAST(count(*) AS BIGINT) AS row_count,
-  CAST(checksum(concat(table_name, ' ', digest)) AS VARCHAR) AS digest
-FROM digests
+  CAST(checksum(row_key) AS VARCHAR) AS digest
+FROM (
+  SELECT
+    org_id,
+    day,
+    'digests' AS recorded_in,
+    concat(table_name, ' ', digest) AS row_key
+  FROM digests
+  UNION ALL
+  -- Rows of the others never change, so their keys tell them apart.
+  SELECT
+    org_id,
+    day,
+    'rejects' AS recorded_in,
+    concat(CAST(batch AS VARCHAR), ' ', CAST(line_no AS VARCHAR), ' ', source) AS row_key
+  FROM rejects
+  UNION ALL
+  SELECT
+    org_id,
+    day,
+    'restatements' AS recorded_in,
+    concat(table_name, ' ', CAST(built_at AS VARCHAR)) AS row_key
+  FROM restatements
+) AS record
 WHERE org_id IN (SELECT org_id FROM wanted)
   AND day BETWEEN $from AND $to
 GROUP BY
-  org_id,
-  day
-UNION ALL
--- Rows are only ever added.
-SELECT
   org_id,
   day,
-  'rejects' AS table_name,
-  CAST(count(*) AS BIGINT) AS row_count,
-  concat(CAST(count(*) AS VARCHAR), '-', CAST(max(batch) AS VARCHAR)) AS digest
-FROM rejects
-WHERE org_id IN (SELECT org_id FROM wanted)
-  AND day BETWEEN $from AND $to
-GROUP BY
-  org_id,
-  day
-UNION ALL
-SELECT
-  org_id,
-  day,
-  'restatements' AS table_name,
-  CAST(count(*) AS BIGINT) AS row_count,
-  concat(CAST(count(*) AS VARCHAR), '-', CAST(max(built_at) AS VARCHAR)) AS digest
-FROM restatements
-WHERE org_id IN (SELECT org_id FROM wanted)
-  AND day BETWEEN $from AND $to
-GROUP BY
-  org_id,
-  day
+  recorded_in

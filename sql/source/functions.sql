@@ -498,12 +498,20 @@ CREATE OR REPLACE MACRO printed_exit_code(output) AS
 -- printed_exit_code('Output: Exit Code: 3' || chr(10) || 'Process Group PGID: 1447') -> NULL;
 -- printed_exit_code('Output: log' || chr(10) || 'Exit Code: 3' || chr(10) || 'done') -> NULL;
 
+-- The output of a command that is a member of JSON; any other text as it is.
+CREATE OR REPLACE MACRO printed_by_command(text) AS
+  CASE WHEN prefix(text, '{') THEN coalesce(try_cast(text AS JSON)->>'output', text) ELSE text END;
+-- printed_by_command('{"chunk_id":"a61b30","exit_code":0,"output":"[main 4b825dc] Fix it"}') -> '[main 4b825dc] Fix it';
+-- printed_by_command('{"chunk_id":"a61b30"}') -> '{"chunk_id":"a61b30"}';
+-- printed_by_command('{cut off') -> '{cut off';
+-- printed_by_command('[main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
+
 -- The output of a command without the labels that shell tools print around it, or the JSON that they put it in.
 CREATE OR REPLACE MACRO command_output(output) AS
   regexp_replace(
     regexp_replace(
       regexp_replace(
-        regexp_replace(CASE WHEN prefix(output, '{"output":') THEN coalesce(try_cast(output AS JSON)->>'output', output) ELSE output END, '\x1b\[[0-9;]*m', '', 'g'),
+        regexp_replace(CASE WHEN prefix(output, '{"output":') THEN printed_by_command(output) ELSE output END, '\x1b\[[0-9;]*m', '', 'g'),
         '^(?s:Command: .*?\nDirectory: [^\n]*\n|Command executed[^\n]*\n?|(?:(?:Chunk ID|Wall time|Exit code|Process exited|Original token|Total output)[^\n]*\n)+)',
         ''
       ),
@@ -713,14 +721,6 @@ CREATE OR REPLACE MACRO codex_autonomy_mode(collaboration, approval, sandbox, pr
 -- codex_autonomy_mode(NULL, 'never', NULL, 'disabled') -> 'auto-high';
 -- codex_autonomy_mode(NULL, 'never', 'read-only', NULL) -> 'manual';
 -- codex_autonomy_mode(NULL, 'never', NULL, 'managed') -> NULL;
-
--- The output of a command in a text that a script of Codex printed: the text itself, or a member of the JSON that the command returned.
-CREATE OR REPLACE MACRO printed_by_command(text) AS
-  CASE WHEN prefix(text, '{') THEN coalesce(try_cast(text AS JSON)->>'output', text) ELSE text END;
--- printed_by_command('{"chunk_id":"a61b30","exit_code":0,"output":"[main 4b825dc] Fix it"}') -> '[main 4b825dc] Fix it';
--- printed_by_command('{"chunk_id":"a61b30"}') -> '{"chunk_id":"a61b30"}';
--- printed_by_command('{cut off') -> '{cut off';
--- printed_by_command('[main 4b825dc] Fix it') -> '[main 4b825dc] Fix it';
 
 -- Whether a tool of Codex succeeded, by the output that it gave the model; NULL if that doesn't say it. Codex writes the exit code
 -- above the output of a command, or behind it in JSON.

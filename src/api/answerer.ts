@@ -67,20 +67,28 @@ export interface Unchanged {
   readonly body?: undefined;
 }
 
+/** A fact about each organization, which is read once for all answers of a revision. */
+class OfRevision<Fact> {
+  private readonly known = new Map<string, { readonly revision: string; readonly fact: Fact }>();
+
+  async get(orgId: string, revision: string, read: () => Promise<Fact>): Promise<Fact> {
+    const known = this.known.get(orgId);
+    if (known?.revision === revision) return known.fact;
+    const fact = await read();
+    this.known.set(orgId, { revision, fact });
+    return fact;
+  }
+}
+
 /** Answers requests, from memory as long as an answer's days don't change. */
 export class Answerer {
   readonly cache: Cache;
   private readonly bytesInMemory: number;
   /** Answers that are being computed: requests for the same answer wait for it. */
   private readonly pending = new Map<string, Promise<Answered>>();
-  /** Checksums of organizations' e-mails, at a revision. */
-  private readonly emails = new Map<string, { readonly revision: string; readonly checksum: string }>();
-
-  /** The terms of organizations, at a revision. */
-  private readonly terms = new Map<
-    string,
-    { readonly revision: string; readonly terms: CostTerms | undefined }
-  >();
+  /** Checksums of organizations' e-mails. */
+  private readonly emails = new OfRevision<string>();
+  private readonly terms = new OfRevision<CostTerms | undefined>();
 
   constructor(
     private readonly store: Store,
@@ -98,7 +106,10 @@ export class Answerer {
   async answer(asked: Question, isKnown: IsKnown | undefined): Promise<Answered | Unchanged> {
     const revision = await this.store.revision();
     const question = isTotals(asked.answer)
-      ? { ...asked, terms: await this.termsOf(asked.orgId, revision) }
+      ? {
+          ...asked,
+          terms: await this.terms.get(asked.orgId, revision, () => costTermsOf(this.store, asked.orgId)),
+        }
       : asked;
     const key = JSON.stringify(question);
     const kept = this.cache.get(key);
@@ -145,7 +156,12 @@ export class Answerer {
     const range = { org_id: orgId, from: { day: earliestOf(question, totals?.compare) }, to: { day: to } };
     const days = await select(readSql('state/days.sql'), range);
     const hasEmails = isPaged(answer) || (answer === 'tokens' && groupBy === undefined);
-    const emails = hasEmails ? await this.emailsOf(select, orgId, revision) : null;
+    const emails = hasEmails
+      ? await this.emails.get(orgId, revision, async () => {
+          const [row] = await select(readSql('state/emails.sql'), { org_id: orgId });
+          return String(row?.checksum);
+        })
+      : null;
     const prices = isTotals(answer) ? await select(readSql('state/prices.sql')) : null;
     const state = JSON.stringify([
       MAKER,
@@ -173,24 +189,6 @@ export class Answerer {
       }
     }
     return { tag: hash('sha256', state, 'base64url'), refreshedAt, slices };
-  }
-
-  /** Read once for all answers of a revision, because an organization can have many users. */
-  private async termsOf(orgId: string, revision: string): Promise<CostTerms | undefined> {
-    const known = this.terms.get(orgId);
-    if (known?.revision === revision) return known.terms;
-    const terms = await costTermsOf(this.store, orgId);
-    this.terms.set(orgId, { revision, terms });
-    return terms;
-  }
-
-  private async emailsOf(select: Store['select'], orgId: string, revision: string): Promise<string> {
-    const known = this.emails.get(orgId);
-    if (known?.revision === revision) return known.checksum;
-    const [row] = await select(readSql('state/emails.sql'), { org_id: orgId });
-    const checksum = String(row?.checksum);
-    this.emails.set(orgId, { revision, checksum });
-    return checksum;
   }
 
   /**

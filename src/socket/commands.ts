@@ -150,24 +150,25 @@ async function controlsOf({ store, config, clock }: Context, orgId: string): Pro
   return new Controls(store, new SecretKey(config), clock);
 }
 
+/** The names of all organizations, in order. */
+async function organizationNames(store: Store): Promise<string[]> {
+  const rows = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
+  return rows.map(({ org_id }) => String(org_id));
+}
+
 /** Whether an organization is there, and else the one that is nearly called so, if one is. */
 async function lookUp(
   store: Store,
   orgId: string,
 ): Promise<{ isThere: boolean; nearest: string | undefined }> {
-  const rows = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
-  const names = rows.map(({ org_id }) => String(org_id));
+  const names = await organizationNames(store);
   const isThere = names.includes(orgId);
   return { isThere, nearest: isThere ? undefined : nearestName(orgId, names) };
 }
 
 /** The named organization, or the only one. Throws a UsageError that lists the organizations. */
 async function organizationOf({ store }: Context, orgId: string | undefined): Promise<string> {
-  const found = await store.select('SELECT org_id FROM organizations ORDER BY org_id');
-  return knownOrganization(
-    orgId,
-    found.map(({ org_id }) => String(org_id)),
-  );
+  return knownOrganization(orgId, await organizationNames(store));
 }
 
 /** The rows of an answer: the present ones, or those that were published at an instant. */
