@@ -995,9 +995,7 @@ describe('hooks send', () => {
     const walk = (path: string) => {
       if (seen.has(path)) return;
       seen.add(path);
-      for (const [, from = ''] of readFileSync(path, 'utf8').matchAll(
-        /^import .*?from '([^']+)'|^import '([^']+)'/gm,
-      ))
+      for (const [, from = ''] of readFileSync(path, 'utf8').matchAll(/^import (?:.*?from )?'([^']+)'/gm))
         if (from.startsWith('.')) walk(join(dirname(path), from));
         else expect(from, path).toMatch(/^node:/);
     };
@@ -1010,6 +1008,7 @@ describe('hooks send', () => {
       ...['hook-command', 'payload', 'send-payload', 'spool'].map((name) => `dist/hooks/${name}.js`),
       'dist/input/git-words.js',
       'dist/input/json-object.js',
+      'dist/terminal/node-version.js',
     ]);
   });
 });
